@@ -1,0 +1,87 @@
+"""The law of AboveThreshold's verdicts on a fixed stream: one sum over the threshold's noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.law import Shape, as_size
+from discreet.laws.tabulated import Floats, Tabulated
+
+_REACH = 64
+_LARGEST_WINDOW = 1 << 20
+_LARGEST_OUTCOMES = 1 << 14
+_UNIT = 2.0**-42
+
+
+class AboveThresholdLaw(Tabulated):
+    """Which values of a stream are reported above a noisy threshold, until `hits` of them were.
+
+    Value i is reported when v_i + N_i >= T + R, with R threshold noise drawn once and N_i fresh query noise. An outcome is the
+    tuple of reported positions. Given R the verdicts are independent, so
+
+        P(outcome) = sum over r of P(R = r) * product of P(v_i + N < T + r) or P(v_i + N >= T + r) over the values looked at.
+
+    The sum reaches 64 scales beyond the largest distance to the threshold; what lies outside is added to the upper bound.
+    """
+
+    def __init__(
+        self, values: NDArray[np.int64], threshold: int, threshold_scale: Fraction, query_scale: Fraction, hits: int = 1
+    ) -> None:
+        """Values and threshold are integers in steps of the grid."""
+        self.distances = np.asarray(values, dtype=np.int64) - threshold
+        self.threshold_noise = DiscreteLaplace(threshold_scale)
+        self.query_noise = DiscreteLaplace(query_scale)
+        self.hits = hits
+
+    def table(self) -> tuple[list[Any], Floats, Floats]:
+        """Return the probabilities with bounds."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> tuple[list[Any], Floats, Floats]:
+        """Walk the tree of verdicts once, carrying the probability given each threshold noise."""
+        span = int(np.max(np.abs(self.distances), initial=0))
+        reach = span + int(_REACH * self.threshold_noise.scale) + 2
+        if reach > _LARGEST_WINDOW:
+            raise ParameterError("the exact law of this stream needs too many grid points; use a coarser grid= to look at it")
+        noise = np.arange(-reach, reach + 1)
+        needed = noise[:, None] - self.distances[None, :]
+        above, below = self.query_noise.sf(needed - 1), self.query_noise.cdf(needed - 1)
+        outcomes: list[tuple[int, ...]] = []
+        values: list[float] = []
+        stack: list[tuple[int, tuple[int, ...], Floats]] = [(0, (), self.threshold_noise.pmf(noise))]
+        while stack:
+            position, reported, weight = stack.pop()
+            if position == self.distances.size or len(reported) == self.hits:
+                outcomes.append(reported)
+                values.append(float(weight.sum()))
+                if len(outcomes) > _LARGEST_OUTCOMES:
+                    raise ParameterError("this stream has too many possible outcomes for its exact law; use fewer values or hits")
+                continue
+            stack.append((position + 1, (*reported, position), weight * above[:, position]))
+            stack.append((position + 1, reported, weight * below[:, position]))
+        order = sorted(range(len(outcomes)), key=outcomes.__getitem__)
+        computed = np.array(values)[order]
+        error = _UNIT * (self.distances.size + 2)
+        outside = 2.0 * float(self.threshold_noise.sf(reach)) * (1 + error)
+        return [outcomes[i] for i in order], computed * (1 - error), computed * (1 + error) + outside
+
+    def sample(self, shape: Shape | None = None) -> Any:
+        """Run the mechanism on the stream; outcomes are tuples of reported positions."""
+        if shape is None:
+            return self.sample(1)[0]
+        sizes, count = as_size(shape)
+        width = self.distances.size
+        margin = self.query_noise.draw(count * width).reshape(count, width) + self.distances
+        reported = margin >= self.threshold_noise.draw(count)[:, None]
+        out = np.empty(count, dtype=object)
+        for row in range(count):
+            out[row] = tuple(int(i) for i in np.flatnonzero(reported[row])[: self.hits])
+        return out.reshape(sizes)

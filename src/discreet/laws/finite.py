@@ -1,0 +1,174 @@
+"""Laws with finitely many outcomes, and their loss pairs: a sum over atoms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws.law import Law, Shape, as_size
+from discreet.laws.number import exact_rational, round_down, round_up
+from discreet.laws.pair import Pair
+from discreet.randomness.choice import choose_by_weights
+from discreet.randomness.uniform import uniform_below_array
+
+Floats = NDArray[np.float64]
+_ROUNDING = 2.0**-50
+_INT64 = 1 << 62
+
+
+class Finite(Law[Hashable]):
+    """Finitely many outcomes with exact rational probabilities.
+
+    Cost. A draw is one uniform integer below the common denominator and a binary search.
+
+    >>> coin = Finite(["heads", "tails"], [Fraction(3, 4), Fraction(1, 4)])
+    >>> float(coin.pmf("heads"))
+    0.75
+    >>> coin.pair(Finite(["heads", "tails"], [Fraction(1, 4), Fraction(3, 4)])).max_loss().upper > 1.0986
+    True
+    """
+
+    def __init__(self, outcomes: Sequence[Hashable], probabilities: Sequence[Fraction]) -> None:
+        """The probabilities are Fractions and add up to one."""
+        self.outcomes = tuple(outcomes)
+        self.probabilities = tuple(Fraction(p) for p in probabilities)
+        if len(self.outcomes) != len(self.probabilities) or len(set(self.outcomes)) != len(self.outcomes):
+            raise ParameterError("a finite law has one probability for each of its distinct outcomes")
+        if any(p < 0 for p in self.probabilities) or sum(self.probabilities) != 1:
+            raise ParameterError("the probabilities of a finite law are non-negative and add up to exactly 1")
+        common = math.lcm(*(p.denominator for p in self.probabilities))
+        self._weights = [int(p * common) for p in self.probabilities]
+        self._common = common
+
+    def pmf(self, outcome: Hashable) -> float:
+        """Return the probability of an outcome, 0 for one that is not listed."""
+        try:
+            return float(self.probabilities[self.outcomes.index(outcome)])
+        except ValueError:
+            return 0.0
+
+    def sample(self, shape: Shape | None = None) -> Any:
+        """Draw one outcome, or an object array of outcomes."""
+        if shape is None:
+            return self.outcomes[choose_by_weights(self._weights)]
+        sizes, count = as_size(shape)
+        values = np.empty(len(self.outcomes), dtype=object)
+        values[:] = self.outcomes
+        return values[self.sample_indices(count)].reshape(sizes)
+
+    def sample_indices(self, count: int) -> NDArray[np.int64]:
+        """Draw the positions of outcomes as an array."""
+        if self._common < _INT64:
+            ends = np.cumsum(np.array(self._weights, dtype=np.int64))
+            return np.searchsorted(ends, uniform_below_array(self._common, count), side="right").astype(np.int64)
+        return np.array([choose_by_weights(self._weights) for _ in range(count)], dtype=np.int64)
+
+    def pair(self, other: Law[Hashable]) -> FinitePair:
+        """Return the pair over the union of both sets of outcomes."""
+        if not isinstance(other, Finite):
+            raise ParameterError("a finite law is compared with a finite law")
+        outcomes = list(dict.fromkeys(self.outcomes + other.outcomes))
+        mine, theirs = (dict(zip(law.outcomes, law.probabilities, strict=True)) for law in (self, other))
+        first = [mine.get(outcome, Fraction(0)) for outcome in outcomes]
+        second = [theirs.get(outcome, Fraction(0)) for outcome in outcomes]
+        return FinitePair(outcomes, *_rounded(first), *_rounded(second))
+
+    def __repr__(self) -> str:
+        """Show the number of outcomes only: which ones are likely may be private."""
+        return f"Finite({len(self.outcomes)} outcomes)"
+
+
+def _rounded(values: Sequence[Fraction]) -> tuple[Floats, Floats]:
+    """Return floats below and above each rational."""
+    return np.array([round_down(v) for v in values]), np.array([round_up(v) for v in values])
+
+
+class FinitePair(Pair):
+    """A pair on finitely many atoms, each probability enclosed: low <= P(y) <= high, and likewise Q.
+
+    Every answer is computed twice, once with the ends that make it larger and once with those that make it smaller, and
+    rounded outward; sums are exact to one rounding (`math.fsum`).
+    """
+
+    def __init__(self, outcomes: Sequence[Any], p_low: Floats, p_high: Floats, q_low: Floats, q_high: Floats) -> None:
+        """Keep the atoms that one of the laws can produce."""
+        seen = (p_high > 0) | (q_high > 0)
+        self.outcomes = [outcome for outcome, keep in zip(outcomes, seen, strict=True) if keep]
+        self.p_low, self.p_high, self.q_low, self.q_high = p_low[seen], p_high[seen], q_low[seen], q_high[seen]
+
+    def reversed(self) -> FinitePair:
+        """Exchange P and Q."""
+        return FinitePair(self.outcomes, self.q_low, self.q_high, self.p_low, self.p_high)
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the sum of max(0, P - e^epsilon Q) over atoms."""
+        level = float(exact_rational(epsilon, name="epsilon"))
+        try:
+            factor = math.exp(level)
+        except OverflowError:
+            factor = math.inf
+        with np.errstate(over="ignore", invalid="ignore"):
+            upper_terms = np.where(self.q_low > 0, self.p_high - factor * (1 - _ROUNDING) * self.q_low, self.p_high)
+            lower_terms = np.where(self.q_high > 0, self.p_low - factor * (1 + _ROUNDING) * self.q_high, self.p_low)
+        upper = math.fsum(np.maximum(upper_terms, 0.0) * (1 + _ROUNDING))
+        lower = math.fsum(np.maximum(lower_terms * (1 - _ROUNDING), 0.0))
+        return Enclosure.outward(lower, min(upper, 1.0), method="sum over the atoms, rounded outward", floor=0.0)
+
+    def losses(self) -> tuple[Floats, Floats]:
+        """Return bounds on ln P / Q for every atom."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.where(self.p_low > 0, np.log(self.p_low) - np.log(self.q_high), -math.inf)
+            high = np.where(self.p_high > 0, np.log(self.p_high) - np.log(self.q_low), -math.inf)
+        return low - _ROUNDING * np.abs(low, where=np.isfinite(low), out=np.zeros_like(low)), high + _ROUNDING * np.abs(
+            high, where=np.isfinite(high), out=np.zeros_like(high)
+        )
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest ln P / Q over atoms."""
+        low, high = self.losses()
+        return Enclosure.outward(float(np.max(low)), float(np.max(high)), method="largest ratio over the atoms")
+
+    def witness(self) -> Any:
+        """Return the atom whose loss is certainly largest."""
+        return self.outcomes[int(np.argmax(self.losses()[0]))]
+
+    def tail(self, epsilon: float) -> Enclosure:
+        """Enclose P(loss > epsilon): the pointwise delta, at least the hockey-stick one."""
+        low, high = self.losses()
+        sure, possible = math.fsum(self.p_low[low > epsilon]), math.fsum(self.p_high[high > epsilon])
+        return Enclosure.outward(sure, min(possible, 1.0), method="sum over the atoms above epsilon", floor=0.0)
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the error of the best test of size alpha, through the dual: sup over epsilon of 1 - delta - e^epsilon alpha."""
+        if not 0.0 <= alpha <= 1.0:
+            raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+        levels = np.unique(np.concatenate(self.losses()))
+        levels = levels[np.isfinite(levels)]
+        lower, upper = 0.0, max(1.0 - alpha, 0.0)
+        for level in levels:  # the supremum over epsilon is attained at the loss of an atom: delta is piecewise linear in e^epsilon
+            enclosed = self.delta(float(level))
+            lower = max(lower, 1.0 - enclosed.upper - math.exp(level) * alpha * (1 + _ROUNDING) - _ROUNDING)
+        if levels.size:
+            upper = min(upper, self._best_test(alpha))
+        return Enclosure.outward(lower, max(upper, lower), method="Neyman-Pearson over the atoms", safe=SafeEnd.LOWER, floor=0.0)
+
+    def _best_test(self, alpha: float) -> float:
+        """Return an error that one explicit test of size at most alpha certainly achieves."""
+        middle = (self.losses()[0] + np.where(np.isfinite(self.losses()[1]), self.losses()[1], 700.0)) / 2
+        order = np.argsort(-middle)
+        size, power = 0.0, 0.0
+        for index in order:
+            room = alpha - size
+            share = 1.0 if self.q_high[index] <= room else max(room, 0.0) / self.q_high[index]
+            size += share * float(self.q_high[index]) * (1 + _ROUNDING)
+            power += share * float(self.p_low[index]) * (1 - _ROUNDING)
+            if share < 1.0:
+                break
+        return max(1.0 - power, 0.0) + _ROUNDING

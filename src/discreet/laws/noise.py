@@ -1,0 +1,204 @@
+"""Symmetric, log-concave integer noise about a centre: what discrete Laplace and discrete Gaussian share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import ParameterError
+from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
+from discreet.laws.number import Number, exact_rational, positive_rational
+from discreet.laws.pair import Pair
+from discreet.randomness.reservoir import Reservoir
+from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+
+LARGEST_SCALE = 1 << 600
+SMALLEST_SCALE = Fraction(1, 1 << 600)
+_START_PRECISION, _LARGEST_PRECISION = 128, 1 << 16
+
+
+class IntegerNoise(IntegerLaw):
+    """A symmetric log-concave law on the integers, moved to a centre.
+
+    The subclass gives the scale's meaning: the tail as a ball, the point where a shift's loss exceeds a level, and a sampler.
+    Equal parameters mean equal laws; copies and pickles carry parameters only, never drawn noise.
+    """
+
+    def __init__(self, scale: Number, center: int = 0) -> None:
+        """`scale` is taken exactly: a float is the rational it stands for."""
+        self.scale = positive_rational(scale, name="scale")
+        if not SMALLEST_SCALE <= self.scale <= LARGEST_SCALE:
+            raise ParameterError("a scale lies between 2^-600 and 2^600", parameter="scale")
+        exact_center = exact_rational(center, name="center")
+        if exact_center.denominator != 1:
+            raise ParameterError("the centre of integer noise is an integer", parameter="center")
+        self.center = int(exact_center)
+        self._reservoir: Reservoir[int] = Reservoir(self._draw_list)
+        self._drawer: Callable[[int], NDArray[Any]] | None = None
+
+    @abstractmethod
+    def _make_drawer(self) -> Callable[[int], NDArray[Any]]:
+        """Return a function that draws centred noise as an array."""
+
+    @abstractmethod
+    def tail_ball(self, start: int) -> Ball:
+        """Enclose P(noise >= start) of the centred law at the current precision."""
+
+    @abstractmethod
+    def mass_ball(self, outcome: int) -> Ball:
+        """Enclose P(noise = outcome) of the centred law at the current precision."""
+
+    @abstractmethod
+    def first_above(self, shift: int, epsilon: Fraction) -> int | None:
+        """Return the least y with ln p(y - shift) / p(y) > epsilon, for shift > 0, or None if there is none.
+
+        By log-concavity the loss does not fall as y grows, so these y form a half-line. Asked only where some y is at or below
+        epsilon.
+        """
+
+    @abstractmethod
+    def largest_loss(self, shift: int) -> Fraction | None:
+        """Return the supremum of ln p(y - shift) / p(y), exactly, or None when it is infinite."""
+
+    @property
+    def support(self) -> tuple[None, None]:
+        """All integers."""
+        return None, None
+
+    def at(self, center: int) -> Self:
+        """Return the same noise about another centre (sharing the prepared sampler, not the drawn noise)."""
+        moved = type(self)(self.scale, center)
+        moved._drawer = self._drawer
+        return moved
+
+    def draw(self, count: int) -> NDArray[Any]:
+        """Draw centred noise, `count` independent integers."""
+        if self._drawer is None:
+            self._drawer = self._make_drawer()
+        return self._drawer(count)
+
+    def _draw_list(self, count: int) -> list[int]:
+        """Draw centred noise for the stock of single draws."""
+        values: list[int] = self.draw(count).tolist()
+        return values
+
+    def draw_one(self) -> int:
+        """Draw one centred integer from a stock drawn ahead, so that the time of a call tells nothing about its noise."""
+        return self._reservoir.take()
+
+    def sample(self, shape: Shape | None = None) -> Any:
+        """Draw one Python integer, or an array (int64, or Python integers for scales beyond it)."""
+        if shape is None:
+            return self.center + self.draw_one()
+        sizes, count = as_size(shape)
+        noise = self.draw(count)
+        if noise.dtype == object or abs(self.center) >= 1 << 61:
+            return (noise.astype(object) + self.center).reshape(sizes)
+        return (noise + self.center).reshape(sizes)
+
+    def cdf(self, outcome: ArrayLike) -> Any:
+        """Return P(X <= outcome), by symmetry of the tail."""
+        places = as_integers(outcome)
+        return self._tail(self.center - places)
+
+    def sf(self, outcome: ArrayLike) -> Any:
+        """Return P(X > outcome)."""
+        places = as_integers(outcome)
+        return self._tail(places - self.center + 1)
+
+    @abstractmethod
+    def _tail(self, start: NDArray[Any]) -> Any:
+        """Return P(noise >= start) in floats."""
+
+    def quantile(self, probability: float | Fraction) -> int:
+        """Return the least x with P(X <= x) >= probability: bisection on the enclosed tail."""
+        wanted = probability_in_unit(probability)
+        if wanted <= Fraction(1, 2):  # P(X <= x) >= p exactly when P(noise >= c - x) >= p
+            return self.center - self._greatest_start(lambda tail: tail >= ball(wanted), lambda tail: tail < ball(wanted))
+        rest = 1 - wanted  # P(X <= x) >= p exactly when P(noise >= x - c + 1) <= 1 - p
+        start = self._greatest_start(lambda tail: tail > ball(rest), lambda tail: tail <= ball(rest))
+        return self.center + start
+
+    def half_width(self, confidence: float | Fraction, count: int = 1) -> int:
+        """Return the least t with P(all of `count` draws are within t of the centre) >= confidence, decided exactly."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise ParameterError("count is an int of at least 1", parameter="count")
+        wanted = probability_in_unit(confidence)
+
+        def inside(tail: Ball) -> Ball:
+            return (1 - 2 * tail) ** int(count)
+
+        # `tail` is P(noise >= t + 1); the greatest start whose interval is still too small is the answer
+        return max(self._greatest_start(lambda tail: inside(tail) < ball(wanted), lambda tail: inside(tail) >= ball(wanted)), 0)
+
+    def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool]) -> int:
+        """Return the greatest t for which a property of P(noise >= t), true for small t, still holds."""
+        low, step = -1, 1
+        if not self._decided(0, holds, fails):
+            while not self._decided(low, holds, fails):
+                low, step = low - step, 2 * step
+            high = low + max(step // 2, 1)
+        else:
+            low, high = 0, 1
+            while self._decided(high, holds, fails):
+                low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._decided(middle, holds, fails) else (low, middle)
+        return low
+
+    def _decided(self, start: int, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool]) -> bool:
+        """Say whether the property holds at a tail, with as much precision as that takes."""
+        working = _START_PRECISION
+        while working <= _LARGEST_PRECISION:
+            with precision(working):
+                tail = self.tail_ball(start)
+                if holds(tail):
+                    return True
+                if fails(tail):
+                    return False
+            working *= 2
+        return True  # an exact tie: the two sides are equal, and every property here is stated so that a tie holds
+
+    def pair(self, other: Law[int]) -> Pair:
+        """Return the exact loss pair of two centres of the same noise."""
+        from discreet.laws.location_pair import LocationPair
+
+        if type(other) is not type(self) or not isinstance(other, IntegerNoise) or other.scale != self.scale:
+            raise ParameterError(
+                "a closed-form pair needs the same kind of noise with the same scale on both sides; "
+                "truncate both laws to a finite range to compare others"
+            )
+        return LocationPair(self.at(0), shift=self.center - other.center)
+
+    def enclosed_tail(self, start: int) -> tuple[float, float]:
+        """Return floats below and above P(noise >= start)."""
+        with precision(_START_PRECISION):
+            tail = self.tail_ball(start)
+            return lower_float(tail), upper_float(tail)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal kind, scale and centre."""
+        return type(other) is type(self) and isinstance(other, IntegerNoise) and other._key() == self._key()
+
+    def __hash__(self) -> int:
+        """Hash of kind, scale and centre."""
+        return hash((type(self), *self._key()))
+
+    def _key(self) -> tuple[Fraction, int]:
+        """What makes two laws of a kind the same."""
+        return self.scale, self.center
+
+    def __reduce__(self) -> tuple[type[IntegerNoise], tuple[Fraction, int]]:
+        """Copy and pickle parameters only."""
+        return (type(self), (self.scale, self.center))
+
+    def __repr__(self) -> str:
+        """Show the scale; a centre may be a private value and is never shown."""
+        shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
+        return f"{type(self).__name__}(scale={shown}, center={'0' if self.center == 0 else '...'})"

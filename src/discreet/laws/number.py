@@ -1,0 +1,55 @@
+"""Public numbers, exactly: what a caller may pass as a scale, an epsilon or a centre, turned into a rational."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.errors import ParameterError
+
+Number = int | float | Fraction
+
+
+def exact_rational(value: object, *, name: str) -> Fraction:
+    """Return the exact value of an int, a finite float or a Fraction; refuse everything else by name.
+
+    >>> exact_rational(0.1, name="epsilon") == Fraction(1, 10)   # 0.1 is not one tenth, and we do not pretend
+    False
+    """
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} is a number, not a truth value", parameter=name)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating) and not isinstance(value, np.longdouble):
+        if not math.isfinite(value):
+            raise ParameterError(f"{name} must be finite, got {float(value)}", parameter=name)
+        return Fraction(float(value))
+    kind = type(value).__name__
+    raise ParameterError(f"{name} must be an int, a float or a fractions.Fraction, not {kind}", parameter=name)
+
+
+def positive_rational(value: object, *, name: str) -> Fraction:
+    """Return the exact value of a positive finite number."""
+    exact = exact_rational(value, name=name)
+    if exact <= 0:
+        raise ParameterError(f"{name} must be greater than 0, got {value}", parameter=name)
+    return exact
+
+
+def round_up(value: Fraction) -> float:
+    """Return the least float that is at least the given rational (infinity beyond the largest float)."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -float(np.finfo(np.float64).max)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def round_down(value: Fraction) -> float:
+    """Return the greatest float that is at most the given rational."""
+    return -round_up(-value)

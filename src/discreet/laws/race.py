@@ -1,0 +1,228 @@
+"""Exact choice with probability proportional to exp(rate * score), in one pass over any number of candidates.
+
+Each candidate draws an exponential variable E = -ln U and runs with time E exp(-rate * score): the least time wins, and it is
+candidate i with probability exp(rate * score_i) / sum. Only the winner so far is kept, so a stream of any length needs no memory.
+
+Exactness. Times are compared through their logarithms in floats; the bounds below say when that comparison is certain, and all
+others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed. Two different
+candidates tie with probability zero, so every comparison ends.
+
+Lemma (filter). Let w be a 64-bit word with 2^30 <= w, u = float(w) 2^-64 and e = -ln u as computed, with e >= 2^-30. For every U in
+[w, w + 1] 2^-64 the number ln(-ln U) lies within 2^-19 of the computed ln e. Proof. ln U differs from the computed ln u by at most
+1/w + 2^-52 + 2^-40 |ln u| (truncation, rounding of w, assumption float-log-exp with slack), which relative to |ln U| is at most
+2^-30/(2^-30) for w near 2^30 only if |ln U| were 2^-30; there it is above 23, so 1/w contributes below 2^-34; for w >= 2^63 it is
+2^-63/2^-30. In all the relative error is below 2^-33 + 2^-22 + 2^-40 < 2^-21, the outer logarithm turns it into an absolute one and
+adds 2^-40 * 24 < 2^-35. QED. The float of rate * (score - reference) is within 2^-48 of it relatively (three roundings).
+Words or times outside the lemma are compared exactly.
+Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; Yellott 1977).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, ParameterError
+from discreet.laws.floating import ensure_tested
+from discreet.laws.law import Shape, as_size
+from discreet.laws.number import exact_rational
+from discreet.laws.tabulated import Floats, Tabulated
+from discreet.randomness.keystream import BLOCK_WORDS, bits, words
+from discreet.randomness.rigour import Ball, ball, precision
+
+_TIME_ERROR = 2.0**-19
+_SCORE_ERROR = 2.0**-48
+_LEAST_TIME = 2.0**-30
+_LEAST_WORD = np.uint64(1 << 30)
+_EXACT_FLOATS = 1 << 52
+
+
+@dataclass(slots=True)
+class _Runner:
+    """A candidate still in the race: its exact score, the bits of its uniform drawn so far, and float bounds on its time."""
+
+    index: int
+    score: Fraction
+    prefix: int
+    length: int
+    low: float
+    high: float
+
+    def extend(self) -> None:
+        """Draw 64 more bits of the uniform."""
+        self.prefix, self.length = (self.prefix << 64) | bits(64), self.length + 64
+
+    def log_time(self, rate: Fraction) -> Ball | None:
+        """Enclose the logarithm of the time at the current precision, or None while the uniform may be 0 or 1."""
+        whole = 1 << self.length
+        if self.prefix == 0 or self.prefix + 1 == whole:
+            return None
+        first = -ball(Fraction(self.prefix, whole)).log()
+        last = -ball(Fraction(self.prefix + 1, whole)).log()
+        return first.union(last).log() - ball(rate * self.score)
+
+
+class Race:
+    """A race with one rate: feed it scores in blocks, ask for the winner's position."""
+
+    def __init__(self, rate: Fraction) -> None:
+        """A larger rate favours high scores more."""
+        ensure_tested()
+        self.rate = rate
+        self._reference: Fraction | None = None
+        self._best: _Runner | None = None
+        self._count = 0
+
+    def run(self, scores: NDArray[Any]) -> None:
+        """Let a block of candidates run against the best so far."""
+        for start in range(0, scores.size, BLOCK_WORDS):
+            self._run_block(scores[start : start + BLOCK_WORDS])
+
+    @property
+    def winner(self) -> int:
+        """The position of the winner among all candidates fed."""
+        if self._best is None:
+            raise InputError("there is no candidate to choose from")
+        return self._best.index
+
+    def _run_block(self, scores: NDArray[Any]) -> None:
+        """Compare a block in floats, and the few that could win exactly."""
+        if self._reference is None:
+            self._reference = exact_score(scores[0])
+        advantage = self._advantages(scores)
+        draws = words(scores.size)
+        time = draws * 2.0**-64
+        with np.errstate(divide="ignore"):
+            np.log(time, out=time)
+            np.negative(time, out=time)
+            odd = (time < _LEAST_TIME) | (draws < _LEAST_WORD)
+            np.log(time, out=time)
+        error = np.abs(advantage)
+        error *= _SCORE_ERROR
+        error += _TIME_ERROR
+        time -= advantage
+        limit = np.min(np.where(odd, np.inf, time + error))
+        if self._best is not None:
+            limit = min(limit, self._best.high)
+        for index in np.flatnonzero((time - error <= limit) | odd):
+            low, high = (-np.inf, np.inf) if odd[index] else (time[index] - error[index], time[index] + error[index])
+            score = exact_score(scores[index])
+            self._challenge(_Runner(self._count + int(index), score, int(draws[index]), 64, float(low), float(high)))
+        self._count += scores.size
+
+    def _advantages(self, scores: NDArray[Any]) -> Floats:
+        """Return rate * (score - reference) in floats, each with a relative error of at most three roundings."""
+        reference, rate = self._reference, float(self.rate)
+        if reference is None:
+            raise AssertionError("the reference is set before it is used")
+        if scores.dtype == object or reference.denominator != 1 and not scores.dtype == np.float64:
+            return np.array([float(self.rate * (exact_score(score) - reference)) for score in scores], dtype=np.float64)
+        if np.issubdtype(scores.dtype, np.integer):
+            if max(abs(int(scores.min())), abs(int(scores.max())), abs(int(reference))) >= _EXACT_FLOATS:
+                return np.array([float(self.rate * (int(score) - reference)) for score in scores], dtype=np.float64)
+            return np.multiply(scores - int(reference), rate)
+        with np.errstate(over="ignore"):
+            difference = scores - float(reference)
+        if not np.all(np.isfinite(difference)):
+            return np.array([float(self.rate * (exact_score(score) - reference)) for score in scores], dtype=np.float64)
+        return np.multiply(difference, rate, out=difference)
+
+    def _challenge(self, runner: _Runner) -> None:
+        """Keep the faster of the best so far and a new runner."""
+        best = self._best
+        if best is None or runner.high < best.low:
+            self._best = runner
+        elif runner.low <= best.high and _is_faster(runner, best, self.rate):
+            self._best = runner
+
+
+def _is_faster(first: _Runner, second: _Runner, rate: Fraction) -> bool:
+    """Decide in balls which of two times is less."""
+    while True:
+        with precision(max(first.length, second.length) + 96):
+            one, two = first.log_time(rate), second.log_time(rate)
+            if one is not None and two is not None:
+                if one < two:
+                    return True
+                if one > two:
+                    return False
+        first.extend()
+        second.extend()
+
+
+def exact_score(score: Any) -> Fraction:
+    """Return a score as an exact rational; refuse what is not a finite number without showing it."""
+    try:
+        return exact_rational(score, name="score")
+    except ParameterError:
+        raise InputError("every score must be a finite int, float or Fraction") from None
+
+
+def as_scores(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Return scores as a one-dimensional array of int64, float64 or exact objects; refuse anything that is not finite."""
+    if not isinstance(values, np.ndarray):
+        values = _array_of(list(values))
+    if values.ndim != 1 or values.size == 0:
+        raise InputError("scores form a one-dimensional array with at least one candidate")
+    if values.dtype == np.bool_ or values.dtype.kind not in "iufO" or values.dtype == np.longdouble:
+        raise InputError("scores are numbers: an array of integers or floats, or a list of ints, floats and Fractions")
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64)
+        if not np.all(np.isfinite(values)):
+            raise InputError("every score must be a finite int, float or Fraction")
+        return values
+    if values.dtype.kind == "O" or values.dtype == np.uint64:
+        exact = np.empty(values.size, dtype=object)
+        exact[:] = [exact_score(value) for value in values]
+        return exact
+    return values.astype(np.int64)
+
+
+def _array_of(items: list[Any]) -> NDArray[Any]:
+    """Return a list as an array without letting numpy merge exact integers into floats."""
+    if items and all(type(item) is float for item in items):
+        return np.array(items, dtype=np.float64)
+    if items and all(type(item) is int and abs(item) < 1 << 62 for item in items):
+        return np.array(items, dtype=np.int64)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+class Softmax(Tabulated):
+    """Position i with probability exp(rate * score_i) / sum: the law of the exponential mechanism.
+
+    >>> law = Softmax([0, 1, 0], Fraction(1))
+    >>> round(law.pmf(1), 4)
+    0.5761
+    """
+
+    def __init__(self, scores: Iterable[Any], rate: Fraction) -> None:
+        """Scores are exact; the rate is a positive rational."""
+        self.scores = as_scores(scores)
+        self.rate = rate
+
+    def table(self) -> tuple[list[Any], Floats, Floats]:
+        """Return the probabilities with bounds, from floats when the exponents are moderate."""
+        exact = [exact_score(score) for score in self.scores]
+        top = max(exact)
+        exponents = np.array([float(self.rate * (score - top)) for score in exact])
+        weights = np.exp(exponents)
+        total = weights.sum()
+        error = 2.0**-42 + 2.0**-50 * len(exact) + 2.0**-51 * np.abs(exponents)
+        shares = weights / total
+        return list(range(len(exact))), shares * (1 - error), shares * (1 + error) + 5e-324
+
+    def sample(self, shape: Shape | None = None) -> Any:
+        """Draw one position or an array of them."""
+        if shape is None:
+            race = Race(self.rate)
+            race.run(self.scores)
+            return race.winner
+        sizes, count = as_size(shape)
+        return np.array([self.sample() for _ in range(count)], dtype=np.int64).reshape(sizes)

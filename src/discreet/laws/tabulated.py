@@ -1,0 +1,47 @@
+"""Finitely many outcomes whose probabilities are enclosed rather than rational: softmax and latent laws."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.laws.finite import FinitePair
+from discreet.laws.law import Law
+
+Floats = NDArray[np.float64]
+
+
+class Tabulated(Law[Hashable]):
+    """A law given by its outcomes and floats below and above each probability; the subclass says how it is drawn."""
+
+    @abstractmethod
+    def table(self) -> tuple[list[Any], Floats, Floats]:
+        """Return the outcomes, lower bounds and upper bounds of their probabilities."""
+
+    def pmf(self, outcome: Hashable) -> float:
+        """Return the probability of an outcome, 0 for one that cannot happen."""
+        outcomes, low, high = self.table()
+        try:
+            index = outcomes.index(outcome)
+        except ValueError:
+            return 0.0
+        return float((low[index] + high[index]) / 2)
+
+    def pair(self, other: Law[Hashable]) -> FinitePair:
+        """Return the pair of two laws of the same kind on the same outcomes."""
+        if not isinstance(other, Tabulated):
+            raise ParameterError("an enclosed finite law is compared with one of its kind")
+        outcomes, *mine = self.table()
+        theirs_outcomes, *theirs = other.table()
+        if outcomes != theirs_outcomes:
+            raise ParameterError("neighbouring inputs must have the same possible outcomes (the same number of candidates)")
+        return FinitePair(outcomes, *mine, *theirs)
+
+    def __repr__(self) -> str:
+        """Show the kind only: inputs are private."""
+        return f"{type(self).__name__}(...)"
