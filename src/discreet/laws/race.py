@@ -19,7 +19,6 @@ Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -163,11 +162,13 @@ def exact_score(score: Any) -> Fraction:
         raise InputError("every score must be a finite int, float or Fraction") from None
 
 
-def as_scores(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
+def as_scores(values: Any) -> NDArray[Any]:
     """Return scores as a one-dimensional array of int64, float64 or exact objects; refuse anything that is not finite."""
-    if not isinstance(values, np.ndarray):
+    if isinstance(values, list | tuple | range):
         values = _array_of(list(values))
-    if values.ndim != 1 or values.size == 0:
+    elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
+        values = np.asarray(values)
+    if type(values) is not np.ndarray or values.ndim != 1 or values.size == 0:
         raise InputError("scores form a one-dimensional array with at least one candidate")
     if values.dtype == np.bool_ or values.dtype.kind not in "iufO" or values.dtype == np.longdouble:
         raise InputError("scores are numbers: an array of integers or floats, or a list of ints, floats and Fractions")
@@ -178,9 +179,14 @@ def as_scores(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
         return values
     if values.dtype.kind == "O" or values.dtype == np.uint64:
         exact = np.empty(values.size, dtype=object)
-        exact[:] = [exact_score(value) for value in values]
+        exact[:] = [_int_or_fraction(exact_score(value)) for value in values]
         return exact
     return values.astype(np.int64)
+
+
+def _int_or_fraction(score: Fraction) -> int | Fraction:
+    """Return whole numbers as Python integers."""
+    return int(score) if score.denominator == 1 else score
 
 
 def _array_of(items: list[Any]) -> NDArray[Any]:
@@ -202,7 +208,7 @@ class Softmax(Tabulated):
     0.5761
     """
 
-    def __init__(self, scores: Iterable[Any], rate: Fraction) -> None:
+    def __init__(self, scores: Any, rate: Fraction) -> None:
         """Scores are exact; the rate is a positive rational."""
         self.scores = as_scores(scores)
         self.rate = rate

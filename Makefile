@@ -1,0 +1,66 @@
+# For GNU make 3.81 and later, on Linux and macOS. `make` alone lists what there is.
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format docs theorems notebooks soak bench-noise lock clean
+
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+setup: $(READY) ## make the virtual environment that the other targets use
+
+$(READY): requirements/dev.txt pyproject.toml tools/find-python
+	@python=$$(sh tools/find-python) && \
+	if ! $(RUN) -c '' 2>/dev/null; then echo "making $(VENV) with $$python"; "$$python" -m venv --clear $(VENV); fi
+	@echo "installing requirements/dev.txt"
+	@$(RUN) -m pip install --quiet --quiet --only-binary :all: --require-hashes -r requirements/dev.txt
+	@$(RUN) -m pip install --quiet --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY) ## attack a table of exact answers, then ask discreet instead
+	@$(VENV)/bin/discreet demo
+
+test: $(READY) ## run every test but the soak; REQUIRE=spark,browser turns those skips into failures
+	@$(RUN) -m pytest -n 2
+
+lint: $(READY) ## check style, types and the direction of imports
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@$(VENV)/bin/lint-imports
+
+format: $(READY) ## put the source into its one form
+	@$(RUN) -m ruff check --fix .
+	@$(RUN) -m ruff format .
+
+docs: theorems ## build the documentation into build/docs
+	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "documentation: build/docs/index.html"
+
+theorems: $(READY) ## write docs/theorems.md from the docstrings
+	@$(RUN) -m tools.theorems
+
+notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
+	@$(RUN) -m tools.notebooks
+
+soak: $(READY) ## run the heavy checks at full count and write docs/evidence/soak.md
+	@mkdir -p build
+	@status=0; SOAK=1 HYPOTHESIS_PROFILE=deep $(RUN) -m pytest -n 2 -m soak --junit-xml=build/soak.xml || status=$$?; \
+	$(RUN) -m tools.evidence build/soak.xml && exit $$status
+
+bench-noise: $(READY) ## time the noise against the peers, ratios in one run
+	@$(RUN) benchmarks/noise.py
+
+lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
+	@python3.11 -m venv --clear build/lock
+	@build/lock/bin/python -m pip install --quiet --quiet pip-tools
+	@build/lock/bin/python -m tools.lock
+
+clean: ## remove everything that make made
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,24 @@
+"""The command line: `discreet --version`, `discreet demo`."""
+
+from __future__ import annotations
+
+import sys
+
+from discreet._optional import optional
+from discreet.errors import MissingExtra
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the program named `discreet`, or say in one line what is missing to run it."""
+    try:
+        for module in ("click", "rich"):
+            optional(module, extra="cli", purpose="the command line")
+    except MissingExtra as missing:
+        print(f"discreet: {missing}", file=sys.stderr)
+        raise SystemExit(1) from None
+    # the commands are declared with click's decorators, so they can be read only once click is known to be there
+    from discreet.cli.commands import program
+
+    program(prog_name="discreet")

@@ -1,0 +1,19 @@
+"""How results show themselves: tables, HTML and plots (matplotlib only when a plot is asked for)."""
+
+from __future__ import annotations
+
+from discreet.display.formatting import Rounding, format_number
+from discreet.display.html import definition_list, escape, figure, page, paragraph, section
+from discreet.display.table import Table
+
+__all__ = [
+    "Rounding",
+    "Table",
+    "definition_list",
+    "escape",
+    "figure",
+    "format_number",
+    "page",
+    "paragraph",
+    "section",
+]

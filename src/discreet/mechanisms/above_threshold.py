@@ -1,0 +1,259 @@
+"""AboveThreshold: watch a stream of values, pay only for those reported above a threshold."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from enum import Enum
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent
+from discreet.laws.above_threshold import AboveThresholdLaw
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.number import Number, positive_rational, round_up
+from discreet.mechanisms.domain import floats_on_grid
+from discreet.mechanisms.exponential import truth_value
+from discreet.mechanisms.mechanism import Mechanism, positive_epsilon, stated_sensitivity
+from discreet.mechanisms.selection_grid import SelectionGrid
+from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
+
+_CELLS = 1 << 14
+
+
+class Split(Enum):
+    """How epsilon is shared between the threshold's noise and the queries' noise."""
+
+    OPTIMAL = "1 : (2 hits)^(2/3), or 1 : hits^(2/3) for monotone streams, which minimises the variance of the comparison"
+    TEXTBOOK = "one half each"
+
+
+class AboveThreshold(Mechanism):
+    """Report, one value at a time, whether it is above a noisy threshold, until `hits` reports were positive.
+
+    Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person moves by at
+        most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c hits (c D / e2 for monotone
+        streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost `answer_epsilon` more: noise of scale c D / e3.
+        Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the neighbour
+        every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit. The shifts cost
+        e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D and hits by D; if they fall, shift hits
+        by D only. Adaptivity: given the same answers so far, the next query is the same, so the coupling goes through step by
+        step. Values and threshold are rounded to the grid first, so all shifts stay on it.
+    Accuracy. With probability 1 - beta every 'above' has value >= T - alpha and every 'below' has value <= T + alpha, over k values,
+        with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k values provided no value
+        before the last is at or above T - alpha (else the stream may stop early, having spent its hits).
+    Cost. One draw a value; constant memory.
+    Figure. above_threshold.svg
+    Reference. Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Dwork, Roth 2014, algorithms 1 and 2; split: Lyu, Su, Li 2017.
+
+    >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1)
+    >>> stream.watch(3), stream.watch(2000)
+    (False, True)
+    >>> stream.watch(5)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open another one, which costs its epsilon again
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: Number | None = None,
+        epsilon: Number | None = None,
+        sensitivity: Number | Sensitivity | None = None,
+        hits: int = 1,
+        monotone: bool = False,
+        split: Split = Split.OPTIMAL,
+        answer_epsilon: Number | None = None,
+        grid: Number | None = None,
+    ) -> None:
+        """The threshold is public; `sensitivity` bounds the change of every single value; `hits` positive reports end the stream."""
+        if threshold is None:
+            raise MissingParameter("threshold= is the public level that values are compared with", parameter="threshold")
+        if isinstance(hits, bool) or not isinstance(hits, int | np.integer) or hits < 1:
+            raise ParameterError("hits is the number of positive reports that end the stream, an int of at least 1", parameter="hits")
+        if not isinstance(split, Split):
+            raise ParameterError("split is Split.OPTIMAL or Split.TEXTBOOK", parameter="split")
+        self._parameters = {
+            "threshold": threshold,
+            "epsilon": epsilon,
+            "sensitivity": sensitivity,
+            "hits": hits,
+            "monotone": monotone,
+            "split": split,
+            "answer_epsilon": answer_epsilon,
+            "grid": grid,
+        }
+        self._epsilon = positive_epsilon(epsilon)
+        self._answer_epsilon = None if answer_epsilon is None else positive_rational(answer_epsilon, name="answer_epsilon")
+        self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
+        self.relation = self.sensitivity.relation
+        self.hits, self.monotone = int(hits), truth_value(monotone)
+        first = self._threshold_share(split)
+        sides = self.hits * (1 if self.monotone else 2)
+        self._grid = SelectionGrid(self.sensitivity, grid, self.sensitivity.exact / first)
+        step = self._grid.sensitivity
+        self.threshold_noise = DiscreteLaplace(step / first)
+        self.query_noise = DiscreteLaplace(sides * step / (self._epsilon - first))
+        self.answer_noise = None if self._answer_epsilon is None else DiscreteLaplace(self.hits * step / self._answer_epsilon)
+        self._threshold = self._grid.steps(threshold)
+        warn_if_senseless(self.guarantee, people=None)
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._remaining = self.hits
+        self._noisy_threshold = self._threshold + self.threshold_noise.sample()
+
+    def _threshold_share(self, split: Split) -> Fraction:
+        """Return e1 exactly; e2 is what remains, so that the two add up to epsilon without rounding."""
+        if split is Split.TEXTBOOK:
+            return self._epsilon / 2
+        ratio = (self.hits * (1 if self.monotone else 2)) ** (2.0 / 3.0)
+        return self._epsilon / Fraction(1.0 + ratio)
+
+    @property
+    def grid(self) -> Fraction:
+        """The public grid that values are rounded to."""
+        return self._grid.step
+
+    @property
+    def remaining(self) -> int:
+        """How many positive reports are left."""
+        return self._remaining
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Pure differential privacy for the whole stream."""
+        return PureDP(round_up(self._epsilon + (self._answer_epsilon or 0)), relation=self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The worst loss of the pure promise, for the whole stream."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
+
+    def watch(self, value: Any) -> bool:
+        """Say whether a value is above the threshold, up to noise."""
+        return self._look(value)[0]
+
+    def answer(self, value: Any) -> int | float | None:
+        """Return a noisy value if it is above the threshold, else None; needs `answer_epsilon`."""
+        if self.answer_noise is None:
+            raise MissingParameter(
+                "noisy answers cost extra: state answer_epsilon= when the stream is opened", parameter="answer_epsilon"
+            )
+        above, steps = self._look(value)
+        if not above:
+            return None
+        noisy = steps + self.answer_noise.draw_one()
+        result: int | float = noisy if self._grid.integer else floats_on_grid(noisy, self.grid)
+        return result
+
+    def __call__(self, value: Any) -> bool:
+        """Same as `watch`."""
+        return self.watch(value)
+
+    def release(self, value: Any) -> tuple[int, ...]:
+        """Open a fresh stream with the same parameters and return the positions it reports in a sequence of values."""
+        stream = AboveThreshold(**self._parameters)
+        reported = []
+        for position, entry in enumerate(value):
+            if stream.watch(entry):
+                reported.append(position)
+            if stream.remaining == 0:
+                break
+        return tuple(reported)
+
+    def _look(self, value: Any) -> tuple[bool, int]:
+        """Compare one value; a refused value spends nothing."""
+        steps = self._grid.steps(value)
+        with self._lock:
+            if self._owner != os.getpid():
+                raise StreamSpent(
+                    "this stream was opened in another process, which may go on using it; open a new one here (at its own price)"
+                )
+            if self._remaining == 0:
+                reported = "1 hit" if self.hits == 1 else f"{self.hits} hits"
+                raise StreamSpent(
+                    f"this stream has reported its {reported} and is over; open another one, which costs its epsilon again"
+                )
+            above = steps + self.query_noise.draw_one() >= self._noisy_threshold
+            self._remaining -= above
+            if self._remaining == 0:
+                self._noisy_threshold = 0
+        return above, steps
+
+    def law(self, value: Any) -> AboveThresholdLaw:
+        """Return the law of the reported positions on a fixed stream of values (the noisy answers are not part of it)."""
+        steps = self._grid.array(value).astype(np.int64)
+        return AboveThresholdLaw(
+            steps, self._threshold, self.threshold_noise.scale, self.query_noise.scale, hits=self.hits
+        )
+
+    def alpha(self, *, queries: int, beta: float) -> float:
+        """Return the accuracy alpha(k, beta), in the unit of the values.
+
+        P(|N_i - R| <= a for all k) = sum over r of P(R = r) P(|N - r| <= a)^k, evaluated on the law; the least a with at least
+        1 - beta. On fine grids r runs over cells of 1/200 of the scale, each counted at its worst point, which errs upward.
+        """
+        if not 0.0 < beta < 1.0 or isinstance(queries, bool) or not isinstance(queries, int | np.integer) or queries < 1:
+            raise ParameterError("alpha needs queries >= 1 and beta strictly between 0 and 1", parameter="beta")
+        low = -1
+        high = self.threshold_noise.half_width(1 - beta / 2) + self.query_noise.half_width(1 - beta / 2, int(queries))
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._inside(middle, int(queries)) >= 1 - beta else (middle, high)
+        rounding = Fraction(0) if self._grid.integer else self.grid
+        return round_up(high * self.grid + rounding)
+
+    def _inside(self, width: int, queries: int) -> float:
+        """Return a lower bound on P(|N_i - R| <= width for all queries), exact to rounding where cells are single steps."""
+        reach = int(40 * self.threshold_noise.scale) + 2
+        cell = max(1, 2 * reach // _CELLS)
+        first = np.arange(-reach, reach + 1, cell)
+        last = first + cell - 1
+        mass = self.threshold_noise.cdf(last) - self.threshold_noise.cdf(first - 1)
+        each = self.query_noise.cdf(first + width) - self.query_noise.cdf(last - width - 1)
+        return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - 1e-12)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield streams whose values move by the sensitivity, the last one on the other side of the threshold and the other way."""
+        step = int(self._grid.sensitivity)
+        far = int(10 * self.query_noise.scale) + 1
+        for length, others, last in ((1, 0, 0), (3, 0, 0), (6, far, -far), (6, -far, far)):
+            for sign in (1, -1):
+                base = np.full(length, self._threshold + others, dtype=np.int64)
+                base[-1] = self._threshold + last
+                moved = base + step * sign
+                if not self.monotone:
+                    moved[-1] = base[-1] - step * sign
+                yield self._in_units(base), self._in_units(moved)
+                yield self._in_units(moved), self._in_units(base)
+
+    def _in_units(self, steps: Any) -> Any:
+        """Return grid steps in the unit of the values."""
+        return steps if self._grid.integer else [Fraction(int(step)) * self.grid for step in steps]
+
+    def _refuse_copy(self) -> NoReturn:
+        """A copy would answer twice from one threshold noise that was paid for once."""
+        raise NotCopyable("a stream's noisy threshold may be used once; it cannot be copied or pickled. Open a new stream")
+
+    def __copy__(self) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __repr__(self) -> str:
+        """Show the public parameters and how many hits remain."""
+        return (
+            f"AboveThreshold(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, hits={self.hits}, "
+            f"remaining={self._remaining}, relation={self.relation.name})"
+        )

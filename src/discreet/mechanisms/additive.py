@@ -1,0 +1,183 @@
+"""Noise added to an answer, on a public grid: what Laplace and Gaussian share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import ConflictingParameters, InputError, ParameterError
+from discreet.laws.law import Law
+from discreet.laws.noise import IntegerNoise
+from discreet.laws.number import Number, exact_rational, round_up
+from discreet.laws.on_grid import OnGrid
+from discreet.laws.product import Product
+from discreet.mechanisms.domain import Steps, add_noise, floats_on_grid, grid_steps, integer_steps, is_array
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import Relation, Sensitivity
+
+_STEPS_PER_SCALE_BITS = 30
+_FINEST, _COARSEST = -960, 900
+
+
+class AdditiveNoise(Mechanism):
+    """Integer noise on a grid, added to the answer rounded to that grid.
+
+    The grid is public: 1 for an integer sensitivity; otherwise a power of two about 2^-30 of the scale, or the one given. All
+    that is stated below is in steps of the grid, with the rounding of the input inside the sensitivity.
+    """
+
+    noise: IntegerNoise
+
+    def __init__(self, *, sensitivity: Sensitivity, bare: bool, grid: Number | None, length: int | None) -> None:
+        """Settle the shape of the answer; the subclass settles grid and noise."""
+        self.sensitivity = sensitivity
+        self.relation: Relation = sensitivity.relation
+        self._grid_given = power_of_two(grid)
+        self.length = _length(length, bare=bare)
+        self._scalar_only = bare or (self.length is None and not sensitivity.is_integer)
+        if sensitivity.is_integer and self._grid_given not in (None, Fraction(1)):
+            raise ConflictingParameters(
+                "an integer sensitivity means integers in, integers out, on grid 1; for a finer grid give the sensitivity as a "
+                "float, for example sensitivity=1.0",
+                parameter="grid",
+            )
+
+    def _settle_grid(self, approximate_scale: Fraction) -> None:
+        """Fix the grid from public numbers alone."""
+        if self.sensitivity.is_integer:
+            self.grid = Fraction(1)
+            return
+        self.grid = self._grid_given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
+        if not two_to(_FINEST) <= self.grid <= two_to(_COARSEST):
+            raise ParameterError(
+                "this scale needs a grid that floats cannot hold; measure the answer in another unit", parameter="scale"
+            )
+
+    @property
+    def _integer(self) -> bool:
+        """Whether integers come in and go out."""
+        return self.sensitivity.is_integer
+
+    @property
+    def scale(self) -> float:
+        """The noise's scale in the unit of the answer."""
+        return float(self.noise.scale * self.grid)
+
+    @property
+    @abstractmethod
+    def steps(self) -> Fraction:
+        """The sensitivity in steps of the grid, the rounding of the input included."""
+
+    def _steps(self, value: object) -> Steps:
+        """Return the answer in steps of the grid; refuse shapes the sensitivity does not cover."""
+        if is_array(value):
+            self._check_array(np.shape(value))  # type: ignore[arg-type]
+        elif isinstance(value, list | tuple):
+            raise InputError("pass an array answer as a numpy array")
+        elif self.length not in (None, 1):
+            raise InputError(f"this mechanism was priced for an array of {self.length} numbers, not for a single one")
+        return integer_steps(value) if self._integer else grid_steps(value, self.grid)
+
+    def _check_array(self, shape: tuple[int, ...]) -> None:
+        """Refuse an array that the stated sensitivity says nothing about; the shape of an answer is public."""
+        count = math.prod(shape)
+        if self._scalar_only:
+            hint = "" if self.sensitivity.is_integer else ", and length= with the number of coordinates (each is rounded to the grid)"
+            raise InputError(
+                "a bare number as sensitivity is for a single answer. For an array state its norm over the whole array: "
+                f"sensitivity=Sensitivity(..., norm=..., relation=...){hint}"
+            )
+        if self.length is not None and count != self.length:
+            raise InputError(f"this mechanism was priced for {self.length} numbers, got an array of {count}")
+
+    def __call__(self, value: Any) -> Any:
+        """Release the answer with noise: an int or int64 array for integers, floats on the grid otherwise."""
+        steps = self._steps(value)
+        if isinstance(steps, int):
+            noisy: Any = steps + self.noise.draw_one()
+        else:
+            noisy = add_noise(steps, self.noise.draw(steps.size).reshape(steps.shape))
+        return noisy if self._integer else floats_on_grid(noisy, self.grid)
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the law of the release: noise about the rounded answer, one component a coordinate."""
+        steps = self._steps(value)
+        if isinstance(steps, int):
+            return self._law_about(steps)
+        return Product([self._law_about(int(step)) for step in steps.ravel()])
+
+    def _law_about(self, steps: int) -> Law[Any]:
+        """Return the law of one coordinate."""
+        centred = self.noise.at(steps)
+        return centred if self._integer else OnGrid(centred, self.grid)
+
+    def error(self, confidence: float, count: int = 1) -> Any:
+        """Return the half-width that holds for all `count` answers at once: the exact quantile of the noise.
+
+        On a grid finer than 1 it includes the half step by which the input may have been rounded.
+        """
+        width = self.noise.half_width(confidence, count)
+        return width if self._integer else round_up((width + Fraction(1, 2)) * self.grid)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield scalars one sensitivity apart, at places where rounding and size could matter."""
+        step = self.sensitivity.value
+        if self._integer:
+            yield from ((start, start + int(step)) for start in (0, -int(step), 10**6, 2**63 - 1, -(10**30)))
+            return
+        half = float(self.grid / 2)
+        for start in (0.0, half, math.nextafter(half, 0.0), -half, 1e6 * float(self.grid), -1.0):
+            yield start, Fraction(start) + Fraction(step)
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        grid = "" if self._integer else f", grid=2^{floor_log2(self.grid)}"
+        return f"{type(self).__name__}(scale={self.scale:.6g}, sensitivity={self.sensitivity.value}{grid}, relation={self.relation.name})"
+
+
+def rounded_steps(sensitivity: Sensitivity, grid: Fraction, length: int | None) -> Fraction:
+    """Return an L1 sensitivity in grid steps after rounding every coordinate (the rounding lemma)."""
+    if sensitivity.is_integer:
+        return sensitivity.exact
+    return Fraction(math.ceil(sensitivity.exact / grid) + (length or 1) - 1)
+
+
+def _length(length: int | None, *, bare: bool) -> int | None:
+    """Return the number of coordinates: 1 for a bare number, else as stated."""
+    if length is None:
+        return 1 if bare else None
+    if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 1:
+        raise ParameterError("length is the public number of coordinates, an int of at least 1", parameter="length")
+    if bare and length != 1:
+        raise ConflictingParameters(
+            "a bare number as sensitivity is for a single answer; for an array give sensitivity=Sensitivity(..., norm=..., "
+            "relation=...)",
+            parameter="length",
+        )
+    return int(length)
+
+
+def power_of_two(grid: Number | None) -> Fraction | None:
+    """Return a grid exactly, or refuse what is not a power of two."""
+    if grid is None:
+        return None
+    exact = exact_rational(grid, name="grid")
+    if exact <= 0 or exact.numerator & (exact.numerator - 1) or exact.denominator & (exact.denominator - 1):
+        raise ParameterError("a grid is a power of two, such as 2**-10 or 0.25", parameter="grid")
+    return exact
+
+
+def floor_log2(value: Fraction) -> int:
+    """Return the greatest k with 2^k <= value."""
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    return k if two_to(k) <= value else k - 1
+
+
+def two_to(exponent: int) -> Fraction:
+    """Return 2^exponent exactly."""
+    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)

@@ -1,0 +1,80 @@
+"""What every mechanism has: a promise, a price, a law, and the neighbours on which its promise is put to the test."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.laws.law import Law
+from discreet.laws.number import Number, positive_rational
+from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
+
+
+class Mechanism(ABC):
+    """A randomised map whose output law we know: the one object that is sampled, priced, predicted and audited."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """The promise in its simplest form."""
+
+    @property
+    @abstractmethod
+    def loss(self) -> PrivacyLoss:
+        """The price of one release."""
+
+    @abstractmethod
+    def law(self, value: Any) -> Law[Any]:
+        """Return the exact law of the output on an input."""
+
+    @abstractmethod
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
+
+    @abstractmethod
+    def __call__(self, value: Any) -> Any:
+        """Release one answer."""
+
+    def release(self, value: Any) -> Any:
+        """Run once from the start on an input of `law`: the same as a call, except for streams, which open afresh."""
+        return self(value)
+
+
+def stated_sensitivity(value: Number | Sensitivity | None, norms: tuple[Norm, ...]) -> Sensitivity:
+    """Return a sensitivity in one of the accepted norms; a bare number is for a scalar query and leaves the relation unstated."""
+    if value is None:
+        raise MissingParameter(
+            "sensitivity= says how far one person can move the answer; it is never guessed. For a count write sensitivity=1",
+            parameter="sensitivity",
+        )
+    if not isinstance(value, Sensitivity):
+        positive_rational(value, name="sensitivity")
+        return Sensitivity(value, norm=norms[0], relation=Relation.UNSTATED)
+    if value.norm not in norms:
+        accepted = " or ".join(norm.name for norm in norms)
+        raise ParameterError(
+            f"this mechanism is priced in {accepted}; convert with sensitivity.to_norm(Norm.{norms[0].name}, coordinates=...)",
+            parameter="sensitivity",
+        )
+    return value
+
+
+def one_of(**choices: Number | None) -> str:
+    """Return the name of the one parameter that was given."""
+    given = [name for name, value in choices.items() if value is not None]
+    names = " or ".join(f"{name}=" for name in choices)
+    if not given:
+        raise MissingParameter(f"give {names}: privacy parameters are never defaulted", parameter=next(iter(choices)))
+    if len(given) > 1:
+        raise ConflictingParameters(f"give {names}, not both: one follows from the other", parameter=given[1])
+    return given[0]
+
+
+def positive_epsilon(epsilon: Number | None) -> Fraction:
+    """Return epsilon exactly; zero would need infinite noise."""
+    if epsilon is None:
+        raise MissingParameter("epsilon= is the price of a release and is never defaulted", parameter="epsilon")
+    return positive_rational(epsilon, name="epsilon")

@@ -1,0 +1,122 @@
+"""A noisy value as people should see it: with its interval, what the interval is for, and what it cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from enum import Enum
+
+from discreet.display import definition_list
+from discreet.errors import ParameterError
+from discreet.laws.number import Number
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.parameters import plain
+
+_SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
+_MOST_PLACES = 12
+
+
+class Target(Enum):
+    """What an interval is meant to contain.
+
+    `TABLE` is the true answer on the table that was asked: the interval covers the noise alone. `POPULATION` is the
+    quantity in the population from which the people were drawn: the interval covers the noise and the sampling.
+    """
+
+    TABLE = "table"
+    POPULATION = "population"
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Target.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A released value with a confidence interval for a stated target, and the promise under which it was released.
+
+    An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
+    it.
+
+    >>> from discreet.privacy.guarantee import PureDP
+    >>> print(Estimate(0.412, 0.371, 0.453, 0.95, Target.TABLE, PureDP(1), "exact quantile of the noise"))
+    0.412 [0.371, 0.453] (95 %, table)
+    """
+
+    value: Number
+    low: float
+    high: float
+    confidence: float
+    target: Target
+    guarantee: Guarantee
+    method: str
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that is none; its ends may be infinite."""
+        object.__setattr__(self, "value", plain(self.value, name="value"))
+        for name in ("low", "high"):
+            object.__setattr__(self, name, _end(getattr(self, name), name=name))
+        object.__setattr__(self, "confidence", plain(self.confidence, name="confidence"))
+        if not self.low <= self.high:
+            raise ParameterError("an interval needs low <= high", parameter="low")
+        if not 0 < self.confidence < 1:
+            raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
+        if not isinstance(self.target, Target):
+            raise ParameterError("target must be Target.TABLE or Target.POPULATION", parameter="target")
+        if not isinstance(self.guarantee, Guarantee):
+            raise ParameterError("guarantee must be a promise, such as PureDP(1)", parameter="guarantee")
+
+    def __float__(self) -> float:
+        """Return the value alone."""
+        return float(self.value)
+
+    def __str__(self) -> str:
+        """Print the value and its interval to the digits that mean something; the ends are rounded outwards."""
+        return f"{self._value()} {self._interval()} ({_percent(self.confidence)} %, {self.target.value})"
+
+    def _repr_html_(self) -> str:
+        """Return the estimate as a list for a notebook."""
+        return definition_list(
+            [
+                ("estimate", self._value()),
+                (f"{_percent(self.confidence)} % interval for the {self.target.value}", self._interval()),
+                ("promise", self.guarantee),
+                ("method", self.method),
+            ]
+        )
+
+    def _value(self) -> str:
+        return _rounded(self.value, self._places(), ROUND_HALF_EVEN)
+
+    def _interval(self) -> str:
+        places = self._places()
+        return f"[{_rounded(self.low, places, ROUND_FLOOR)}, {_rounded(self.high, places, ROUND_CEILING)}]"
+
+    def _places(self) -> int:
+        """Return how many decimals carry information, judged by the half-width alone."""
+        half = (self.high - self.low) / 2
+        if all(float(one).is_integer() for one in (self.value, self.low, self.high) if math.isfinite(one)):
+            return 0
+        if not math.isfinite(half) or half <= 0:
+            return 6
+        return min(max(_SIGNIFICANT - 1 - math.floor(math.log10(half)), 0), _MOST_PLACES)
+
+
+def _end(value: object, *, name: str) -> float:
+    """Return an end of an interval as a float; infinite ends are allowed."""
+    if isinstance(value, float) and math.isinf(value):
+        return float(value)
+    return float(plain(value, name=name))
+
+
+def _rounded(value: Number, places: int, rounding: str) -> str:
+    """Write a number with so many decimals; the shortest decimals of a float are what is rounded."""
+    if isinstance(value, float) and math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    exact = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
+    return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=rounding):f}"
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.6g}"

@@ -1,0 +1,66 @@
+"""Which tables are neighbours: what one person's presence or data may change."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from discreet.errors import RelationMismatch
+
+
+class Relation(Enum):
+    """The neighbour relation a sensitivity was computed for and a promise holds for.
+
+    `ADD_REMOVE` hides whether a person is in the table at all. `CHANGE_ONE` hides what the person's row says, while the
+    number of rows is public. A promise that states neither holds for whichever relation its sensitivity was computed
+    for; it composes with either, and takes that one on.
+
+    >>> print(Relation.ADD_REMOVE.sentence)
+    one person's data is added or removed
+    """
+
+    ADD_REMOVE = "add/remove"
+    CHANGE_ONE = "change one"
+    UNSTATED = "unstated"
+
+    @property
+    def sentence(self) -> str:
+        """What may change between neighbours, in words."""
+        return _SENTENCES[self]
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Relation.{self.name}"
+
+
+_SENTENCES = {
+    Relation.ADD_REMOVE: "one person's data is added or removed",
+    Relation.CHANGE_ONE: "one person's data is changed for other data, the number of rows is public",
+    Relation.UNSTATED: "neighbours as the sensitivity was computed for, not stated here",
+}
+
+
+def combine(first: Relation, second: Relation) -> Relation:
+    """Return the relation under which two promises hold together; refuse two different stated ones.
+
+    >>> combine(Relation.UNSTATED, Relation.CHANGE_ONE)
+    Relation.CHANGE_ONE
+    """
+    if first is Relation.UNSTATED:
+        return second
+    if second in (first, Relation.UNSTATED):
+        return first
+    raise RelationMismatch(
+        f"one promise is for {first.value!r}, the other for {second.value!r}: their numbers mean other things and "
+        "cannot be combined. Compute both sensitivities for one relation; or use that changing a row is removing one "
+        "and adding one: from an add/remove promise follows group_privacy(promise, 2).under(Relation.CHANGE_ONE)."
+    )
+
+
+def require_known(source: Relation, wanted: Relation) -> None:
+    """Refuse to conclude a promise for a stated relation from one for another relation, or for none."""
+    combine(source, wanted)
+    if source is Relation.UNSTATED and wanted is not Relation.UNSTATED:
+        raise RelationMismatch(
+            f"a promise for {wanted.value!r} cannot be concluded from one that does not state its relation. State it: "
+            f"relation=Relation.{wanted.name} on the sensitivity or on the promise at hand."
+        )

@@ -1,0 +1,1 @@
+"""The claims of discreet, checked; the folders mirror src/discreet."""

@@ -1,0 +1,42 @@
+"""Every example in the documentation runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.pages import chunks, code, failures
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README.md"))]
+TAUGHT = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"} and page.stem != "index"]
+
+
+def place(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if code(page.read_text(encoding="utf-8"))], ids=place)
+def test_the_examples_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    report = failures(page)
+    if report:
+        pytest.fail(report, pytrace=False)
+
+
+@pytest.mark.parametrize("page", TAUGHT, ids=place)
+def test_a_page_that_teaches_has_an_example(page):
+    assert any(block.is_session for block in code(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=place)
+def test_no_prompt_stands_outside_a_python_block(page):
+    stray = [
+        chunk.line
+        for chunk in chunks(page.read_text(encoding="utf-8"))
+        if not chunk.is_python and not chunk.directive and re.search(r"^\s*>>>", chunk.text, re.MULTILINE)
+    ]
+    assert not stray, f"an example is not executed because it is not in a python block; chunks at lines {stray}"

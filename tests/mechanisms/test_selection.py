@@ -1,0 +1,102 @@
+"""Exponential mechanism and report noisy max: laws, accuracy, streams, instances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dp
+
+
+@pytest.mark.theorem("Exponential.accuracy")
+@pytest.mark.parametrize("best", [1, 5])
+def test_the_chosen_score_is_close_to_the_best_as_often_as_promised(best: int) -> None:
+    mechanism = dp.Exponential(epsilon=1, sensitivity=1)
+    scores = np.concatenate([np.full(best, 50), np.zeros(200 - best, dtype=np.int64), np.arange(30, 45)])
+    law = mechanism.law(scores)
+    outcomes, _, high = law.table()
+    for confidence in (0.5, 0.95, 0.999):
+        gap = mechanism.error(confidence, candidates=len(scores), best=best)
+        failing = sum(p for i, p in zip(outcomes, high, strict=True) if scores[i] <= 50 - gap)
+        assert failing <= 1 - confidence
+
+
+@pytest.mark.theorem("NoisyMax.accuracy")
+def test_the_reported_score_is_close_to_the_best_as_often_as_promised() -> None:
+    mechanism = dp.NoisyMax(epsilon=1, sensitivity=1)
+    scores = np.concatenate([[30], np.arange(0, 30, 2)])
+    outcomes, _, high = mechanism.law(scores).table()
+    for confidence in (0.5, 0.95):
+        gap = mechanism.error(confidence, candidates=len(scores))
+        assert sum(p for i, p in zip(outcomes, high, strict=True) if scores[i] < 30 - gap) <= 1 - confidence
+
+
+def test_randomized_response_is_an_instance_of_the_exponential_mechanism() -> None:
+    response = dp.RandomizedResponse(epsilon=1, categories=5)
+    own_category = dp.Exponential(epsilon=1, sensitivity=1, monotone=False)
+    # score 1 for one's own category: changing it moves two scores by 1, so the factor 2 gives epsilon/2 at this rate
+    law = dp.Exponential(epsilon=2, sensitivity=1).law([1, 0, 0, 0, 0])
+    assert law.pmf(0) == pytest.approx(response.truth, rel=1e-12)
+    assert own_category.rate == Fraction(1, 2)
+
+
+def test_a_price_list_is_chosen_by_revenue() -> None:
+    bids = np.array([1, 1, 1, 3, 3, 4])
+    prices = [1, 2, 3, 4]
+
+    def revenue(price: int) -> int:
+        return price * int(np.count_nonzero(bids >= price))
+
+    mechanism = dp.Exponential(epsilon=50 / 10, sensitivity=4, monotone=True)
+    chosen = [mechanism.choose(prices, score=revenue) for _ in range(200)]
+    assert max(set(chosen), key=chosen.count) == 3
+
+
+def test_a_generator_is_read_once_and_never_stored() -> None:
+    seen = 0
+
+    def candidates() -> Iterator[int]:
+        nonlocal seen
+        for number in range(20_000):
+            seen += 1
+            yield number
+
+    chosen = dp.Exponential(epsilon=5, sensitivity=1).choose(candidates(), score=lambda n: 100 if n == 17_777 else 0)
+    assert chosen == 17_777
+    assert seen == 20_000
+
+
+def test_nothing_to_choose_from_is_an_error() -> None:
+    with pytest.raises(dp.errors.InputError, match="no candidate"):
+        dp.Exponential(epsilon=1, sensitivity=1).choose([], score=len)
+
+
+@pytest.mark.parametrize("scale", [1, 1e-300, 1e300, Fraction(1, 3)])
+def test_any_range_of_scores_gives_the_same_choice_law(scale: float) -> None:
+    mechanism = dp.Exponential(epsilon=1, sensitivity=scale)
+    scores = [0, 3 * Fraction(scale), Fraction(scale)]
+    assert mechanism.law(scores).pmf(1) == pytest.approx(dp.Exponential(epsilon=1, sensitivity=1).law([0, 3, 1]).pmf(1))
+    assert mechanism(scores) in (0, 1, 2)
+
+
+def test_scores_beyond_floats_are_told_apart() -> None:
+    top = 10**30
+    assert dp.Exponential(epsilon=1, sensitivity=1)([top, top + 2000, top]) == 1
+    assert dp.NoisyMax(epsilon=1, sensitivity=1)([top, top + 2000, top]) == 1
+
+
+def test_monotone_scores_need_half_the_noise() -> None:
+    assert dp.NoisyMax(epsilon=1, sensitivity=1, monotone=True).noise.scale == 1
+    assert dp.NoisyMax(epsilon=1, sensitivity=1).noise.scale == 2
+    assert dp.Exponential(epsilon=1, sensitivity=1, monotone=True).rate == 2 * dp.Exponential(epsilon=1, sensitivity=1).rate
+
+
+def test_float_scores_are_rounded_to_a_public_grid() -> None:
+    mechanism = dp.NoisyMax(epsilon=1, sensitivity=0.3)
+    assert mechanism.noise.scale * mechanism.grid >= Fraction(0.6)
+    assert math.log2(float(mechanism.grid)).is_integer()
+    assert mechanism([0.0, 500.5]) == 1

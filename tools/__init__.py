@@ -1,0 +1,1 @@
+"""What keeps the repository consistent: generated pages, executed examples, evidence, the lock."""
