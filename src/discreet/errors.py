@@ -16,8 +16,8 @@
 
     SenselessParameter (UserWarning)     legal, but it protects nobody or answers nothing
 
-Rules: a message says what to change; it may name parameters, types and shapes, never a private value; nothing is chained
-to an exception that could carry one.
+Rules: a message says what to change; it may name parameters, types and shapes, never a private value; nothing is
+chained to an exception that could carry one.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ def audit(
 ) -> Verdict:
     """Put a mechanism's promise to the test.
 
-    `Level.EXACT` needs a `law(value)` and compares it on neighbouring inputs: the mechanism's own, those given, and those found
-    by `search` rounds of coordinate ascent. `Level.WIRE` runs the code `draws` times on both inputs of each pair and looks at the
-    form of outputs and errors; it takes any callable.
+    `Level.EXACT` needs a `law(value)` and compares it on neighbouring inputs: the mechanism's own, those given, and
+    those found by `search` rounds of coordinate ascent. `Level.WIRE` runs the code `draws` times on both inputs of each
+    pair and looks at the form of outputs and errors; it takes any callable.
 
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.privacy import PureDP
@@ -40,16 +40,22 @@ def audit(
     """
     if claim is None:
         if not isinstance(mechanism, Mechanism):
-            raise MissingParameter("a bare callable makes no claim: pass the guarantee to test it against", parameter="claim")
+            raise MissingParameter(
+                "a bare callable makes no claim: pass the guarantee to test it against", parameter="claim"
+            )
         claim = mechanism.guarantee
     if not isinstance(claim, Guarantee):
         raise ParameterError("a claim is a Guarantee, such as PureDP(0.1)", parameter="claim")
     if level is Level.EXACT:
         if not hasattr(mechanism, "law") or not hasattr(mechanism, "neighbours"):
-            raise ParameterError("an exact audit needs a mechanism with law(value) and neighbours()", parameter="mechanism")
+            raise ParameterError(
+                "an exact audit needs a mechanism with law(value) and neighbours()", parameter="mechanism"
+            )
         return audit_exact(mechanism, claim, neighbours, search=search)  # type: ignore[arg-type]
     if neighbours is None:
         if not isinstance(mechanism, Mechanism):
-            raise MissingParameter("say on which neighbouring inputs to run it: neighbours=[(x, y), ...]", parameter="neighbours")
+            raise MissingParameter(
+                "say on which neighbouring inputs to run it: neighbours=[(x, y), ...]", parameter="neighbours"
+            )
         neighbours = mechanism.neighbours()
     return audit_wire(mechanism, claim, neighbours, draws=draws)

@@ -1,7 +1,7 @@
 """The exact audit: the law on neighbours against the claim, two-sided, with a witness.
 
-For every pair of neighbouring inputs the loss pair of the two laws is enclosed. A lower end above the claim refutes it for
-good; upper ends bound the loss on everything that was searched, and no sampling is involved.
+For every pair of neighbouring inputs the loss pair of the two laws is enclosed. A lower end above the claim refutes it
+for good; upper ends bound the loss on everything that was searched, and no sampling is involved.
 """
 
 from __future__ import annotations
@@ -61,14 +61,15 @@ def _pair(mechanism: Mechanism, first: Any, second: Any) -> Pair:
 
 
 def excess(pair: Pair, claim: Guarantee) -> Enclosure:
-    """Enclose the loss in the claim's own terms: the largest loss for pure claims, epsilon at its delta for approximate ones.
+    """Enclose the loss in the claim's own terms: the largest loss if pure, epsilon at its delta if approximate.
 
-    Other notions are measured by the worst ratio of epsilon to what the claim allows, over a range of deltas: 1 is the limit.
+    Other notions are measured by the worst ratio of epsilon to what the claim allows, over a range of deltas: 1 is the
+    limit.
     """
     if isinstance(claim, PureDP):
         return pair.max_loss()
     if isinstance(claim, ApproxDP):
-        return pair.epsilon(claim.delta)
+        return pair.epsilon(float(claim.delta))
     ratios = [_ratio(pair.epsilon(delta), claim.loss.epsilon(delta).upper) for delta in _DELTAS]
     low, high = max(ratio[0] for ratio in ratios), max(ratio[1] for ratio in ratios)
     return Enclosure(low, low + (high - low) / 2, high, "worst ratio of epsilon to the claim over a range of deltas")

@@ -19,7 +19,7 @@ _CELLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Goodness:
-    """How well draws fit a law: the G statistic, its degrees of freedom and the chance of a worse fit if the law is right."""
+    """How well draws fit a law: the G statistic and the chance of a worse fit if the law is right."""
 
     statistic: float
     degrees: int
@@ -34,8 +34,8 @@ class Goodness:
 def goodness_of_fit(law: Law[Any], draws: Any) -> Goodness:
     """Compare draws with the law they should come from.
 
-    Cells are outcomes, or ranges between quantiles for laws on many integers; cells expected fewer than 10 times are merged.
-    A draw that the law says is impossible gives p = 0.
+    Cells are outcomes, or ranges between quantiles for laws on many integers; cells expected fewer than 10 times are
+    merged. A draw that the law says is impossible gives p = 0.
 
     >>> from discreet.laws import DiscreteLaplace
     >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(3).sample(20000)).alarm()
@@ -76,7 +76,7 @@ def _outcomes(law: Law[Any]) -> list[Any]:
 
 
 def _integer_cells(law: IntegerLaw, draws: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return observed counts and probabilities of ranges between quantiles, one integer each where the law is narrow."""
+    """Return counts and probabilities of ranges between quantiles, single integers where the law is narrow."""
     levels = np.concatenate([10.0 ** -np.arange(6, 2, -1.0), np.arange(1, _CELLS) / _CELLS])
     levels = np.unique(np.concatenate([levels, 1 - levels]))
     edges = np.unique(np.array([law.quantile(float(level)) for level in levels], dtype=object))
@@ -105,7 +105,9 @@ def _test(observed: NDArray[np.float64], probabilities: NDArray[np.float64]) -> 
     return Goodness(statistic, degrees, float(chdtrc(degrees, max(statistic, 0.0))), int(total))
 
 
-def _merged(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _merged(
+    observed: NDArray[np.float64], expected: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Merge the rarest cells until each is expected often enough for the test's null law to hold."""
     order = np.argsort(expected)
     sums = np.cumsum(expected[order])

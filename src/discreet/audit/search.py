@@ -1,4 +1,4 @@
-"""Search for the neighbours with the largest loss: coordinate ascent on vectors of made-up inputs and on how they move."""
+"""Search for the neighbours with the largest loss: coordinate ascent on made-up inputs and how they move."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ class Found:
 def climb(mechanism: Mechanism, start: Inputs, objective: Objective, *, rounds: int) -> Found:
     """Improve a pair of integer vectors coordinate by coordinate; other inputs are returned as they are.
 
-    A coordinate may take a few places around the threshold's scale and move by -D, 0 or D (0 or D only when monotone, in either
-    direction overall). Each round walks all coordinates once; the search stops early when a round gains nothing.
+    A coordinate may take a few places around the threshold's scale and move by -D, 0 or D (0 or D only when monotone,
+    in either direction overall). Each round walks all coordinates once; the search stops early when a round gains
+    nothing.
     """
     if not isinstance(mechanism, NoisyMax | AboveThreshold) or not isinstance(start[0], np.ndarray):
         return Found(start, [])
-    step = int(round(float(np.max(np.abs(np.asarray(start[1]) - np.asarray(start[0]))))))
+    step = round(float(np.max(np.abs(np.asarray(start[1]) - np.asarray(start[0])))))
     scale = mechanism.noise.scale if isinstance(mechanism, NoisyMax) else mechanism.query_noise.scale
-    places = np.unique(np.round(float(scale) * np.array([-10, -5, -2, -1, -0.25, 0, 0.25, 1, 2, 5, 10])).astype(np.int64))
+    places = np.unique(
+        np.round(float(scale) * np.array([-10, -5, -2, -1, -0.25, 0, 0.25, 1, 2, 5, 10])).astype(np.int64)
+    )
     moves = (0, step) if mechanism.monotone else (-step, 0, step)
     tried: list[Inputs] = []
 

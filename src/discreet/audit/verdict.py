@@ -1,4 +1,4 @@
-"""What an audit found: the claim, how it was examined, what was certainly exceeded or certainly kept, and the witness."""
+"""What an audit found: the claim, what was certainly exceeded or certainly kept, and the witness."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Witness:
 class Verdict:
     """The finding of an audit.
 
-    `low` is certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is None for exact
-    audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell.
+    `low` is certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is
+    None for exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell.
     """
 
     claim: Guarantee
@@ -70,7 +70,10 @@ class Verdict:
             ("claim", str(self.claim)),
             ("verdict", self.outcome.value),
             ("loss", f"at least {self.low:.6g}{high}"),
-            ("examined", f"{self.level.value}; {self.pairs} pairs of neighbours, {self.samples} samples, {self.seconds:.2f} s"),
+            (
+                "examined",
+                f"{self.level.value}; {self.pairs} pairs of neighbours, {self.samples} samples, {self.seconds:.2f} s",
+            ),
         ]
         if self.confidence is not None:
             rows.append(("confidence", f"{self.confidence:.6g}"))

@@ -1,8 +1,9 @@
 """The wire audit: does the form of an output tell what its value must not?
 
-Events are fixed beforehand, counted on both inputs of a pair, and turned into a lower bound on epsilon by Clopper-Pearson intervals
-with a Bonferroni correction over all events and pairs. Besides, some forms must not occur at all: outputs whose type or shape
-differs between neighbours, NaN, infinities, minus zero, numbers off the declared grid, and errors that differ.
+Events are fixed beforehand, counted on both inputs of a pair, and turned into a lower bound on epsilon by
+Clopper-Pearson intervals with a Bonferroni correction over all events and pairs. Besides, some forms must not occur at
+all: outputs whose type or shape differs between neighbours, NaN, infinities, minus zero, numbers off the declared grid,
+and errors that differ.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ def audit_wire(
     best, witness, samples = 0.0, None, 0
     tests = max(len(pairs) * 2 * (len(_GRIDS) + 3), 1)
     for first, second in pairs:
-        outputs = [_outputs(getattr(mechanism, "release", mechanism), value, draws) for value in (first, second)]
+        release = getattr(mechanism, "release", mechanism)
+        one, two = _outputs(release, first, draws), _outputs(release, second, draws)
         samples += 2 * draws
-        findings += _channels(*outputs)
-        if any(isinstance(output, str) for output in outputs):
+        findings += _channels(one, two)
+        if isinstance(one, str) or isinstance(two, str):
             continue
+        outputs = [one, two]
         findings += _forbidden(outputs, getattr(mechanism, "grid", None))
         for name, events in _events(outputs, (first, second), getattr(mechanism, "scale", None)):
             bound = _bound(events, claim, tests)
@@ -66,7 +69,7 @@ def _outputs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> list[An
     """Return outputs, or the type and text of the error that the input raises."""
     try:
         return [mechanism(value) for _ in range(draws)]
-    except Exception as error:  # noqa: BLE001  any error is an observable outcome here
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -132,7 +135,10 @@ def _events(
         for value in inputs:
             place = float(value)
             events.append(
-                ("the output is reachable by naive inversion from one input", (reachable(one, place, scale), reachable(two, place, scale)))
+                (
+                    "the output is reachable by naive inversion from one input",
+                    (reachable(one, place, scale), reachable(two, place, scale)),
+                )
             )
     return events
 

@@ -23,12 +23,14 @@ _UNIT = 2.0**-42
 class AboveThresholdLaw(Tabulated):
     """Which values of a stream are reported above a noisy threshold, until `hits` of them were.
 
-    Value i is reported when v_i + N_i >= T + R, with R threshold noise drawn once and N_i fresh query noise. An outcome is the
-    tuple of reported positions. Given R the verdicts are independent, so
+    Value i is reported when v_i + N_i >= T + R, with R threshold noise drawn once and N_i fresh query noise. An outcome
+    is the tuple of reported positions. Given R the verdicts are independent, so
 
-        P(outcome) = sum over r of P(R = r) * product of P(v_i + N < T + r) or P(v_i + N >= T + r) over the values looked at.
+        P(outcome) = sum over r of P(R = r) * product of P(v_i + N < T + r) or P(v_i + N >= T + r) over the values
+        looked at.
 
-    The sum reaches 64 scales beyond the largest distance to the threshold; what lies outside is added to the upper bound.
+    The sum reaches 64 scales beyond the largest distance to the threshold; what lies outside is added to the upper
+    bound.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class AboveThresholdLaw(Tabulated):
         span = int(np.max(np.abs(self.distances), initial=0))
         reach = span + int(_REACH * self.threshold_noise.scale) + 2
         if reach > _LARGEST_WINDOW:
-            raise ParameterError("the exact law of this stream needs too many grid points; use a coarser grid= to look at it")
+            raise ParameterError(
+                "the exact law of this stream needs too many grid points; use a coarser grid= to look at it"
+            )
         noise = np.arange(-reach, reach + 1)
         needed = noise[:, None] - self.distances[None, :]
         above, below = self.query_noise.sf(needed - 1), self.query_noise.cdf(needed - 1)
@@ -63,7 +67,9 @@ class AboveThresholdLaw(Tabulated):
                 outcomes.append(reported)
                 values.append(float(weight.sum()))
                 if len(outcomes) > _LARGEST_OUTCOMES:
-                    raise ParameterError("this stream has too many possible outcomes for its exact law; use fewer values or hits")
+                    raise ParameterError(
+                        "this stream has too many possible outcomes for its exact law; use fewer values or hits"
+                    )
                 continue
             stack.append((position + 1, (*reported, position), weight * above[:, position]))
             stack.append((position + 1, reported, weight * below[:, position]))

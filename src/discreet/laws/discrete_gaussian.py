@@ -30,7 +30,8 @@ class DiscreteGaussian(IntegerNoise):
     | loss of a shift d | linear in the outcome, unbounded |
     | Renyi divergence of a shift d | at most alpha d^2 / (2 scale^2) |
 
-    Cost. One 64-bit word and a table look-up a draw (two for sigma >= 1024) once many draws were asked; rejection before.
+    Cost. One 64-bit word and a table look-up a draw (two for sigma >= 1024) once many draws were asked; rejection
+    before.
     Reference. Canonne, Kamath, Steinke 2020.
 
     >>> law = DiscreteGaussian(10)
@@ -76,12 +77,12 @@ class DiscreteGaussian(IntegerNoise):
         return (-ball(Fraction(outcome * outcome) / (2 * variance))).exp() / gaussian_sum(variance)
 
     def first_above(self, shift: int, epsilon: Fraction) -> int | None:
-        """The loss is (2 y shift - shift^2) / (2 scale^2), above epsilon from epsilon scale^2 / shift + shift / 2 on."""
+        """The loss (2 y shift - shift^2) / (2 scale^2) exceeds epsilon from epsilon scale^2 / shift + shift / 2 on."""
         return math.floor(epsilon * self.scale * self.scale / shift + Fraction(shift, 2)) + 1
 
-    def largest_loss(self, shift: int) -> None:
+    def largest_loss(self, shift: int) -> None:  # noqa: ARG002  the same for every shift
         """Infinite: the loss grows with the outcome."""
-        return None
+        return
 
 
 @lru_cache(maxsize=256)

@@ -31,7 +31,7 @@ class DiscreteLaplace(IntegerNoise):
 
     >>> law = DiscreteLaplace(1)
     >>> round(float(law.pmf(0)), 6), round(float(law.sf(2)), 6)
-    (0.462117, 0.036396)
+    (0.462117, 0.036397)
     >>> law.half_width(0.95)
     3
     """
@@ -72,7 +72,7 @@ class DiscreteLaplace(IntegerNoise):
         return (1 / (2 * ball(self.scale))).tanh() * (-ball(Fraction(abs(outcome)) / self.scale)).exp()
 
     def first_above(self, shift: int, epsilon: Fraction) -> int | None:
-        """The loss is (|y| - |y - shift|) / scale: -shift up to 0, then rising by 2 a step, then shift, all over scale."""
+        """The loss is (|y| - |y - shift|) / scale: flat up to 0, then rising by 2 a step up to shift, then flat."""
         if epsilon * self.scale >= shift:
             return None
         return math.floor((epsilon * self.scale + shift) / 2) + 1

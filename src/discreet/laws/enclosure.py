@@ -58,7 +58,7 @@ class Enclosure:
     def outward(
         cls, lower: float, upper: float, *, method: str, safe: SafeEnd = SafeEnd.UPPER, floor: float = -math.inf
     ) -> Enclosure:
-        """Widen two computed ends by one unit in the last place, keep them at or above `floor`, and put the guess midway."""
+        """Widen two computed ends by one unit in the last place, not below `floor`, with the guess midway."""
         low = max(math.nextafter(lower, -math.inf), floor)
         high = max(math.nextafter(upper, math.inf), floor)
         middle = low if math.isinf(low) or math.isinf(high) else low + (high - low) / 2

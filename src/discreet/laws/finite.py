@@ -146,18 +146,22 @@ class FinitePair(Pair):
         return Enclosure.outward(sure, min(possible, 1.0), method="sum over the atoms above epsilon", floor=0.0)
 
     def tradeoff(self, alpha: float) -> Enclosure:
-        """Enclose the error of the best test of size alpha, through the dual: sup over epsilon of 1 - delta - e^epsilon alpha."""
+        """Enclose the error of the best test of size alpha: sup over epsilon of 1 - delta - e^epsilon alpha."""
         if not 0.0 <= alpha <= 1.0:
             raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
         levels = np.unique(np.concatenate(self.losses()))
         levels = levels[np.isfinite(levels)]
         lower, upper = 0.0, max(1.0 - alpha, 0.0)
-        for level in levels:  # the supremum over epsilon is attained at the loss of an atom: delta is piecewise linear in e^epsilon
+        for level in (
+            levels
+        ):  # the supremum over epsilon is attained at the loss of an atom: delta is piecewise linear in e^epsilon
             enclosed = self.delta(float(level))
             lower = max(lower, 1.0 - enclosed.upper - math.exp(level) * alpha * (1 + _ROUNDING) - _ROUNDING)
         if levels.size:
             upper = min(upper, self._best_test(alpha))
-        return Enclosure.outward(lower, max(upper, lower), method="Neyman-Pearson over the atoms", safe=SafeEnd.LOWER, floor=0.0)
+        return Enclosure.outward(
+            lower, max(upper, lower), method="Neyman-Pearson over the atoms", safe=SafeEnd.LOWER, floor=0.0
+        )
 
     def _best_test(self, alpha: float) -> float:
         """Return an error that one explicit test of size at most alpha certainly achieves."""

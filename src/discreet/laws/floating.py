@@ -1,14 +1,14 @@
 """The one thing the fast samplers assume about this machine's floating point, and the test of it.
 
-Assumption (float-log-exp). For float64 arrays of any length and alignment, numpy's `log` and `exp` return results within 4
-units in the last place of the true value, on the arguments the samplers use: log on [2^-64, 1], exp on [-64, 0]. Addition,
-subtraction, multiplication and conversion follow IEEE 754.
+Assumption (float-log-exp). For float64 arrays of any length and alignment, numpy's `log` and `exp` return results
+within 4 units in the last place of the true value, on the arguments the samplers use: log on [2^-64, 1], exp on [-64,
+0]. Addition, subtraction, multiplication and conversion follow IEEE 754.
 
-The samplers do not rely on 4 units: they decide only when the answer is the same for every result within 2^12 units (slack
-2^10), and hand everything else to ball arithmetic. `self_test` compares numpy with correctly rounded values on all array
-lengths from 1 to 70 (vectorised bodies and their tails are different code), and is run once per process before the first
-vectorised draw, on a few hundred points; the test suite runs it on many more and with vector instructions switched off. A test
-is not a proof: the assumption is listed in the threat model.
+The samplers do not rely on 4 units: they decide only when the answer is the same for every result within 2^12 units
+(slack 2^10), and hand everything else to ball arithmetic. `self_test` compares numpy with correctly rounded values on
+all array lengths from 1 to 70 (vectorised bodies and their tails are different code), and is run once per process
+before the first vectorised draw, on a few hundred points; the test suite runs it on many more and with vector
+instructions switched off. A test is not a proof: the assumption is listed in the threat model.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ def self_test(points: int = 256) -> None:
     log_error, exp_error = worst_ulps(points)
     if max(log_error, exp_error) > ASSUMED_ULPS:
         raise AssumptionFailed(
-            f"numpy's log or exp is off by {max(log_error, exp_error):.1f} units in the last place on this machine; the exact "
-            f"samplers assume at most {ASSUMED_ULPS} (docs: threat model, assumption float-log-exp). Nothing was sampled."
+            f"numpy's log or exp is off by {max(log_error, exp_error):.1f} units in the last place on this "
+            "machine; the exact "
+            f"samplers assume at most {ASSUMED_ULPS} (docs: threat model, assumption float-log-exp). Nothing "
+            "was sampled."
         )
 
 
@@ -81,4 +83,6 @@ def _ulps(computed: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
     """Return the largest distance in units in the last place of the truth (half a unit more for its own rounding)."""
     if not np.all(np.isfinite(computed)):
         return float("inf")
-    return float(np.max(np.abs(computed - truth) / np.spacing(np.maximum(np.abs(truth), 2.0**-1000)), initial=0.0)) + 0.5
+    return (
+        float(np.max(np.abs(computed - truth) / np.spacing(np.maximum(np.abs(truth), 2.0**-1000)), initial=0.0)) + 0.5
+    )

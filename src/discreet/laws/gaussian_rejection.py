@@ -1,19 +1,22 @@
 """Exact draws of discrete Gaussian noise without preparation: discrete Laplace proposals and one exact coin each.
 
-With t = floor(sigma) + 1 and Y discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))
-leaves P(Y = y) proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2 sigma^2)) up to a constant.
-About 7 of 10 proposals are accepted.
+With t = floor(sigma) + 1 and Y discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 /
+(2 sigma^2)) leaves P(Y = y) proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2
+sigma^2)) up to a constant. About 7 of 10 proposals are accepted.
 
-Exactness. The coin is U < p with p = exp(-e). u is the first 64 bits of U as a float and p the float of exp(-e); the true U and
-p are within 2^-36 of them: U - u is at most 2^-53, the float e has a relative error below 2^-45, so exp(-e) moves by at most
-e exp(-e) 2^-44 < 2^-44, and exp adds a relative 2^-40 (assumption float-log-exp, with its slack). Where |u - p| > 2^-36 the coin
-is decided; elsewhere it is tossed in ball arithmetic on the exact rational e, keeping the bits of U already drawn.
+Exactness. The coin is U < p with p = exp(-e). u is the first 64 bits of U as a float and p the float of exp(-e); the
+true U and p are within 2^-36 of them: U - u is at most 2^-53, the float e has a relative error below 2^-45, so exp(-e)
+moves by at most e exp(-e) 2^-44 < 2^-44, and exp adds a relative 2^-40 (assumption float-log-exp, with its slack).
+Where |u - p| > 2^-36 the coin is decided; elsewhere it is tossed in ball arithmetic on the exact rational e, keeping
+the bits of U already drawn.
 Reference. Canonne, Kamath, Steinke 2020 (the proposal and its acceptance probability).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +40,9 @@ class GaussianRejection:
         self._peak = self._variance / self._proposal_scale
         self.bound = 2.0**-36
 
-    def draw(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
+    def draw(self, count: int) -> NDArray[Any]:
         """Return `count` independent draws."""
-        kept: list[NDArray[np.int64] | NDArray[np.object_]] = []
+        kept: list[NDArray[Any]] = []
         missing = count
         while missing > 0:
             proposals = self._proposal.draw(int(missing / _SHARE_ACCEPTED) + 8)
@@ -48,7 +51,7 @@ class GaussianRejection:
             missing -= len(kept[-1])
         return np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
 
-    def _accepted(self, proposals: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int64]:
+    def _accepted(self, proposals: NDArray[Any]) -> NDArray[np.int64]:
         """Return the proposals whose coin is heads."""
         distance = np.abs(proposals).astype(np.float64) - float(self._peak)
         exponent = distance * distance * (0.5 / float(self._variance))
@@ -57,11 +60,11 @@ class GaussianRejection:
         heads = margin > 0.0
         for index in np.flatnonzero(np.abs(margin) <= self.bound):
             exact = self._exponent(int(proposals[index]))
-            heads[index] = uniform_is_below(int(draws[index]), 64, lambda b, e=exact: exp_scaled(e, b))
+            heads[index] = uniform_is_below(int(draws[index]), 64, partial(exp_scaled, exact))
         result: NDArray[np.int64] = proposals[heads]
         return result
 
-    def _accepted_integers(self, proposals: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.object_]:
+    def _accepted_integers(self, proposals: NDArray[Any]) -> NDArray[np.object_]:
         """Return the accepted proposals among Python integers of any size."""
         heads = np.array([bernoulli_exp(self._exponent(int(value))) for value in proposals], dtype=np.bool_)
         result: NDArray[np.object_] = proposals[heads].astype(object)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.gaussian_rejection import GaussianRejection
@@ -21,11 +21,11 @@ class GaussianSampler:
         """Prepare the rejection sampler; the table comes later, if at all."""
         self.sigma = sigma
         self._rejection = GaussianRejection(sigma)
-        columns = 16 * max(int(min(sigma, NARROW_LIMIT)), 1)
+        columns = 16 * max(min(int(sigma), NARROW_LIMIT), 1)
         self._worth_a_table = _DRAWS_PER_COLUMN * columns
         self._asked = 0
 
-    def draw(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
+    def draw(self, count: int) -> NDArray[Any]:
         """Return `count` independent draws."""
         self._asked += count
         if self._asked >= self._worth_a_table and self.sigma <= _LARGEST_TABLE_SIGMA:

@@ -1,18 +1,21 @@
 """Exact draws of discrete Gaussian noise from an integer alias table: for many draws with one sigma.
 
-Narrow (sigma < 1024). The table holds every x with |x| <= 8 sigma. Its masses n_x are integers with n_x <= 2^64 P(X = x), so a
-64-bit word picks x with probability n_x / 2^64, a little too small; the words left over pick the residual column, which is
-sampled exactly in ball arithmetic from what is missing: P(X = x) - n_x / 2^64 inside the table, P(X = x) outside. The sum of the
-two is P(X = x) exactly. The residual holds less than 2^-35 of the mass, so its cost does not matter.
+Narrow (sigma < 1024). The table holds every x with |x| <= 8 sigma. Its masses n_x are integers with n_x <= 2^64 P(X =
+x), so a 64-bit word picks x with probability n_x / 2^64, a little too small; the words left over pick the residual
+column, which is sampled exactly in ball arithmetic from what is missing: P(X = x) - n_x / 2^64 inside the table, P(X =
+x) outside. The sum of the two is P(X = x) exactly. The residual holds less than 2^-35 of the mass, so its cost does not
+matter.
 
-Wide. The same table draws a block B >= 0 and a sign with probability proportional to g(B 2^m), g(x) = exp(-x^2 / (2 sigma^2)),
-where sigma / 2^m lies in [256, 512); a second word gives m uniform low bits l and a coin that accepts x = B 2^m + l with
-probability g(x) / g(B 2^m) = exp(-(2 B 2^m l + l^2) / (2 sigma^2)). Accepted draws have P(x) proportional to g(|x|), with zero coming
-up under both signs: minus zero is drawn again. Since 1 - a <= exp(-a), a coin whose uniform is below 1 - (2B + 1) 2^2m / (2 sigma^2)
-is heads without further thought; the others are tossed in floats with the filter of the rejection sampler, then in balls.
+Wide. The same table draws a block B >= 0 and a sign with probability proportional to g(B 2^m), g(x) = exp(-x^2 / (2
+sigma^2)), where sigma / 2^m lies in [256, 512); a second word gives m uniform low bits l and a coin that accepts x = B
+2^m + l with probability g(x) / g(B 2^m) = exp(-(2 B 2^m l + l^2) / (2 sigma^2)). Accepted draws have P(x) proportional
+to g(|x|), with zero coming up under both signs: minus zero is drawn again. Since 1 - a <= exp(-a), a coin whose uniform
+is below 1 - (2B + 1) 2^2m / (2 sigma^2) is heads without further thought; the others are tossed in floats with the
+filter of the rejection sampler, then in balls.
 
-Masses. n_x is 2^64 (1 - 2^-36) times the float probability, rounded down. The float is off by less than a relative 2^-38 (exp by
-2^-40 under assumption float-log-exp with its slack, its argument by 2^-46, the normaliser by 2^-50), so n_x is a true lower bound.
+Masses. n_x is 2^64 (1 - 2^-36) times the float probability, rounded down. The float is off by less than a relative
+2^-38 (exp by 2^-40 under assumption float-log-exp with its slack, its argument by 2^-46, the normaliser by 2^-50), so
+n_x is a true lower bound.
 Reference. Walker 1977 for alias tables; the residual column and the integer masses are ours.
 """
 
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count as count_from
 
 import numpy as np
@@ -103,7 +106,7 @@ class GaussianTable:
         return np.concatenate([tails, minus_zero])
 
     def _doubtful(self, raw: NDArray[np.uint64], block: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return the indices whose coin is not heads at first sight, first by a bound for all blocks, then by their own."""
+        """Return where the coin is not heads at first sight: by a bound for all blocks, then by their own."""
         candidates = np.flatnonzero(raw >= self._heads_for_all)
         if block.max() > self._reach or block.min() < -1 - self._reach:
             return np.arange(block.size)
@@ -124,11 +127,9 @@ class GaussianTable:
         margin = np.exp(-exponent) - coins * 2.0 ** (width - 64)
         heads: NDArray[np.bool_] = margin > 0.0
         for index in np.flatnonzero(np.abs(margin) <= max(_FILTER, 2.0 ** (width - 63))):
-            l, high = int(low[index]), int(magnitude[index]) << width
-            exact = Fraction(2 * high * l + l * l) / (2 * self._variance)
-            heads[index] = exact == 0 or uniform_is_below(
-                int(coins[index]), 64 - width, lambda b, e=exact: exp_scaled(e, b)
-            )
+            offset, high = int(low[index]), int(magnitude[index]) << width
+            exact = Fraction(2 * high * offset + offset * offset) / (2 * self._variance)
+            heads[index] = exact == 0 or uniform_is_below(int(coins[index]), 64 - width, partial(exp_scaled, exact))
         return heads
 
     def _inside(self) -> Iterator[int]:
@@ -167,7 +168,7 @@ class GaussianTable:
             prefix, length = (prefix << 64) | bits(64), length + 64
 
     def _walk(self, prefix: int, length: int) -> int | None:
-        """Return the outcome whose residual interval holds the whole cell of the uniform, or None to ask for more bits."""
+        """Return the outcome whose residual interval holds the uniform's whole cell, or None to ask for more bits."""
         low = ball(Fraction(prefix * self._residual, 1 << (length + 64)))
         high = ball(Fraction((prefix + 1) * self._residual, 1 << (length + 64)))
         total = self._total()

@@ -1,33 +1,36 @@
 """Exact draws of discrete Laplace noise at the speed of a logarithm.
 
-The law with scale s has P(X = x) proportional to q^|x|, q = exp(-1/s), so P(|X| >= k) = 2 q^k / (1 + q) for k >= 1. With V
-uniform on (0, 1) and d = s ln(2 / (1 + q)), the integer floor(d - s ln V) is at least k exactly when V <= 2 q^k / (1 + q), so
-it has the law of |X|; a fair bit gives the sign.
+The law with scale s has P(X = x) proportional to q^|x|, q = exp(-1/s), so P(|X| >= k) = 2 q^k / (1 + q) for k >= 1.
+With V uniform on (0, 1) and d = s ln(2 / (1 + q)), the integer floor(d - s ln V) is at least k exactly when V <= 2 q^k
+/ (1 + q), so it has the law of |X|; a fair bit gives the sign.
 
-Lemma (filter). Let w be a signed 64-bit word, j = w or -w-1 its magnitude, V any real in [j, j+1] 2^-63, and z the float
-computed below from |float(w)| 2^-63. If |float(w)| >= 2^43 then z is within
+Lemma (filter). Let w be a signed 64-bit word, j = w or -w-1 its magnitude, V any real in [j, j+1] 2^-63, and z the
+float computed below from |float(w)| 2^-63. If |float(w)| >= 2^43 then z is within
 
     E = s (2^-43 + 2^-52 + 14 * 2^-40 + 3 * 14 * 2^-53) + 2^-50  <=  s 2^-35 + 2^-50
 
-of d - s ln V. Proof. float(w) lies within a factor 1 +- 2^-53 of |w|, which lies in [j, j+1], so its logarithm differs from
-ln V + 63 ln 2 by at most 2^-52 + ln((j+1)/j) <= 2^-52 + 2^-43 (scaling by 2^-63 is exact). |ln| is at most 20 ln 2 < 14 there, and
-numpy's log is within a relative 2^-40 of it (assumption float-log-exp, with its slack). The float of s, the product and the
-sum add three relative errors 2^-53 of numbers of size at most 14 s + 1; d <= 1/2 is rounded once. QED.
-Hence if the fraction of z lies in [E, 1 - E], every V in the cell gives the same integer floor(z), whatever the remaining bits
-are; the output is a fixed function of an infinite bit string, and only the bits that matter are drawn. Otherwise the bits
-already drawn are kept, more are appended, and the decision is made in ball arithmetic. The thresholds 2 q^k / (1 + q) are
-transcendental for rational s (Lindemann), so no dyadic endpoint meets one and the refinement ends.
+of d - s ln V. Proof. float(w) lies within a factor 1 +- 2^-53 of |w|, which lies in [j, j+1], so its logarithm differs
+from ln V + 63 ln 2 by at most 2^-52 + ln((j+1)/j) <= 2^-52 + 2^-43 (scaling by 2^-63 is exact). |ln| is at most 20 ln 2
+< 14 there, and numpy's log is within a relative 2^-40 of it (assumption float-log-exp, with its slack). The float of s,
+the product and the sum add three relative errors 2^-53 of numbers of size at most 14 s + 1; d <= 1/2 is rounded once.
+QED. Hence if the fraction of z lies in [E, 1 - E], every V in the cell gives the same integer floor(z), whatever the
+remaining bits are; the output is a fixed function of an infinite bit string, and only the bits that matter are drawn.
+Otherwise the bits already drawn are kept, more are appended, and the decision is made in ball arithmetic. The
+thresholds 2 q^k / (1 + q) are transcendental for rational s (Lindemann), so no dyadic endpoint meets one and the
+refinement ends.
 
-Wide scales (s > 2^20). A geometric G with ratio q splits exactly into independent parts: G = 2^m H + L with H geometric of ratio
-q^(2^m) (the same inversion, scale s / 2^m) and P(L = l) proportional to q^l on 0..2^m - 1, drawn uniform and accepted with an exact
-coin exp(-l/s). X is G with a fair sign, drawn again when 'minus zero' comes up: P(x) is then proportional to q^|x|.
-Reference. Inversion of the geometric law is classical; discrete Laplace: Inusah and Kozubowski 2006; Ghosh, Roughgarden,
-Sundararajan 2009. The filter follows the lazy evaluation of exact random variates (Karney 2016).
+Wide scales (s > 2^20). A geometric G with ratio q splits exactly into independent parts: G = 2^m H + L with H geometric
+of ratio q^(2^m) (the same inversion, scale s / 2^m) and P(L = l) proportional to q^l on 0..2^m - 1, drawn uniform and
+accepted with an exact coin exp(-l/s). X is G with a fair sign, drawn again when 'minus zero' comes up: P(x) is then
+proportional to q^|x|.
+Reference. Inversion of the geometric law is classical; discrete Laplace: Inusah and Kozubowski 2006; Ghosh,
+Roughgarden, Sundararajan 2009. The filter follows the lazy evaluation of exact random variates (Karney 2016).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +62,8 @@ class LogarithmFloor:
             self._offset = float(self._offset_ball())
         self.bound = float(scale) * 2.0**-35 + 2.0**-50
 
-    def draw(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
-        """Return `count` draws: signed when two-sided, else h for a plus and -1 - h for a minus, so that zero keeps its sign."""
+    def draw(self, count: int) -> NDArray[Any]:
+        """Return `count` draws: signed when two-sided, else h or -1 - h, so that zero keeps its sign."""
         out = np.empty(count, dtype=np.int64)
         size = min(count, BLOCK_WORDS)
         raw, level, whole = np.empty(size, np.uint64), np.empty(size), np.empty(size)
@@ -113,7 +116,7 @@ class LogarithmFloor:
         return -magnitude if self.two_sided else -1 - magnitude
 
     def settle(self, prefix: int, length: int) -> int:
-        """Return floor(d - s ln V) for a uniform V whose first `length` bits are `prefix`, drawing further bits as needed."""
+        """Return floor(d - s ln V) for a uniform V that begins with the bits of `prefix`, drawing more as needed."""
         while True:
             if prefix > 0:
                 with precision(length + 64 + self.scale.numerator.bit_length()):
@@ -147,7 +150,7 @@ class LaplaceSampler:
         self._mask = (1 << self.low_bits) - 1
         self._high = LogarithmFloor(scale / (1 << self.low_bits), two_sided=self.low_bits == 0)
 
-    def draw(self, count: int) -> NDArray[np.int64] | NDArray[np.object_]:
+    def draw(self, count: int) -> NDArray[Any]:
         """Return `count` independent draws; Python integers when int64 cannot hold the law."""
         out = self._high.draw(count)
         if self.low_bits == 0 or count == 0:
@@ -163,9 +166,9 @@ class LaplaceSampler:
     def _add_low_bits(self, block: NDArray[np.int64], raw: NDArray[np.uint64]) -> None:
         """Turn a block of high parts into draws, in place.
 
-        With -1 - g standing for 'minus g', appending uniform low bits to either form appends a uniform low part to g. The top
-        bits of the same word are the uniform of the coin: exp(-l/s) >= 1 - l/s > 1 - 2^-14, so it is heads unless the first 14
-        of them are all ones.
+        With -1 - g standing for 'minus g', appending uniform low bits to either form appends a uniform low part to g.
+        The top bits of the same word are the uniform of the coin: exp(-l/s) >= 1 - l/s > 1 - 2^-14, so it is heads
+        unless the first 14 of them are all ones.
         """
         fill(raw)
         doubtful = np.flatnonzero(raw >= _DOUBTFUL)
@@ -181,7 +184,7 @@ class LaplaceSampler:
             block[index] = self._draw_integer()
 
     def _reconsidered(self, value: int, word: int) -> int:
-        """Toss the coin of a doubtful low part exactly, keeping the bits already read; draw the low part again on tails."""
+        """Toss the coin of a doubtful low part exactly, keeping the bits already read; on tails draw it again."""
         magnitude = value if value >= 0 else -1 - value
         exponent = Fraction(magnitude & self._mask) / self.scale
         coin, length = word >> self.low_bits, 64 - self.low_bits
@@ -211,8 +214,8 @@ class LaplaceSampler:
                 return low
 
 
-def with_integers(out: NDArray[np.int64], beyond: dict[int, int]) -> NDArray[np.int64] | NDArray[np.object_]:
-    """Return the array, as Python integers if some values did not fit (probability below exp(-2^20) for the scales in use)."""
+def with_integers(out: NDArray[np.int64], beyond: dict[int, int]) -> NDArray[Any]:
+    """Return the array, as Python integers if some values did not fit (probability below exp(-2^20))."""
     if not beyond:
         return out
     wide = out.astype(object)

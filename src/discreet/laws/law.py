@@ -66,7 +66,7 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
 
 
 def as_integers(values: ArrayLike) -> NDArray[Any]:
-    """Return outcomes as an array of integers, refusing fractions (a law on integers has no mass there to ask about)."""
+    """Return outcomes as an array of integers, refusing fractions: there is no mass there to ask about."""
     array = np.asarray(values)
     if array.dtype == np.bool_ or not (array.dtype == object or np.issubdtype(array.dtype, np.integer)):
         raise ParameterError("outcomes of a law on the integers are integers", parameter="outcome")

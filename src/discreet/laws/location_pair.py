@@ -19,11 +19,11 @@ _TIGHT = 1e-13
 class LocationPair(Pair):
     """P is symmetric log-concave noise about `shift`, Q the same noise about 0.
 
-    Lemma. delta(epsilon) = P(y >= t) - e^epsilon Q(y >= t) for the least integer t whose loss exceeds epsilon, and for fixed epsilon
-    it does not fall as |shift| grows. Proof. By log-concavity the loss ln p(y - d) - ln p(y) does not fall in y, so the outcomes
-    with loss above epsilon are a half-line, which attains the supremum over events. Hence delta = max over t of
-    T(t - d) - e^epsilon T(t) with T(t) = P(noise >= t), and T(t - d) grows with d for every t. For d < 0 mirror the outcomes.
-    So the largest shift prices every smaller one, whatever the grid.
+    Lemma. delta(epsilon) = P(y >= t) - e^epsilon Q(y >= t) for the least integer t whose loss exceeds epsilon, and for
+    fixed epsilon it does not fall as |shift| grows. Proof. By log-concavity the loss ln p(y - d) - ln p(y) does not
+    fall in y, so the outcomes with loss above epsilon are a half-line, which attains the supremum over events. Hence
+    delta = max over t of T(t - d) - e^epsilon T(t) with T(t) = P(noise >= t), and T(t - d) grows with d for every t.
+    For d < 0 mirror the outcomes. So the largest shift prices every smaller one, whatever the grid.
     """
 
     def __init__(self, noise: IntegerNoise, *, shift: int) -> None:

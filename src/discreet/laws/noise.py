@@ -25,8 +25,8 @@ _START_PRECISION, _LARGEST_PRECISION = 128, 1 << 16
 class IntegerNoise(IntegerLaw):
     """A symmetric log-concave law on the integers, moved to a centre.
 
-    The subclass gives the scale's meaning: the tail as a ball, the point where a shift's loss exceeds a level, and a sampler.
-    Equal parameters mean equal laws; copies and pickles carry parameters only, never drawn noise.
+    The subclass gives the scale's meaning: the tail as a ball, the point where a shift's loss exceeds a level, and a
+    sampler. Equal parameters mean equal laws; copies and pickles carry parameters only, never drawn noise.
     """
 
     def __init__(self, scale: Number, center: int = 0) -> None:
@@ -57,8 +57,8 @@ class IntegerNoise(IntegerLaw):
     def first_above(self, shift: int, epsilon: Fraction) -> int | None:
         """Return the least y with ln p(y - shift) / p(y) > epsilon, for shift > 0, or None if there is none.
 
-        By log-concavity the loss does not fall as y grows, so these y form a half-line. Asked only where some y is at or below
-        epsilon.
+        By log-concavity the loss does not fall as y grows, so these y form a half-line. Asked only where some y is at
+        or below epsilon.
         """
 
     @abstractmethod
@@ -88,7 +88,7 @@ class IntegerNoise(IntegerLaw):
         return values
 
     def draw_one(self) -> int:
-        """Draw one centred integer from a stock drawn ahead, so that the time of a call tells nothing about its noise."""
+        """Draw one centred integer from a stock drawn ahead: the time of a call tells nothing about its noise."""
         return self._reservoir.take()
 
     def sample(self, shape: Shape | None = None) -> Any:
@@ -119,7 +119,9 @@ class IntegerNoise(IntegerLaw):
         """Return the least x with P(X <= x) >= probability: bisection on the enclosed tail."""
         wanted = probability_in_unit(probability)
         if wanted <= Fraction(1, 2):  # P(X <= x) >= p exactly when P(noise >= c - x) >= p
-            return self.center - self._greatest_start(lambda tail: tail >= ball(wanted), lambda tail: tail < ball(wanted))
+            return self.center - self._greatest_start(
+                lambda tail: tail >= ball(wanted), lambda tail: tail < ball(wanted)
+            )
         rest = 1 - wanted  # P(X <= x) >= p exactly when P(noise >= x - c + 1) <= 1 - p
         start = self._greatest_start(lambda tail: tail > ball(rest), lambda tail: tail <= ball(rest))
         return self.center + start
@@ -134,7 +136,9 @@ class IntegerNoise(IntegerLaw):
             return (1 - 2 * tail) ** int(count)
 
         # `tail` is P(noise >= t + 1); the greatest start whose interval is still too small is the answer
-        return max(self._greatest_start(lambda tail: inside(tail) < ball(wanted), lambda tail: inside(tail) >= ball(wanted)), 0)
+        return max(
+            self._greatest_start(lambda tail: inside(tail) < ball(wanted), lambda tail: inside(tail) >= ball(wanted)), 0
+        )
 
     def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool]) -> int:
         """Return the greatest t for which a property of P(noise >= t), true for small t, still holds."""

@@ -21,9 +21,9 @@ _UNIT = 2.0**-42
 class NoisyMaxLaw(Tabulated):
     """Scores plus independent discrete Laplace noise; the position of the largest, the first one on a tie.
 
-    P(i) = sum over z of p(z - s_i) * product over j < i of P(s_j + X < z) * product over j > i of P(s_j + X <= z).
-    The sum runs over a window that reaches 64 scales beyond all scores; what lies outside is bounded by the tail and added to
-    the upper bound. Every term is positive, so rounding is relative: 2^-42 for each factor covers it generously.
+    P(i) = sum over z of p(z - s_i) * product over j < i of P(s_j + X < z) * product over j > i of P(s_j + X <= z). The
+    sum runs over a window that reaches 64 scales beyond all scores; what lies outside is bounded by the tail and added
+    to the upper bound. Every term is positive, so rounding is relative: 2^-42 for each factor covers it generously.
     """
 
     def __init__(self, scores: NDArray[np.int64], noise: DiscreteLaplace) -> None:
@@ -43,7 +43,8 @@ class NoisyMaxLaw(Tabulated):
         low, high = int(self.scores.min()) - reach, int(self.scores.max()) + reach
         if (high - low) * count > _LARGEST_WINDOW * 8 or high - low > _LARGEST_WINDOW:
             raise ParameterError(
-                "the exact law of these scores needs too many grid points; use a coarser grid= (or fewer candidates) to look at it"
+                "the exact law of these scores needs too many grid points; use a coarser grid= (or fewer "
+                "candidates) to look at it"
             )
         centred = np.arange(low, high + 1)[:, None] - self.scores[None, :]
         at_most, less = self.noise.cdf(centred), self.noise.cdf(centred - 1)

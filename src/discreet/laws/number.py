@@ -19,18 +19,28 @@ def exact_rational(value: object, *, name: str) -> Fraction:
     >>> exact_rational(0.1, name="epsilon") == Fraction(1, 10)   # 0.1 is not one tenth, and we do not pretend
     False
     """
+    exact = rational_or_none(value)
+    if exact is not None:
+        return exact
     if isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} is a number, not a truth value", parameter=name)
+    if isinstance(value, float | np.floating) and not isinstance(value, np.longdouble):
+        raise ParameterError(f"{name} must be finite, got {float(value)}", parameter=name)
+    kind = type(value).__name__
+    raise ParameterError(f"{name} must be an int, a float or a fractions.Fraction, not {kind}", parameter=name)
+
+
+def rational_or_none(value: object) -> Fraction | None:
+    """Return the exact value of an int, a finite float or a Fraction, None for anything else."""
+    if isinstance(value, bool | np.bool_ | np.longdouble):
+        return None
     if isinstance(value, Fraction):
         return value
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))
-    if isinstance(value, float | np.floating) and not isinstance(value, np.longdouble):
-        if not math.isfinite(value):
-            raise ParameterError(f"{name} must be finite, got {float(value)}", parameter=name)
+    if isinstance(value, float | np.floating) and math.isfinite(value):
         return Fraction(float(value))
-    kind = type(value).__name__
-    raise ParameterError(f"{name} must be an int, a float or a fractions.Fraction, not {kind}", parameter=name)
+    return None
 
 
 def positive_rational(value: object, *, name: str) -> Fraction:

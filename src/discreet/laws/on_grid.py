@@ -32,7 +32,9 @@ class OnGrid(Law[float]):
 
     def _steps(self, outcome: ArrayLike) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
         """Return the exact grid coordinates rounded down, and which outcomes lie on the grid."""
-        flat = [Fraction(float(value)) / self.grid for value in np.atleast_1d(np.asarray(outcome, dtype=np.float64)).ravel()]
+        flat = [
+            Fraction(float(value)) / self.grid for value in np.atleast_1d(np.asarray(outcome, dtype=np.float64)).ravel()
+        ]
         steps = np.array([value.numerator // value.denominator for value in flat] + [None], dtype=object)[:-1]
         return steps, np.array([value.denominator == 1 for value in flat])
 

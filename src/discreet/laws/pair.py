@@ -44,7 +44,9 @@ class Pair(ABC):
             return Enclosure.exact(0.0, method=method)
         ceiling = self.max_loss()
         if delta == 0.0 and self.delta(0.0).lower > 0.0:
-            return Enclosure(max(ceiling.lower, 0.0), max(ceiling.estimate, 0.0), max(ceiling.upper, 0.0), ceiling.method)
+            return Enclosure(
+                max(ceiling.lower, 0.0), max(ceiling.estimate, 0.0), max(ceiling.upper, 0.0), ceiling.method
+            )
         high = self._bracket(delta, ceiling.upper)
         if math.isinf(high):
             return Enclosure(self._least(delta, 700.0)[0], math.inf, math.inf, method)
@@ -61,7 +63,7 @@ class Pair(ABC):
         return ceiling if math.isfinite(ceiling) else math.inf
 
     def _least(self, delta: float, high: float) -> tuple[float, float]:
-        """Return (an epsilon certainly too small or 0, an epsilon certainly large enough), as close as bisection gets."""
+        """Return an epsilon certainly too small (or 0) and one certainly large enough, by bisection."""
         sure_low, sure_high = 0.0, high
         low, top = 0.0, high
         for _ in range(_BISECTIONS):

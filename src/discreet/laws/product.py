@@ -27,7 +27,8 @@ class Product(Law[tuple[Any, ...]]):
     """Independent components.
 
     `pair` is exact: components that are equal on both sides drop out, one that differs is its own pair, and several are
-    multiplied out atom by atom as long as that stays below two million atoms. Larger products are priced by composition.
+    multiplied out atom by atom as long as that stays below two million atoms. Larger products are priced by
+    composition.
     """
 
     def __init__(self, laws: Sequence[Law[Any]]) -> None:
@@ -108,7 +109,9 @@ def _multiply(left: FinitePair, right: FinitePair) -> FinitePair:
         )
     slack = 2.0**-52
     low = [(np.outer(a, b) * (1 - slack)).ravel() for a, b in ((left.p_low, right.p_low), (left.q_low, right.q_low))]
-    high = [(np.outer(a, b) * (1 + slack)).ravel() for a, b in ((left.p_high, right.p_high), (left.q_high, right.q_high))]
+    high = [
+        (np.outer(a, b) * (1 + slack)).ravel() for a, b in ((left.p_high, right.p_high), (left.q_high, right.q_high))
+    ]
     return FinitePair(range(count), low[0], high[0], low[1], high[1])
 
 

@@ -1,19 +1,21 @@
 """Exact choice with probability proportional to exp(rate * score), in one pass over any number of candidates.
 
-Each candidate draws an exponential variable E = -ln U and runs with time E exp(-rate * score): the least time wins, and it is
-candidate i with probability exp(rate * score_i) / sum. Only the winner so far is kept, so a stream of any length needs no memory.
+Each candidate draws an exponential variable E = -ln U and runs with time E exp(-rate * score): the least time wins, and
+it is candidate i with probability exp(rate * score_i) / sum. Only the winner so far is kept, so a stream of any length
+needs no memory.
 
-Exactness. Times are compared through their logarithms in floats; the bounds below say when that comparison is certain, and all
-others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed. Two different
-candidates tie with probability zero, so every comparison ends.
+Exactness. Times are compared through their logarithms in floats; the bounds below say when that comparison is certain,
+and all others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed.
+Two different candidates tie with probability zero, so every comparison ends.
 
-Lemma (filter). Let w be a 64-bit word with 2^30 <= w, u = float(w) 2^-64 and e = -ln u as computed, with e >= 2^-30. For every U in
-[w, w + 1] 2^-64 the number ln(-ln U) lies within 2^-19 of the computed ln e. Proof. ln U differs from the computed ln u by at most
-1/w + 2^-52 + 2^-40 |ln u| (truncation, rounding of w, assumption float-log-exp with slack), which relative to |ln U| is at most
-2^-30/(2^-30) for w near 2^30 only if |ln U| were 2^-30; there it is above 23, so 1/w contributes below 2^-34; for w >= 2^63 it is
-2^-63/2^-30. In all the relative error is below 2^-33 + 2^-22 + 2^-40 < 2^-21, the outer logarithm turns it into an absolute one and
-adds 2^-40 * 24 < 2^-35. QED. The float of rate * (score - reference) is within 2^-48 of it relatively (three roundings).
-Words or times outside the lemma are compared exactly.
+Lemma (filter). Let w be a 64-bit word with 2^30 <= w, u = float(w) 2^-64 and e = -ln u as computed, with e >= 2^-30.
+For every U in [w, w + 1] 2^-64 the number ln(-ln U) lies within 2^-19 of the computed ln e. Proof. ln U differs from
+the computed ln u by at most 1/w + 2^-52 + 2^-40 |ln u| (truncation, rounding of w, assumption float-log-exp with
+slack), which relative to |ln U| is at most 2^-30/(2^-30) for w near 2^30 only if |ln U| were 2^-30; there it is above
+23, so 1/w contributes below 2^-34; for w >= 2^63 it is 2^-63/2^-30. In all the relative error is below 2^-33 + 2^-22 +
+2^-40 < 2^-21, the outer logarithm turns it into an absolute one and adds 2^-40 * 24 < 2^-35. QED. The float of rate *
+(score - reference) is within 2^-48 of it relatively (three roundings). Words or times outside the lemma are compared
+exactly.
 Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; Yellott 1977).
 """
 
@@ -26,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, ParameterError
+from discreet.errors import InputError
 from discreet.laws.floating import ensure_tested
 from discreet.laws.law import Shape, as_size
-from discreet.laws.number import exact_rational
+from discreet.laws.number import rational_or_none
 from discreet.laws.tabulated import Floats, Tabulated
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
 from discreet.randomness.rigour import Ball, ball, precision
@@ -43,7 +45,7 @@ _EXACT_FLOATS = 1 << 52
 
 @dataclass(slots=True)
 class _Runner:
-    """A candidate still in the race: its exact score, the bits of its uniform drawn so far, and float bounds on its time."""
+    """A candidate in the race: its exact score, the bits of its uniform so far, float bounds on its time."""
 
     index: int
     score: Fraction
@@ -119,12 +121,12 @@ class Race:
         reference, rate = self._reference, float(self.rate)
         if reference is None:
             raise AssertionError("the reference is set before it is used")
-        if scores.dtype == object or reference.denominator != 1 and not scores.dtype == np.float64:
+        if scores.dtype == object or (reference.denominator != 1 and scores.dtype != np.float64):
             return np.array([float(self.rate * (exact_score(score) - reference)) for score in scores], dtype=np.float64)
         if np.issubdtype(scores.dtype, np.integer):
             if max(abs(int(scores.min())), abs(int(scores.max())), abs(int(reference))) >= _EXACT_FLOATS:
                 return np.array([float(self.rate * (int(score) - reference)) for score in scores], dtype=np.float64)
-            return np.multiply(scores - int(reference), rate)
+            return np.asarray((scores - int(reference)) * rate, dtype=np.float64)
         with np.errstate(over="ignore"):
             difference = scores - float(reference)
         if not np.all(np.isfinite(difference)):
@@ -134,9 +136,7 @@ class Race:
     def _challenge(self, runner: _Runner) -> None:
         """Keep the faster of the best so far and a new runner."""
         best = self._best
-        if best is None or runner.high < best.low:
-            self._best = runner
-        elif runner.low <= best.high and _is_faster(runner, best, self.rate):
+        if best is None or runner.high < best.low or (runner.low <= best.high and _is_faster(runner, best, self.rate)):
             self._best = runner
 
 
@@ -156,14 +156,14 @@ def _is_faster(first: _Runner, second: _Runner, rate: Fraction) -> bool:
 
 def exact_score(score: Any) -> Fraction:
     """Return a score as an exact rational; refuse what is not a finite number without showing it."""
-    try:
-        return exact_rational(score, name="score")
-    except ParameterError:
-        raise InputError("every score must be a finite int, float or Fraction") from None
+    exact = rational_or_none(score)
+    if exact is None:  # raised here, not while handling another error that would show the score
+        raise InputError("every score must be a finite int, float or Fraction")
+    return exact
 
 
 def as_scores(values: Any) -> NDArray[Any]:
-    """Return scores as a one-dimensional array of int64, float64 or exact objects; refuse anything that is not finite."""
+    """Return scores as a one-dimensional array of int64, float64 or exact objects; refuse what is not finite."""
     if isinstance(values, list | tuple | range):
         values = _array_of(list(values))
     elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
@@ -173,15 +173,14 @@ def as_scores(values: Any) -> NDArray[Any]:
     if values.dtype == np.bool_ or values.dtype.kind not in "iufO" or values.dtype == np.longdouble:
         raise InputError("scores are numbers: an array of integers or floats, or a list of ints, floats and Fractions")
     if values.dtype.kind == "f":
-        values = values.astype(np.float64)
         if not np.all(np.isfinite(values)):
             raise InputError("every score must be a finite int, float or Fraction")
-        return values
+        return np.asarray(values, dtype=np.float64)
     if values.dtype.kind == "O" or values.dtype == np.uint64:
         exact = np.empty(values.size, dtype=object)
         exact[:] = [_int_or_fraction(exact_score(value)) for value in values]
         return exact
-    return values.astype(np.int64)
+    return np.asarray(values, dtype=np.int64)
 
 
 def _int_or_fraction(score: Fraction) -> int | Fraction:

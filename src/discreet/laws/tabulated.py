@@ -39,7 +39,9 @@ class Tabulated(Law[Hashable]):
         outcomes, *mine = self.table()
         theirs_outcomes, *theirs = other.table()
         if outcomes != theirs_outcomes:
-            raise ParameterError("neighbouring inputs must have the same possible outcomes (the same number of candidates)")
+            raise ParameterError(
+                "neighbouring inputs must have the same possible outcomes (the same number of candidates)"
+            )
         return FinitePair(outcomes, *mine, *theirs)
 
     def __repr__(self) -> str:

@@ -1,15 +1,16 @@
 """Sums of exp(-x^2 / (2 v)) over all integers, or over a tail, as balls.
 
-All integers. For v >= 1 the Poisson summation formula turns the sum into sqrt(2 pi v) times the sum of exp(-2 pi^2 v k^2); for
-v < 1 the sum itself converges fast. Either is cut where the next term is below 2^-precision, and the cut is bounded by twice
-the first term left out (the terms fall faster than a geometric sequence of ratio 1/2 from there).
+All integers. For v >= 1 the Poisson summation formula turns the sum into sqrt(2 pi v) times the sum of exp(-2 pi^2 v
+k^2); for v < 1 the sum itself converges fast. Either is cut where the next term is below 2^-precision, and the cut is
+bounded by twice the first term left out (the terms fall faster than a geometric sequence of ratio 1/2 from there).
 
-Tail from t >= 1, T(t) = sum over x >= t of g(x), g(x) = exp(-x^2 / (2 v)). Far out (t >= v / 4) and for small v the terms are
-summed. Elsewhere the Euler-Maclaurin formula applies: T = integral + g(t)/2 - sum B_2k/(2k)! g^(2k-1)(t) + R, with
-|R| <= 2 zeta(p)/(2 pi)^p times the integral of |g^(p)| over the tail. g^(n)(x) = (-1)^n v^(-n/2) He_n(u) g(x) with u = x / sqrt v and the
-Hermite polynomials He_n; |He_n| is bounded by the polynomial with the absolute coefficients, whose integral against
-exp(-u^2/2) follows from I_0 = sqrt(pi/2) erfc(u/sqrt 2), I_1 = exp(-u^2/2), I_n = u^(n-1) exp(-u^2/2) + (n-1) I_(n-2). So the bound
-keeps its relative size however far out the tail begins.
+Tail from t >= 1, T(t) = sum over x >= t of g(x), g(x) = exp(-x^2 / (2 v)). Far out (t >= v / 4) and for small v the
+terms are summed. Elsewhere the Euler-Maclaurin formula applies: T = integral + g(t)/2 - sum B_2k/(2k)! g^(2k-1)(t) + R,
+with
+|R| <= 2 zeta(p)/(2 pi)^p times the integral of |g^(p)| over the tail. g^(n)(x) = (-1)^n v^(-n/2) He_n(u) g(x) with u =
+x / sqrt v and the Hermite polynomials He_n; |He_n| is bounded by the polynomial with the absolute coefficients, whose
+integral against exp(-u^2/2) follows from I_0 = sqrt(pi/2) erfc(u/sqrt 2), I_1 = exp(-u^2/2), I_n = u^(n-1) exp(-u^2/2)
++ (n-1) I_(n-2). So the bound keeps its relative size however far out the tail begins.
 Reference. Euler-Maclaurin with this remainder: Lehmer 1940; the bounds are re-derived above.
 """
 

@@ -31,9 +31,9 @@ class Outside(Enum):
 class Truncated(IntegerLaw):
     """Noise about a centre cut to low..high.
 
-    `CONDITIONED` is the law given that the draw lies in the range: drawn again until it does, or by walking the cumulative
-    masses in balls where the range is unlikely. `CLAMPED` moves what lies outside to the nearer end: post-processing of the
-    noise, so it costs no privacy.
+    `CONDITIONED` is the law given that the draw lies in the range: drawn again until it does, or by walking the
+    cumulative masses in balls where the range is unlikely. `CLAMPED` moves what lies outside to the nearer end:
+    post-processing of the noise, so it costs no privacy.
 
     >>> from discreet.laws.discrete_laplace import DiscreteLaplace
     >>> law = Truncated(DiscreteLaplace(1), 0, 2, outside=Outside.CLAMPED)
@@ -122,7 +122,11 @@ class Truncated(IntegerLaw):
             return np.clip(self.noise.sample(count), self.low, self.high).reshape(sizes)
         with precision(128):
             common = bool(self._inside() > _COMMON)
-        drawn = self._by_rejection(count) if common else np.array([self._by_walking() for _ in range(count)], dtype=np.int64)
+        drawn = (
+            self._by_rejection(count)
+            if common
+            else np.array([self._by_walking() for _ in range(count)], dtype=np.int64)
+        )
         return drawn.reshape(sizes)
 
     def _by_rejection(self, count: int) -> NDArray[Any]:
@@ -137,7 +141,7 @@ class Truncated(IntegerLaw):
         return np.concatenate(kept)
 
     def _by_walking(self) -> int:
-        """Find the outcome whose cumulative interval holds a uniform, drawing bits and precision until it is certain."""
+        """Find the outcome whose cumulative interval holds a uniform, adding bits until it is certain."""
         prefix, length = bits(64), 64
         while True:
             with precision(length + 128):
@@ -175,7 +179,9 @@ class Truncated(IntegerLaw):
         with precision(192):
             masses = [self._mass(x) if self.low <= x <= self.high else ball(0) for x in outcomes]
             lows = [max(lower_float(mass), 0.0) for mass in masses]
-            highs = [upper_float(mass) if x_in else 0.0 for mass, x_in in zip(masses, self._flags(outcomes), strict=True)]
+            highs = [
+                upper_float(mass) if x_in else 0.0 for mass, x_in in zip(masses, self._flags(outcomes), strict=True)
+            ]
         return np.array(lows), np.array(highs)
 
     def _flags(self, outcomes: range) -> list[bool]:

@@ -27,27 +27,34 @@ _CELLS = 1 << 14
 class Split(Enum):
     """How epsilon is shared between the threshold's noise and the queries' noise."""
 
-    OPTIMAL = "1 : (2 hits)^(2/3), or 1 : hits^(2/3) for monotone streams, which minimises the variance of the comparison"
+    OPTIMAL = (
+        "1 : (2 hits)^(2/3), or 1 : hits^(2/3) for monotone streams, which minimises the variance of the comparison"
+    )
     TEXTBOOK = "one half each"
 
 
 class AboveThreshold(Mechanism):
     """Report, one value at a time, whether it is above a noisy threshold, until `hits` reports were positive.
 
-    Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person moves by at
-        most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c hits (c D / e2 for monotone
-        streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost `answer_epsilon` more: noise of scale c D / e3.
-        Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the neighbour
-        every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit. The shifts cost
-        e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D and hits by D; if they fall, shift hits
-        by D only. Adaptivity: given the same answers so far, the next query is the same, so the coupling goes through step by
-        step. Values and threshold are rounded to the grid first, so all shifts stay on it.
-    Accuracy. With probability 1 - beta every 'above' has value >= T - alpha and every 'below' has value <= T + alpha, over k values,
-        with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k values provided no value
-        before the last is at or above T - alpha (else the stream may stop early, having spent its hits).
+    Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person
+    moves by at
+        most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c hits (c D /
+        e2 for monotone streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost `answer_epsilon` more:
+        noise of scale c D / e3.
+        Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the
+        neighbour every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit.
+        The shifts cost e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D
+        and hits by D; if they fall, shift hits by D only. Adaptivity: given the same answers so far, the next query is
+        the same, so the coupling goes through step by step. Values and threshold are rounded to the grid first, so all
+        shifts stay on it.
+    Accuracy. With probability 1 - beta every 'above' has value >= T - alpha and every 'below' has value <= T + alpha,
+    over k values,
+        with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k values provided no
+        value before the last is at or above T - alpha (else the stream may stop early, having spent its hits).
     Cost. One draw a value; constant memory.
     Figure. above_threshold.svg
-    Reference. Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Dwork, Roth 2014, algorithms 1 and 2; split: Lyu, Su, Li 2017.
+    Reference. Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Dwork, Roth 2014, algorithms 1 and 2; split: Lyu, Su, Li
+    2017.
 
     >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1)
     >>> stream.watch(3), stream.watch(2000)
@@ -55,7 +62,7 @@ class AboveThreshold(Mechanism):
     >>> stream.watch(5)
     Traceback (most recent call last):
     ...
-    discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open another one, which costs its epsilon again
+    discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open another one, ...
     """
 
     def __init__(
@@ -70,14 +77,18 @@ class AboveThreshold(Mechanism):
         answer_epsilon: Number | None = None,
         grid: Number | None = None,
     ) -> None:
-        """The threshold is public; `sensitivity` bounds the change of every single value; `hits` positive reports end the stream."""
+        """The threshold is public; `sensitivity` bounds every single value's change; `hits` end the stream."""
         if threshold is None:
-            raise MissingParameter("threshold= is the public level that values are compared with", parameter="threshold")
+            raise MissingParameter(
+                "threshold= is the public level that values are compared with", parameter="threshold"
+            )
         if isinstance(hits, bool) or not isinstance(hits, int | np.integer) or hits < 1:
-            raise ParameterError("hits is the number of positive reports that end the stream, an int of at least 1", parameter="hits")
+            raise ParameterError(
+                "hits is the number of positive reports that end the stream, an int of at least 1", parameter="hits"
+            )
         if not isinstance(split, Split):
             raise ParameterError("split is Split.OPTIMAL or Split.TEXTBOOK", parameter="split")
-        self._parameters = {
+        self._parameters: dict[str, Any] = {
             "threshold": threshold,
             "epsilon": epsilon,
             "sensitivity": sensitivity,
@@ -88,7 +99,9 @@ class AboveThreshold(Mechanism):
             "grid": grid,
         }
         self._epsilon = positive_epsilon(epsilon)
-        self._answer_epsilon = None if answer_epsilon is None else positive_rational(answer_epsilon, name="answer_epsilon")
+        self._answer_epsilon = (
+            None if answer_epsilon is None else positive_rational(answer_epsilon, name="answer_epsilon")
+        )
         self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
         self.relation = self.sensitivity.relation
         self.hits, self.monotone = int(hits), truth_value(monotone)
@@ -98,7 +111,9 @@ class AboveThreshold(Mechanism):
         step = self._grid.sensitivity
         self.threshold_noise = DiscreteLaplace(step / first)
         self.query_noise = DiscreteLaplace(sides * step / (self._epsilon - first))
-        self.answer_noise = None if self._answer_epsilon is None else DiscreteLaplace(self.hits * step / self._answer_epsilon)
+        self.answer_noise = (
+            None if self._answer_epsilon is None else DiscreteLaplace(self.hits * step / self._answer_epsilon)
+        )
         self._threshold = self._grid.steps(threshold)
         warn_if_senseless(self.guarantee, people=None)
         self._lock = threading.Lock()
@@ -171,12 +186,14 @@ class AboveThreshold(Mechanism):
         with self._lock:
             if self._owner != os.getpid():
                 raise StreamSpent(
-                    "this stream was opened in another process, which may go on using it; open a new one here (at its own price)"
+                    "this stream was opened in another process, which may go on using it; open a new one "
+                    "here (at its own price)"
                 )
             if self._remaining == 0:
                 reported = "1 hit" if self.hits == 1 else f"{self.hits} hits"
                 raise StreamSpent(
-                    f"this stream has reported its {reported} and is over; open another one, which costs its epsilon again"
+                    f"this stream has reported its {reported} and is over; open another one, which costs its "
+                    "epsilon again"
                 )
             above = steps + self.query_noise.draw_one() >= self._noisy_threshold
             self._remaining -= above
@@ -185,19 +202,25 @@ class AboveThreshold(Mechanism):
         return above, steps
 
     def law(self, value: Any) -> AboveThresholdLaw:
-        """Return the law of the reported positions on a fixed stream of values (the noisy answers are not part of it)."""
+        """Return the law of the reported positions on a fixed stream (noisy answers are not part of it)."""
         steps = self._grid.array(value).astype(np.int64)
         return AboveThresholdLaw(
             steps, self._threshold, self.threshold_noise.scale, self.query_noise.scale, hits=self.hits
         )
 
     def alpha(self, *, queries: int, beta: float) -> float:
-        """Return the accuracy alpha(k, beta), in the unit of the values.
+        """Return the accuracy for k queries at failure probability beta, in the unit of the values.
 
-        P(|N_i - R| <= a for all k) = sum over r of P(R = r) P(|N - r| <= a)^k, evaluated on the law; the least a with at least
-        1 - beta. On fine grids r runs over cells of 1/200 of the scale, each counted at its worst point, which errs upward.
+        P(|N_i - R| <= a for all k) = sum over r of P(R = r) P(|N - r| <= a)^k, evaluated on the law; the least a with
+        at least 1 - beta. On fine grids r runs over cells of 1/200 of the scale, each counted at its worst point, which
+        errs upward.
         """
-        if not 0.0 < beta < 1.0 or isinstance(queries, bool) or not isinstance(queries, int | np.integer) or queries < 1:
+        if (
+            not 0.0 < beta < 1.0
+            or isinstance(queries, bool)
+            or not isinstance(queries, int | np.integer)
+            or queries < 1
+        ):
             raise ParameterError("alpha needs queries >= 1 and beta strictly between 0 and 1", parameter="beta")
         low = -1
         high = self.threshold_noise.half_width(1 - beta / 2) + self.query_noise.half_width(1 - beta / 2, int(queries))
@@ -208,7 +231,7 @@ class AboveThreshold(Mechanism):
         return round_up(high * self.grid + rounding)
 
     def _inside(self, width: int, queries: int) -> float:
-        """Return a lower bound on P(|N_i - R| <= width for all queries), exact to rounding where cells are single steps."""
+        """Return a lower bound on P(all |N_i - R| <= width), exact to rounding where cells are single steps."""
         reach = int(40 * self.threshold_noise.scale) + 2
         cell = max(1, 2 * reach // _CELLS)
         first = np.arange(-reach, reach + 1, cell)
@@ -218,7 +241,7 @@ class AboveThreshold(Mechanism):
         return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - 1e-12)
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield streams whose values move by the sensitivity, the last one on the other side of the threshold and the other way."""
+        """Yield streams whose last value lies across the threshold from the others and moves the other way."""
         step = int(self._grid.sensitivity)
         far = int(10 * self.query_noise.scale) + 1
         for length, others, last in ((1, 0, 0), (3, 0, 0), (6, far, -far), (6, -far, far)):
@@ -237,7 +260,9 @@ class AboveThreshold(Mechanism):
 
     def _refuse_copy(self) -> NoReturn:
         """A copy would answer twice from one threshold noise that was paid for once."""
-        raise NotCopyable("a stream's noisy threshold may be used once; it cannot be copied or pickled. Open a new stream")
+        raise NotCopyable(
+            "a stream's noisy threshold may be used once; it cannot be copied or pickled. Open a new stream"
+        )
 
     def __copy__(self) -> NoReturn:
         """Refuse."""
@@ -254,6 +279,7 @@ class AboveThreshold(Mechanism):
     def __repr__(self) -> str:
         """Show the public parameters and how many hits remain."""
         return (
-            f"AboveThreshold(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, hits={self.hits}, "
+            f"AboveThreshold(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
+            f"hits={self.hits}, "
             f"remaining={self._remaining}, relation={self.relation.name})"
         )

@@ -27,8 +27,8 @@ _FINEST, _COARSEST = -960, 900
 class AdditiveNoise(Mechanism):
     """Integer noise on a grid, added to the answer rounded to that grid.
 
-    The grid is public: 1 for an integer sensitivity; otherwise a power of two about 2^-30 of the scale, or the one given. All
-    that is stated below is in steps of the grid, with the rounding of the input inside the sensitivity.
+    The grid is public: 1 for an integer sensitivity; otherwise a power of two about 2^-30 of the scale, or the one
+    given. All that is stated below is in steps of the grid, with the rounding of the input inside the sensitivity.
     """
 
     noise: IntegerNoise
@@ -42,7 +42,8 @@ class AdditiveNoise(Mechanism):
         self._scalar_only = bare or (self.length is None and not sensitivity.is_integer)
         if sensitivity.is_integer and self._grid_given not in (None, Fraction(1)):
             raise ConflictingParameters(
-                "an integer sensitivity means integers in, integers out, on grid 1; for a finer grid give the sensitivity as a "
+                "an integer sensitivity means integers in, integers out, on grid 1; for a finer grid give "
+                "the sensitivity as a "
                 "float, for example sensitivity=1.0",
                 parameter="grid",
             )
@@ -76,7 +77,7 @@ class AdditiveNoise(Mechanism):
     def _steps(self, value: object) -> Steps:
         """Return the answer in steps of the grid; refuse shapes the sensitivity does not cover."""
         if is_array(value):
-            self._check_array(np.shape(value))  # type: ignore[arg-type]
+            self._check_array(np.asarray(value).shape)
         elif isinstance(value, list | tuple):
             raise InputError("pass an array answer as a numpy array")
         elif self.length not in (None, 1):
@@ -87,9 +88,14 @@ class AdditiveNoise(Mechanism):
         """Refuse an array that the stated sensitivity says nothing about; the shape of an answer is public."""
         count = math.prod(shape)
         if self._scalar_only:
-            hint = "" if self.sensitivity.is_integer else ", and length= with the number of coordinates (each is rounded to the grid)"
+            hint = (
+                ""
+                if self.sensitivity.is_integer
+                else ", and length= with the number of coordinates (each is rounded to the grid)"
+            )
             raise InputError(
-                "a bare number as sensitivity is for a single answer. For an array state its norm over the whole array: "
+                "a bare number as sensitivity is for a single answer. For an array state its norm over the "
+                "whole array: "
                 f"sensitivity=Sensitivity(..., norm=..., relation=...){hint}"
             )
         if self.length is not None and count != self.length:
@@ -137,7 +143,8 @@ class AdditiveNoise(Mechanism):
     def __repr__(self) -> str:
         """Show the public parameters."""
         grid = "" if self._integer else f", grid=2^{floor_log2(self.grid)}"
-        return f"{type(self).__name__}(scale={self.scale:.6g}, sensitivity={self.sensitivity.value}{grid}, relation={self.relation.name})"
+        stated = f"scale={self.scale:.6g}, sensitivity={self.sensitivity.value}{grid}, relation={self.relation.name}"
+        return f"{type(self).__name__}({stated})"
 
 
 def rounded_steps(sensitivity: Sensitivity, grid: Fraction, length: int | None) -> Fraction:
@@ -155,7 +162,8 @@ def _length(length: int | None, *, bare: bool) -> int | None:
         raise ParameterError("length is the public number of coordinates, an int of at least 1", parameter="length")
     if bare and length != 1:
         raise ConflictingParameters(
-            "a bare number as sensitivity is for a single answer; for an array give sensitivity=Sensitivity(..., norm=..., "
+            "a bare number as sensitivity is for a single answer; for an array give "
+            "sensitivity=Sensitivity(..., norm=..., "
             "relation=...)",
             parameter="length",
         )

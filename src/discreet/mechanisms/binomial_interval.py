@@ -1,8 +1,9 @@
 """Intervals for a fraction from randomized reports, by inverting the exact law of the number of reports.
 
-A table with m of n people in the category gives S = Bin(m, q) + Bin(n - m, r) reports of it, which grows stochastically with m
-when q > r. All m for which neither P(S <= s) nor P(S >= s) falls to (1 - confidence) / 2 form an interval that holds with at least
-the stated confidence for every table. For a population fraction p every report is Bernoulli(r + p (q - r)): Clopper-Pearson.
+A table with m of n people in the category gives S = Bin(m, q) + Bin(n - m, r) reports of it, which grows stochastically
+with m when q > r. All m for which neither P(S <= s) nor P(S >= s) falls to (1 - confidence) / 2 form an interval that
+holds with at least the stated confidence for every table. For a population fraction p every report is Bernoulli(r + p
+(q - r)): Clopper-Pearson.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def _at_most(seen: int, members: int, people: int, truth: float, lie: float) -> 
     counts = np.arange(low, high + 1)
     others = people - members
     left = seen - counts
-    cdf = np.where(left < 0, 0.0, np.where(left >= others, 1.0, bdtr(np.clip(left, 0, max(others, 1)), max(others, 1), lie)))
+    cdf = np.where(
+        left < 0, 0.0, np.where(left >= others, 1.0, bdtr(np.clip(left, 0, max(others, 1)), max(others, 1), lie))
+    )
     if others == 0:
         cdf = (left >= 0).astype(np.float64)
     return float(np.sum(binom.pmf(counts, members, truth) * cdf))

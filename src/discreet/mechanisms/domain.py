@@ -1,17 +1,18 @@
 """What a mechanism accepts, turned into exact grid steps; what it refuses, without showing it.
 
-Integer mechanisms take integers of any size. Mechanisms on a finer grid take finite floats and round them to the nearest
-grid point, ties upward. Rounding is exact (no float operation that could round again), because a rounding that moves
-differently for neighbours would silently enlarge the sensitivity: round-half-even, for one, sends 0.5 and 1.5 two steps apart.
+Integer mechanisms take integers of any size. Mechanisms on a finer grid take finite floats and round them to the
+nearest grid point, ties upward. Rounding is exact (no float operation that could round again), because a rounding that
+moves differently for neighbours would silently enlarge the sensitivity: round-half-even, for one, sends 0.5 and 1.5 two
+steps apart.
 
-Lemma (rounding). Let R(x) = floor(x / g + 1/2). If |x - y| <= D then |R(x) - R(y)| <= ceil(D / g). Proof. y <= x + g ceil(D / g), R does
-not fall, and R(x + g k) = R(x) + k for integers k; exchange x and y. Over n coordinates with L1 distance D the sum of
-ceil(|x_i - y_i| / g) is an integer below D / g + n, hence at most ceil(D / g) + n - 1; in L2 the triangle inequality gives D / g + sqrt n.
+Lemma (rounding). Let R(x) = floor(x / g + 1/2). If |x - y| <= D then |R(x) - R(y)| <= ceil(D / g). Proof. y <= x + g
+ceil(D / g), R does not fall, and R(x + g k) = R(x) + k for integers k; exchange x and y. Over n coordinates with L1
+distance D the sum of ceil(|x_i - y_i| / g) is an integer below D / g + n, hence at most ceil(D / g) + n - 1; in L2 the
+triangle inequality gives D / g + sqrt n.
 """
 
 from __future__ import annotations
 
-import math
 import numbers
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.laws.number import rational_or_none
 
 Steps = int | NDArray[Any]
 _SAFE = 2.0**62
@@ -48,7 +50,9 @@ def _integer_array(value: NDArray[Any]) -> NDArray[Any]:
         return value.astype(object)
     if value.dtype.kind == "O":
         out = np.empty(value.shape, dtype=object)
-        out[...] = np.array([integer_steps(entry) for entry in value.ravel()] + [None], dtype=object)[:-1].reshape(value.shape)
+        out[...] = np.array([integer_steps(entry) for entry in value.ravel()] + [None], dtype=object)[:-1].reshape(
+            value.shape
+        )
         return out
     raise InputError(_integer_message(value))
 
@@ -60,7 +64,8 @@ def _integer_message(value: object) -> str:
         return "a truth value is not a number; pass int(...) if 0 or 1 is meant"
     if isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
         return (
-            "this mechanism adds integer noise to integers, because its sensitivity was given as an int. For real answers give the "
+            "this mechanism adds integer noise to integers, because its sensitivity was given as an int. For "
+            "real answers give the "
             "sensitivity as a float, for example sensitivity=1.0; to release whole numbers pass an int"
         )
     return f"this mechanism takes integers (an int or an array of them), not {kind}"
@@ -77,15 +82,11 @@ def _real(value: object) -> Fraction:
     """Return a real number exactly, or refuse it without showing it."""
     if isinstance(value, bool | np.bool_):
         raise InputError("a truth value is not a number; pass float(...) if 0 or 1 is meant")
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
-    if isinstance(value, float | np.floating) and not isinstance(value, np.longdouble):
-        if not math.isfinite(value):
-            raise InputError(_NOT_A_NUMBER)
-        return Fraction(float(value))
-    raise InputError(f"{_NOT_A_NUMBER}, not {type(value).__name__}")
+    exact = rational_or_none(value)
+    if exact is not None:
+        return exact
+    is_float = isinstance(value, float | np.floating) and not isinstance(value, np.longdouble)
+    raise InputError(_NOT_A_NUMBER if is_float else f"{_NOT_A_NUMBER}, not {type(value).__name__}")
 
 
 def _nearest(steps: Fraction) -> int:
@@ -100,14 +101,20 @@ def _grid_array(value: NDArray[Any], grid: Fraction) -> NDArray[Any]:
     if value.dtype.kind != "f":
         return _exact_array(value, grid)
     with np.errstate(over="ignore"):
-        scaled = np.multiply(value, float(1 / grid), dtype=np.float64)  # a power of two: exact unless it over- or underflows
+        scaled = np.multiply(
+            value, float(1 / grid), dtype=np.float64
+        )  # a power of two: exact unless it over- or underflows
     if not np.all(np.abs(scaled) < _SAFE):
         if not np.all(np.isfinite(value)):
             raise InputError(_NOT_A_NUMBER)
         return _exact_array(value, grid)
     whole = np.floor(scaled)
     # x - floor(x) is exact, or lies above 1/2 where it is not (x just below 0), so the comparison is right
-    return (whole + (scaled - whole >= 0.5)).astype(np.int64) if np.all(np.abs(scaled) < 2.0**51) else _large(scaled, whole)
+    return (
+        (whole + (scaled - whole >= 0.5)).astype(np.int64)
+        if np.all(np.abs(scaled) < 2.0**51)
+        else _large(scaled, whole)
+    )
 
 
 def _large(scaled: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -122,7 +129,7 @@ def _exact_array(value: NDArray[Any], grid: Fraction) -> NDArray[np.object_]:
 
 
 def floats_on_grid(steps: Steps, grid: Fraction) -> Any:
-    """Return grid coordinates as floats: steps * grid, rounded to a float only after the noise is in (post-processing)."""
+    """Return steps * grid as floats, rounded only after the noise is in (post-processing)."""
     if isinstance(steps, int):
         return _to_float(steps * grid)
     if steps.dtype == object:
@@ -135,7 +142,8 @@ def _to_float(value: Fraction) -> float:
     try:
         return float(value) + 0.0
     except OverflowError:
-        return math.copysign(float(np.finfo(np.float64).max), value)
+        largest = float(np.finfo(np.float64).max)
+        return largest if value > 0 else -largest
 
 
 def add_noise(steps: Steps, noise: Any) -> Any:
@@ -159,4 +167,6 @@ def add_noise(steps: Steps, noise: Any) -> Any:
 def _saturated(values: NDArray[Any]) -> NDArray[np.int64]:
     """Fold Python integers onto the int64 range."""
     ends = np.iinfo(np.int64)
-    return np.array([min(max(int(v), ends.min), ends.max) for v in values.ravel()], dtype=np.int64).reshape(values.shape)
+    return np.array([min(max(int(v), ends.min), ends.max) for v in values.ravel()], dtype=np.int64).reshape(
+        values.shape
+    )

@@ -23,15 +23,17 @@ _BLOCK = 4096
 class Exponential(Mechanism):
     """Return position i with probability proportional to exp(epsilon * score_i / (2 D)), D the scores' sensitivity.
 
-    Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone, that is
+    Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
+    that is
         when between any two neighbours all scores move the same way (counts under add/remove do).
-        Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all weights, in the
-        other direction at worst. If all move the same way, weight and sum move together and the ratio changes by at most one
-        factor e^(epsilon D / D).
+        Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all
+        weights, in the other direction at worst. If all move the same way, weight and sum move together and the ratio
+        changes by at most one factor e^(epsilon D / D).
     Accuracy. With probability at least 1 - e^-t the chosen score is above OPT - (2 D / epsilon)(ln(|R| / |R_OPT|) + t).
-        Proof: scores at or below that level have weight at most e^-t |R_OPT| / |R| e^(epsilon OPT / 2D) each, together at most e^-t times the
-        weight of the |R_OPT| best.
-    Cost. One 64-bit word and two logarithms a candidate, one pass, constant memory: candidates may come from a generator.
+        Proof: scores at or below that level have weight at most e^-t |R_OPT| / |R| e^(epsilon OPT / 2D) each, together
+        at most e^-t times the weight of the |R_OPT| best.
+    Cost. One 64-bit word and two logarithms a candidate, one pass, constant memory: candidates may come from a
+    generator.
         Randomized response is the instance with score 1 for one's own category and 0 for the others.
     Figure. exponential.svg
     Reference. McSherry, Talwar 2007.
@@ -50,7 +52,7 @@ class Exponential(Mechanism):
         sensitivity: Number | Sensitivity | None = None,
         monotone: bool = False,
     ) -> None:
-        """`sensitivity` bounds the change of every single score; `monotone` states that all scores move the same way."""
+        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
         self._epsilon = positive_epsilon(epsilon)
         self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
         self.relation = self.sensitivity.relation
@@ -98,9 +100,11 @@ class Exponential(Mechanism):
         return Softmax(value, self.rate)
 
     def error(self, confidence: float, *, candidates: int, best: int = 1) -> float:
-        """Return how far below the best score the chosen one is at most, with the given confidence; `best` candidates share it."""
+        """Return how far below the best score, shared by `best` candidates, the chosen one is at most."""
         if not 0.0 < confidence < 1.0:
-            raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+            raise ParameterError(
+                f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence"
+            )
         if not 1 <= best <= candidates:
             raise ParameterError("best counts the candidates that share the best score", parameter="best")
         return (math.log(candidates / best) - math.log1p(-confidence)) / float(self.rate)
@@ -122,7 +126,8 @@ class Exponential(Mechanism):
     def __repr__(self) -> str:
         """Show the public parameters."""
         return (
-            f"Exponential(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, monotone={self.monotone}, "
+            f"Exponential(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
+            f"monotone={self.monotone}, "
             f"relation={self.relation.name})"
         )
 

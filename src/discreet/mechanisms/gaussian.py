@@ -19,13 +19,15 @@ _PRECISION = Fraction(1, 1 << 24)
 class Gaussian(AdditiveNoise):
     """Add discrete Gaussian noise to each coordinate of an answer.
 
-    Privacy. For L2 sensitivity D the output is D^2 / (2 scale^2)-zCDP. A single answer also has the exact profile of its own law:
-        delta(epsilon) = P(X >= t - D) - e^epsilon P(X >= t) at t = floor(epsilon scale^2 / D + D / 2) + 1, which is what `epsilon=`
-        and `delta=` are calibrated on; for an array the zCDP bound is converted instead.
-        Proof: the Renyi divergence of order alpha between two centres d apart is alpha d^2 / (2 scale^2) plus the log of a ratio
-        of two lattice sums of the same Gaussian, one of them shifted off the lattice; the unshifted sum is the larger (Poisson
-        summation has positive terms), so the log is at most 0. Coordinates are independent, so squares add. The profile is the
-        lemma of `LocationPair`. The continuous formula is too small on integers and is not used.
+    Privacy. For L2 sensitivity D the output is D^2 / (2 scale^2)-zCDP. A single answer also has the exact profile of
+    its own law:
+        delta(epsilon) = P(X >= t - D) - e^epsilon P(X >= t) at t = floor(epsilon scale^2 / D + D / 2) + 1, which is
+        what `epsilon=` and `delta=` are calibrated on; for an array the zCDP bound is converted instead.
+        Proof: the Renyi divergence of order alpha between two centres d apart is alpha d^2 / (2 scale^2) plus the log
+        of a ratio of two lattice sums of the same Gaussian, one of them shifted off the lattice; the unshifted sum is
+        the larger (Poisson summation has positive terms), so the log is at most 0. Coordinates are independent, so
+        squares add. The profile is the lemma of `LocationPair`. The continuous formula is too small on integers and is
+        not used.
     Accuracy. `error` returns the least t with P(any of k answers is off by more than t) <= beta on the exact law.
     Cost. One or two 64-bit words and a table look-up an answer; vectorised.
     Figure. gaussian.svg
@@ -33,7 +35,7 @@ class Gaussian(AdditiveNoise):
 
     >>> m = Gaussian(epsilon=1, delta=1e-6, sensitivity=1)
     >>> round(m.scale, 3), m.loss.delta(1.0).upper <= 1e-6
-    (4.224, True)
+    (4.231, True)
     """
 
     def __init__(
@@ -63,7 +65,9 @@ class Gaussian(AdditiveNoise):
         self._target: ApproxDP | None = None
         if chosen == "scale":
             if delta is not None:
-                raise ConflictingParameters("a scale fixes the whole curve delta(epsilon); leave delta= out", parameter="delta")
+                raise ConflictingParameters(
+                    "a scale fixes the whole curve delta(epsilon); leave delta= out", parameter="delta"
+                )
             exact = positive_rational(scale, name="scale")
             self._settle_grid(exact)
             self.noise = DiscreteGaussian(exact / self.grid)
@@ -114,7 +118,8 @@ def _usable_delta(delta: Number | None) -> float:
     """Return delta rounded down; Gaussian noise has no pure form."""
     if delta is None:
         raise MissingParameter(
-            "Gaussian noise needs delta= beside epsilon=, smaller than one over the number of people; for delta = 0 use Laplace",
+            "Gaussian noise needs delta= beside epsilon=, smaller than one over the number of people; for "
+            "delta = 0 use Laplace",
             parameter="delta",
         )
     from discreet.laws.number import round_down

@@ -16,10 +16,12 @@ class Laplace(AdditiveNoise):
 
     Privacy. For L1 sensitivity D the output is (D / scale)-DP under the relation D was computed for.
         Proof: the law is proportional to exp(-|y - f(x)|_1 / scale); a shift by at most D moves the exponent by at most
-        D / scale. On a grid, D is the sensitivity after rounding (at most one step a coordinate more), counted in steps.
-    Accuracy. The half-width t returned by `error` is the least with P(any of k answers is off by more than t) <= beta, from the
-        exact tail P(|X| > t) = 2 q^(t+1) / (1 + q), q = exp(-1/scale), and independence. For continuous noise it would be
-        scale * ln(k / beta); on integers that formula is false.
+        D / scale. On a grid, D is the sensitivity after rounding (at most one step a coordinate more), counted in
+        steps.
+    Accuracy. The half-width t returned by `error` is the least with P(any of k answers is off by more than t) <= beta,
+    from the
+        exact tail P(|X| > t) = 2 q^(t+1) / (1 + q), q = exp(-1/scale), and independence. For continuous noise it would
+        be scale * ln(k / beta); on integers that formula is false.
     Cost. One 64-bit word and one logarithm an answer; vectorised.
     Figure. laplace.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006; integer form: Ghosh, Roughgarden, Sundararajan 2009.
@@ -46,7 +48,7 @@ class Laplace(AdditiveNoise):
         Args:
             epsilon: the pure privacy of one release.
             scale: the noise's scale, in the unit of the answer.
-            sensitivity: how far one person can move the answer; a bare number for a single answer, `Sensitivity` for an array.
+            sensitivity: how far one person can move the answer; a bare number for a single one, else a `Sensitivity`.
             grid: a public power of two; derived from the scale if left out, 1 for an integer sensitivity.
             length: the public number of coordinates of an array of floats.
         """
@@ -75,7 +77,7 @@ class Laplace(AdditiveNoise):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact pair of a shift by the sensitivity; the worst pure loss for an array whose shifts are not one coordinate.
+        """The exact pair of a shift by the sensitivity, or the worst pure loss where a shift may be spread.
 
         An integer L1 shift of size 1 moves one coordinate by 1, so arrays of counts keep the exact pair.
         """

@@ -44,10 +44,11 @@ class Mechanism(ABC):
 
 
 def stated_sensitivity(value: Number | Sensitivity | None, norms: tuple[Norm, ...]) -> Sensitivity:
-    """Return a sensitivity in one of the accepted norms; a bare number is for a scalar query and leaves the relation unstated."""
+    """Return a sensitivity in an accepted norm; a bare number is for a scalar, its relation unstated."""
     if value is None:
         raise MissingParameter(
-            "sensitivity= says how far one person can move the answer; it is never guessed. For a count write sensitivity=1",
+            "sensitivity= says how far one person can move the answer; it is never guessed. For a count "
+            "write sensitivity=1",
             parameter="sensitivity",
         )
     if not isinstance(value, Sensitivity):
@@ -56,7 +57,8 @@ def stated_sensitivity(value: Number | Sensitivity | None, norms: tuple[Norm, ..
     if value.norm not in norms:
         accepted = " or ".join(norm.name for norm in norms)
         raise ParameterError(
-            f"this mechanism is priced in {accepted}; convert with sensitivity.to_norm(Norm.{norms[0].name}, coordinates=...)",
+            f"this mechanism is priced in {accepted}; convert with sensitivity.to_norm(Norm.{norms[0].name}, "
+            "coordinates=...)",
             parameter="sensitivity",
         )
     return value

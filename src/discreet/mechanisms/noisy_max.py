@@ -22,13 +22,15 @@ from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_sen
 class NoisyMax(Mechanism):
     """Add discrete Laplace noise to every score and return the position of the largest, the first one on a tie.
 
-    Privacy. epsilon-DP with scale 2 D / epsilon for scores that one person moves by at most D each; scale D / epsilon is enough when they
+    Privacy. epsilon-DP with scale 2 D / epsilon for scores that one person moves by at most D each; scale D / epsilon
+    is enough when they
         are monotone (all move the same way between neighbours, as counts do under add/remove).
         Proof: fix the other candidates' noise; i wins on one table exactly when its noise reaches some level. On the
-        neighbour that level rises by at most 2 D (its own score falls by D, a rival's rises by D), or D if all move the same way. A
-        discrete Laplace tail loses at most the factor exp(2 D / scale) = e^epsilon over that shift. The tie-break is by position, the
-        same on both tables, and D is a multiple of the grid, so the shift stays on it.
-    Accuracy. The winner's score is within 2 t of the best with the confidence that all n noises are within t: `error` returns it.
+        neighbour that level rises by at most 2 D (its own score falls by D, a rival's rises by D), or D if all move the
+        same way. A discrete Laplace tail loses at most the factor exp(2 D / scale) = e^epsilon over that shift. The
+        tie-break is by position, the same on both tables, and D is a multiple of the grid, so the shift stays on it.
+    Accuracy. The winner's score is within 2 t of the best with the confidence that all n noises are within t: `error`
+    returns it.
     Cost. One 64-bit word and one logarithm a candidate.
     Figure. noisy_max.svg
     Reference. Dwork, Roth 2014, section 3.3; for monotone counts Ding et al. 2018.
@@ -45,7 +47,7 @@ class NoisyMax(Mechanism):
         monotone: bool = False,
         grid: Number | None = None,
     ) -> None:
-        """`sensitivity` bounds the change of every single score; `monotone` states that all scores move the same way."""
+        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
         self._epsilon = positive_epsilon(epsilon)
         self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
         self.relation = self.sensitivity.relation
@@ -85,8 +87,10 @@ class NoisyMax(Mechanism):
 
     def error(self, confidence: float, *, candidates: int) -> float:
         """Return how far below the best score the reported one is at most, with the given confidence."""
-        return round_up((2 * self.noise.half_width(confidence, candidates) + 1) * self.grid) if not self._grid.integer else float(
-            2 * self.noise.half_width(confidence, candidates)
+        return (
+            round_up((2 * self.noise.half_width(confidence, candidates) + 1) * self.grid)
+            if not self._grid.integer
+            else float(2 * self.noise.half_width(confidence, candidates))
         )
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
@@ -111,7 +115,8 @@ class NoisyMax(Mechanism):
     def __repr__(self) -> str:
         """Show the public parameters."""
         return (
-            f"NoisyMax(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, monotone={self.monotone}, "
+            f"NoisyMax(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
+            f"monotone={self.monotone}, "
             f"relation={self.relation.name})"
         )
 

@@ -28,14 +28,18 @@ _LARGEST_CATEGORIES = 1 << 40
 class RandomizedResponse(Mechanism):
     """Report one's own category with probability q, any other with probability (1 - q) / (k - 1) each.
 
-    Privacy. With q = e^epsilon / (e^epsilon + k - 1) it is epsilon-DP for changing one person's category, also locally: the person
+    Privacy. With q = e^epsilon / (e^epsilon + k - 1) it is epsilon-DP for changing one person's category, also locally:
+    the person
         need not trust the collector. Warner's coin, k = 2 and q = 3/4, is ln 3-DP.
-        Proof: for any report the two probabilities are q or r = (1 - q) / (k - 1), and q / r = e^epsilon. Both occur, so it is tight.
+        Proof: for any report the two probabilities are q or r = (1 - q) / (k - 1), and q / r = e^epsilon. Both occur,
+        so it is tight.
     Accuracy. (share of reports - r) / (q - r) is unbiased for the fraction in a category. For k = 2 its variance is
-        q (1 - q) / (n (2 q - 1)^2) for the table, that is 3 / (4 n) at q = 3/4, plus p (1 - p) / n when the people are themselves a sample.
-        Proof: reports are independent with success probability q or r; a fixed table contributes q (1 - q) a person (k = 2), and
-        a sampled one is Bernoulli(r + p (q - r)) a person, whose variance splits into the two terms.
-        `estimate` returns intervals that hold for every table and every n: they invert the exact law of the count of reports.
+        q (1 - q) / (n (2 q - 1)^2) for the table, that is 3 / (4 n) at q = 3/4, plus p (1 - p) / n when the people are
+        themselves a sample.
+        Proof: reports are independent with success probability q or r; a fixed table contributes q (1 - q) a person (k
+        = 2), and a sampled one is Bernoulli(r + p (q - r)) a person, whose variance splits into the two terms.
+        `estimate` returns intervals that hold for every table and every n: they invert the exact law of the count of
+        reports.
     Cost. Two 64-bit words a report; vectorised.
     Figure. randomized_response.svg
     Reference. Warner 1965; Kasiviswanathan et al. 2008; k-ary form: Kairouz, Oh, Viswanath 2014.
@@ -46,11 +50,15 @@ class RandomizedResponse(Mechanism):
     """
 
     def __init__(self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None) -> None:
-        """Give epsilon, or the probability of telling the truth; and the public number of categories, 0 to categories - 1."""
+        """Give epsilon, or the probability of telling the truth, and the public number of categories."""
         if isinstance(categories, bool) or not isinstance(categories, int | np.integer) or categories < 2:
-            raise ParameterError("categories is the public number of possible answers, an int of at least 2", parameter="categories")
+            raise ParameterError(
+                "categories is the public number of possible answers, an int of at least 2", parameter="categories"
+            )
         if categories > _LARGEST_CATEGORIES:
-            raise ParameterError("more than 2^40 categories need a frequency oracle, not plain reports", parameter="categories")
+            raise ParameterError(
+                "more than 2^40 categories need a frequency oracle, not plain reports", parameter="categories"
+            )
         self.categories = int(categories)
         self.relation = Relation.CHANGE_ONE
         self._epsilon: Fraction | None = None
@@ -62,7 +70,8 @@ class RandomizedResponse(Mechanism):
             self._truth = exact_rational(truth, name="truth")
             if not Fraction(1, self.categories) < self._truth < 1:
                 raise ParameterError(
-                    f"truth must lie strictly between 1/{self.categories} (pure chance) and 1 (no privacy)", parameter="truth"
+                    f"truth must lie strictly between 1/{self.categories} (pure chance) and 1 (no privacy)",
+                    parameter="truth",
                 )
 
     def _truth_ball(self) -> Ball:
@@ -136,7 +145,8 @@ class RandomizedResponse(Mechanism):
             return array.astype(np.int64)
         if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() < self.categories)):
             raise InputError(
-                f"a category is an int from 0 to {self.categories - 1} (True and False will do for two), or an array of them"
+                f"a category is an int from 0 to {self.categories - 1} (True and False will do for two), or "
+                "an array of them"
             )
         return array.astype(np.int64)
 
@@ -155,7 +165,8 @@ class RandomizedResponse(Mechanism):
     def variance(self, people: int, *, target: Target = Target.TABLE, fraction: float | None = None) -> float:
         """Return the variance of the estimated fraction of a category among `people`.
 
-        The table's variance does not depend on the fraction for two categories; otherwise, and for the population, state it.
+        The table's variance does not depend on the fraction for two categories; otherwise, and for the population,
+        state it.
         """
         q, r = self.truth, self.lie
         if fraction is None and (target is Target.POPULATION or self.categories > 2):

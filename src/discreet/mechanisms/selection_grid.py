@@ -29,10 +29,13 @@ class SelectionGrid:
         self.integer = sensitivity.is_integer
         if self.integer and given not in (None, Fraction(1)):
             raise ConflictingParameters(
-                "an integer sensitivity means integer values on grid 1; for a finer grid give the sensitivity as a float",
+                "an integer sensitivity means integer values on grid 1; for a finer grid give the "
+                "sensitivity as a float",
                 parameter="grid",
             )
-        self.step = Fraction(1) if self.integer else given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
+        self.step = (
+            Fraction(1) if self.integer else given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
+        )
         self.sensitivity = Fraction(math.ceil(sensitivity.exact / self.step))
 
     def steps(self, value: object) -> int:

@@ -50,7 +50,7 @@ def combine(first: Relation, second: Relation) -> Relation:
     if second in (first, Relation.UNSTATED):
         return first
     raise RelationMismatch(
-        f"one promise is for {first.value!r}, the other for {second.value!r}: their numbers mean other things and "
+        f"one promise is for {first.value!r}, another for {second.value!r}: their numbers mean different things and "
         "cannot be combined. Compute both sensitivities for one relation; or use that changing a row is removing one "
         "and adding one: from an add/remove promise follows group_privacy(promise, 2).under(Relation.CHANGE_ONE)."
     )

@@ -1,9 +1,9 @@
 """Exact coins: heads with a rational probability, or with probability exp(-x).
 
-Exactness. The coin is the comparison U < p for a uniform real U of which only as many bits are drawn as the answer needs. The
-first word decides unless it equals the first 64 bits of p, which happens with probability 2^-64 a coin; then more bits of
-both are compared. exp(-x) is irrational for rational x other than 0 (Lindemann), so no finite prefix of it is exact and none
-is needed: balls around it are refined until they decide.
+Exactness. The coin is the comparison U < p for a uniform real U of which only as many bits are drawn as the answer
+needs. The first word decides unless it equals the first 64 bits of p, which happens with probability 2^-64 a coin; then
+more bits of both are compared. exp(-x) is irrational for rational x other than 0 (Lindemann), so no finite prefix of it
+is exact and none is needed: balls around it are refined until they decide.
 """
 
 from __future__ import annotations
@@ -73,5 +73,7 @@ def _scaled_rational(probability: Fraction, bit_count: int) -> tuple[int, int]:
 def _check(probability: Fraction) -> None:
     """Refuse what is no probability."""
     if not isinstance(probability, Fraction | int) or not 0 <= probability <= 1:
-        shown = probability if isinstance(probability, Fraction | int) and not math.isnan(probability) else "something else"
+        shown = (
+            probability if isinstance(probability, Fraction | int) and not math.isnan(probability) else "something else"
+        )
         raise ParameterError(f"a probability is a Fraction in [0, 1], got {shown}", parameter="probability")

@@ -1,9 +1,10 @@
 """Exact choice by integer weights: one at a time by prefix sums, many at a time by an integer alias table.
 
-Exactness. Weights are integers. A uniform integer below their sum falls into each prefix interval with exactly its share.
-For many draws the weights are laid out to add up to 2^64, and cut into 2^K columns of equal integer capacity, each holding
-parts of at most two outcomes (Walker's alias method in integers): one 64-bit word picks a column with its top K bits and a
-side with the rest, so every outcome gets exactly its integer weight of the 2^64 words. No rounding takes place.
+Exactness. Weights are integers. A uniform integer below their sum falls into each prefix interval with exactly its
+share. For many draws the weights are laid out to add up to 2^64, and cut into 2^K columns of equal integer capacity,
+each holding parts of at most two outcomes (Walker's alias method in integers): one 64-bit word picks a column with its
+top K bits and a side with the rest, so every outcome gets exactly its integer weight of the 2^64 words. No rounding
+takes place.
 Reference. Walker 1977; Vose 1991.
 """
 

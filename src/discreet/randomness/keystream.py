@@ -1,8 +1,8 @@
 """Random words: an AES-256-CTR keystream under a key that the operating system gives for each block and nobody keeps.
 
-A block of 128 KiB is enciphered under a fresh 256-bit key from the operating system; the key and the cipher are dropped as
-soon as the block exists. So a state stolen later holds no key and no output handed out before, only the few words in stock.
-There is no seed. Tests swap the source through `_swapped_source`, which is private.
+A block of 128 KiB is enciphered under a fresh 256-bit key from the operating system; the key and the cipher are dropped
+as soon as the block exists. So a state stolen later holds no key and no output handed out before, only the few words in
+stock. There is no seed. Tests swap the source through `_swapped_source`, which is private.
 """
 
 from __future__ import annotations
@@ -59,16 +59,13 @@ def words(count: int) -> NDArray[np.uint64]:
     if count <= _CHUNK_WORDS:
         return np.frombuffer(_small_requests.take(), dtype=np.uint64, count=count)
     out = np.empty(count, dtype=np.uint64)
-    raw = memoryview(out).cast("B")
-    step = BLOCK_WORDS * _WORD_BYTES
-    for start in range(0, len(raw), step):
-        _fill_block(raw[start : start + step])
+    fill(out)
     return out
 
 
 def fill(out: NDArray[np.uint64]) -> None:
     """Overwrite a contiguous array with independent uniform words."""
-    raw = memoryview(out).cast("B")
+    raw = out.data.cast("B")
     step = BLOCK_WORDS * _WORD_BYTES
     for start in range(0, len(raw), step):
         _fill_block(raw[start : start + step])

@@ -16,9 +16,10 @@ _alive: weakref.WeakSet[Reservoir[Any]] = weakref.WeakSet()
 class Reservoir(Generic[Item]):
     """Hand out items one at a time, each exactly once, refilling in growing batches.
 
-    Taking is a single `list.pop`, which is atomic: two threads, or a signal handler in the middle of a call, never get the
-    same item. An item handed out is gone from the stock. A child process starts with every reservoir empty, because two
-    processes sharing one future would release the same noise twice; a copy or a pickle starts empty for the same reason.
+    Taking is a single `list.pop`, which is atomic: two threads, or a signal handler in the middle of a call, never get
+    the same item. An item handed out is gone from the stock. A child process starts with every reservoir empty, because
+    two processes sharing one future would release the same noise twice; a copy or a pickle starts empty for the same
+    reason.
     """
 
     __slots__ = ("__weakref__", "_refill", "_size", "_stock")

@@ -1,8 +1,8 @@
 """Ball arithmetic where a decision must be right whatever a float says.
 
-A ball is an interval that provably contains the number; more precision makes it smaller. flint's precision is one setting
-for the whole process, so every computation takes the lock of `precision`: another thread could not make a ball wrong, only
-wider, but wider could make a refinement loop slower.
+A ball is an interval that provably contains the number; more precision makes it smaller. flint's precision is one
+setting for the whole process, so every computation takes the lock of `precision`: another thread could not make a ball
+wrong, only wider, but wider could make a refinement loop slower.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def _directed(end: Ball, direction: int) -> float:
 def uniform_is_below(prefix: int, length: int, scaled: Callable[[int], tuple[int, int]]) -> bool:
     """Decide U < r exactly for a uniform U in [0, 1) whose first `length` bits are `prefix`.
 
-    `scaled(b)` returns integers (low, high) with low <= r 2^b <= high. While the known bits of U leave the question open, 64
-    more are drawn; each round leaves it open with probability about 2^-64, so the loop ends with probability one.
+    `scaled(b)` returns integers (low, high) with low <= r 2^b <= high. While the known bits of U leave the question
+    open, 64 more are drawn; each round leaves it open with probability about 2^-64, so the loop ends with probability
+    one.
     """
     while True:
         low, high = scaled(length)

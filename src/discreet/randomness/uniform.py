@@ -1,7 +1,8 @@
 """Exact uniform integers below any bound, by rejection.
 
-Exactness. A word of b bits, 2^b >= bound, is uniform on [0, 2^b); given that it lies below the largest multiple of the bound
-that fits, its remainder is uniform on [0, bound). What lies above is drawn again: no modulo bias, whatever the bound.
+Exactness. A word of b bits, 2^b >= bound, is uniform on [0, 2^b); given that it lies below the largest multiple of the
+bound that fits, its remainder is uniform on [0, bound). What lies above is drawn again: no modulo bias, whatever the
+bound.
 """
 
 from __future__ import annotations
