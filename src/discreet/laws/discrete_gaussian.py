@@ -31,7 +31,7 @@ class DiscreteGaussian(IntegerNoise):
     | Renyi divergence of a shift d | at most alpha d^2 / (2 scale^2) |
 
     Cost. One 64-bit word and a table look-up a draw (two for sigma >= 1024) once many draws were asked; rejection
-    before.
+        before.
     Reference. Canonne, Kamath, Steinke 2020.
 
     >>> law = DiscreteGaussian(10)

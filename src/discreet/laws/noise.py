@@ -38,7 +38,7 @@ class IntegerNoise(IntegerLaw):
         if exact_center.denominator != 1:
             raise ParameterError("the centre of integer noise is an integer", parameter="center")
         self.center = int(exact_center)
-        self._reservoir: Reservoir[int] = Reservoir(self._draw_list)
+        self._reservoir = Reservoir(self.draw)
         self._drawer: Callable[[int], NDArray[Any]] | None = None
 
     @abstractmethod
@@ -82,13 +82,12 @@ class IntegerNoise(IntegerLaw):
             self._drawer = self._make_drawer()
         return self._drawer(count)
 
-    def _draw_list(self, count: int) -> list[int]:
-        """Draw centred noise for the stock of single draws."""
-        values: list[int] = self.draw(count).tolist()
-        return values
-
     def draw_one(self) -> int:
         """Draw one centred integer from a stock drawn ahead: the time of a call tells nothing about its noise."""
+        return int(self._reservoir.take())
+
+    def draw_fixed_width(self) -> Any:
+        """Draw one centred integer as numpy's int64 (a Python integer for scales beyond it): one width, one time."""
         return self._reservoir.take()
 
     def sample(self, shape: Shape | None = None) -> Any:

@@ -37,10 +37,9 @@ class AboveThreshold(Mechanism):
     """Report, one value at a time, whether it is above a noisy threshold, until `hits` reports were positive.
 
     Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person
-    moves by at
-        most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c hits (c D /
-        e2 for monotone streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost `answer_epsilon` more:
-        noise of scale c D / e3.
+        moves by at most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c
+        hits (c D / e2 for monotone streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost
+        `answer_epsilon` more: noise of scale c D / e3.
         Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the
         neighbour every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit.
         The shifts cost e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D
@@ -48,13 +47,13 @@ class AboveThreshold(Mechanism):
         the same, so the coupling goes through step by step. Values and threshold are rounded to the grid first, so all
         shifts stay on it.
     Accuracy. With probability 1 - beta every 'above' has value >= T - alpha and every 'below' has value <= T + alpha,
-    over k values,
-        with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k values provided no
-        value before the last is at or above T - alpha (else the stream may stop early, having spent its hits).
+        over k values, with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k
+        values provided no value before the last is at or above T - alpha (else the stream may stop early, having spent
+        its hits).
     Cost. One draw a value; constant memory.
     Figure. above_threshold.svg
     Reference. Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Dwork, Roth 2014, algorithms 1 and 2; split: Lyu, Su, Li
-    2017.
+        2017.
 
     >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1)
     >>> stream.watch(3), stream.watch(2000)

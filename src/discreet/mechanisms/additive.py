@@ -16,7 +16,15 @@ from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.laws.on_grid import OnGrid
 from discreet.laws.product import Product
-from discreet.mechanisms.domain import Steps, add_noise, floats_on_grid, grid_steps, integer_steps, is_array
+from discreet.mechanisms.domain import (
+    Steps,
+    add_noise,
+    add_on_grid,
+    floats_on_grid,
+    grid_steps,
+    integer_steps,
+    is_array,
+)
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Relation, Sensitivity
 
@@ -58,6 +66,7 @@ class AdditiveNoise(Mechanism):
             raise ParameterError(
                 "this scale needs a grid that floats cannot hold; measure the answer in another unit", parameter="scale"
             )
+        self._grid_float, self._per_grid_float = float(self.grid), float(1 / self.grid)
 
     @property
     def _integer(self) -> bool:
@@ -103,12 +112,23 @@ class AdditiveNoise(Mechanism):
 
     def __call__(self, value: Any) -> Any:
         """Release the answer with noise: an int or int64 array for integers, floats on the grid otherwise."""
+        if type(value) is float and math.isfinite(value) and not self._integer and self.length in (None, 1):
+            return self._call_float(value)
         steps = self._steps(value)
         if isinstance(steps, int):
             noisy: Any = steps + self.noise.draw_one()
         else:
             noisy = add_noise(steps, self.noise.draw(steps.size).reshape(steps.shape))
         return noisy if self._integer else floats_on_grid(noisy, self.grid)
+
+    def _call_float(self, value: float) -> float:
+        """Release one float in arithmetic whose time does not depend on the noise."""
+        noise = self.noise.draw_fixed_width()
+        released = add_on_grid(value, noise, self._grid_float, self._per_grid_float)
+        if released is None:
+            steps = self._steps(value)
+            released = float(floats_on_grid(add_noise(steps, noise), self.grid))
+        return released
 
     def law(self, value: Any) -> Law[Any]:
         """Return the law of the release: noise about the rounded answer, one component a coordinate."""

@@ -89,6 +89,19 @@ def _real(value: object) -> Fraction:
     raise InputError(_NOT_A_NUMBER if is_float else f"{_NOT_A_NUMBER}, not {type(value).__name__}")
 
 
+def add_on_grid(value: float, noise: Any, grid: float, inverse: float) -> float | None:
+    """Return a float rounded to the grid plus int64 noise, in operations of one width; None where those do not do.
+
+    The same rounding as `grid_steps`: scaling by a power of two is exact, and so is the comparison with one half.
+    """
+    scaled = value * inverse
+    if not -_SAFE < scaled < _SAFE or not isinstance(noise, np.int64) or not -_SAFE < noise < _SAFE:
+        return None
+    whole = scaled // 1.0
+    steps = np.int64(whole) + np.int64(scaled - whole >= 0.5)
+    return float(steps + noise) * grid + 0.0
+
+
 def _nearest(steps: Fraction) -> int:
     """Return floor(x + 1/2)."""
     return (2 * steps.numerator + steps.denominator) // (2 * steps.denominator)

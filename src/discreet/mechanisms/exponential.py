@@ -24,8 +24,7 @@ class Exponential(Mechanism):
     """Return position i with probability proportional to exp(epsilon * score_i / (2 D)), D the scores' sensitivity.
 
     Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
-    that is
-        when between any two neighbours all scores move the same way (counts under add/remove do).
+        that is when between any two neighbours all scores move the same way (counts under add/remove do).
         Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all
         weights, in the other direction at worst. If all move the same way, weight and sum move together and the ratio
         changes by at most one factor e^(epsilon D / D).
@@ -33,8 +32,9 @@ class Exponential(Mechanism):
         Proof: scores at or below that level have weight at most e^-t |R_OPT| / |R| e^(epsilon OPT / 2D) each, together
         at most e^-t times the weight of the |R_OPT| best.
     Cost. One 64-bit word and two logarithms a candidate, one pass, constant memory: candidates may come from a
-    generator.
-        Randomized response is the instance with score 1 for one's own category and 0 for the others.
+        generator.
+    Instance. With score 1 for one's own category and 0 for the others it is randomized response at epsilon / 2: the sum
+        of weights is the same for every category, so half the claim is not used.
     Figure. exponential.svg
     Reference. McSherry, Talwar 2007.
 

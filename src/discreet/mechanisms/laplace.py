@@ -19,9 +19,8 @@ class Laplace(AdditiveNoise):
         D / scale. On a grid, D is the sensitivity after rounding (at most one step a coordinate more), counted in
         steps.
     Accuracy. The half-width t returned by `error` is the least with P(any of k answers is off by more than t) <= beta,
-    from the
-        exact tail P(|X| > t) = 2 q^(t+1) / (1 + q), q = exp(-1/scale), and independence. For continuous noise it would
-        be scale * ln(k / beta); on integers that formula is false.
+        from the exact tail P(|X| > t) = 2 q^(t+1) / (1 + q), q = exp(-1/scale), and independence. For continuous noise
+        it would be scale * ln(k / beta); on integers that formula is false.
     Cost. One 64-bit word and one logarithm an answer; vectorised.
     Figure. laplace.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006; integer form: Ghosh, Roughgarden, Sundararajan 2009.

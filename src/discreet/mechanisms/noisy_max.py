@@ -23,14 +23,13 @@ class NoisyMax(Mechanism):
     """Add discrete Laplace noise to every score and return the position of the largest, the first one on a tie.
 
     Privacy. epsilon-DP with scale 2 D / epsilon for scores that one person moves by at most D each; scale D / epsilon
-    is enough when they
-        are monotone (all move the same way between neighbours, as counts do under add/remove).
+        is enough when they are monotone (all move the same way between neighbours, as counts do under add/remove).
         Proof: fix the other candidates' noise; i wins on one table exactly when its noise reaches some level. On the
         neighbour that level rises by at most 2 D (its own score falls by D, a rival's rises by D), or D if all move the
         same way. A discrete Laplace tail loses at most the factor exp(2 D / scale) = e^epsilon over that shift. The
         tie-break is by position, the same on both tables, and D is a multiple of the grid, so the shift stays on it.
     Accuracy. The winner's score is within 2 t of the best with the confidence that all n noises are within t: `error`
-    returns it.
+        returns it.
     Cost. One 64-bit word and one logarithm a candidate.
     Figure. noisy_max.svg
     Reference. Dwork, Roth 2014, section 3.3; for monotone counts Ding et al. 2018.

@@ -11,7 +11,7 @@ from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.parameters import positive, probability, whole
 from discreet.privacy.relation import Relation, combine
-from discreet.privacy.rounding import downward, number, upward
+from discreet.privacy.rounding import downward, number, root_upward, upward
 from discreet.randomness.rigour import Ball
 
 
@@ -53,7 +53,7 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
         case RenyiDP(alpha=alpha):
             return RenyiDP(alpha, _sum(promises, "epsilon"), relation=relation)
     squares = sum((Fraction(_get(one, "mu")) ** 2 for one in promises), Fraction(0))
-    return GaussianDP(upward(lambda: number(squares).sqrt()), relation=relation)
+    return GaussianDP(root_upward(squares), relation=relation)
 
 
 def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> ApproxDP:

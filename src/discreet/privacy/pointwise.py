@@ -32,12 +32,13 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
     That statement is stronger than (epsilon, delta)-DP: at the same epsilon it needs a larger delta, and it is not kept
     by post-processing.
 
-    Privacy. delta(epsilon) <= P(loss > epsilon) <= delta(e)/(1 - e^(e-epsilon)) for every e < epsilon, and P(loss >
-        epsilon) >= delta(epsilon) + (delta(epsilon) - delta(e))/(e^(e-epsilon) - 1) for every e > epsilon.
-        Proof: with L the loss under P, delta(e) = E max(0, 1 - e^(e-L)). If e < epsilon the variable is at least 1 -
-        e^(e-epsilon) wherever L > epsilon. In x = e^e, delta is convex with slope -Q(L > e) to the right, so Q(L >
-        epsilon) is at least the mean descent from epsilon to e > epsilon; and P(L > epsilon) = delta(epsilon) +
-        e^epsilon Q(L > epsilon).
+    Privacy. delta(epsilon) <= P(loss > epsilon) <= (delta(e) - e^(e-epsilon) delta(epsilon))/(1 - e^(e-epsilon)) for
+        every e < epsilon, and P(loss > epsilon) >= delta(epsilon) + (delta(epsilon) - delta(e))/(e^(e-epsilon) - 1) for
+        every e > epsilon; both close up as e approaches epsilon, unless the loss is epsilon with positive probability.
+        Proof: with L the loss under P, delta(e) = E max(0, 1 - e^(e-L)). For e < epsilon the variable max(0, 1 -
+        e^(e-L)) - e^(e-epsilon) max(0, 1 - e^(epsilon-L)) is 1 - e^(e-epsilon) where L > epsilon and nowhere negative.
+        In x = e^e, delta is convex with slope -Q(L > e) to the right, so Q(L > epsilon) is at least the mean descent
+        from epsilon to e > epsilon; and P(L > epsilon) = delta(epsilon) + e^epsilon Q(L > epsilon).
     Reference. Kasiviswanathan, Smith 2014.
 
     >>> from discreet.privacy.claim_pairs import NormalPair
@@ -58,7 +59,7 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
         def promised(trial: Fraction) -> float:
             return delta_of(claim, trial)
 
-        upper = max(min(upper, _upper(promised, promised, level)), lower)
+        upper = max(min(upper, _upper(promised, promised, level, 0.0)), lower)
     return Enclosure(lower, lower + (upper - lower) / 2, upper, "worst of the pairs, or the bound from delta(epsilon)")
 
 
@@ -68,28 +69,32 @@ def _of_pair(pair: Pair, level: Fraction) -> Enclosure:
         # the chance falls with the level: a level between two floats is bracketed by them
         lower, upper = pair.tail(round_up(level)).lower, pair.tail(round_down(level)).upper
         return Enclosure(lower, lower + (upper - lower) / 2, upper, "closed form of the pair")
-    backward = pair.reversed()
+    backward, here = pair.reversed(), pair.delta(level).lower
     lower = _lower(pair, level)
-    upper = _upper(lambda trial: pair.delta(trial).upper, lambda trial: backward.delta(trial).upper, level)
+    upper = _upper(lambda trial: pair.delta(trial).upper, lambda trial: backward.delta(trial).upper, level, here)
     upper = max(upper, lower)
     return Enclosure(lower, lower + (upper - lower) / 2, upper, "chords of delta(epsilon), rounded outwards")
 
 
-def _upper(forward: Callable[[Fraction], float], backward: Callable[[Fraction], float], level: Fraction) -> float:
-    """Return the least delta(e)/(1 - e^(e-epsilon)) over trial levels e below epsilon."""
-    return min(1.0, *(_quotient(forward, backward, level, level - step) for step in _STEPS))
-
-
-def _quotient(
-    forward: Callable[[Fraction], float], backward: Callable[[Fraction], float], level: Fraction, trial: Fraction
+def _upper(
+    forward: Callable[[Fraction], float], backward: Callable[[Fraction], float], level: Fraction, here: float
 ) -> float:
-    """Return delta(e)/(1 - e^(e-epsilon)), up; at e < 0, delta(e) is 1 - e^e + e^e times the reverse delta(-e)."""
+    """Return the least upper bound over trial levels below epsilon; `here` is a lower bound on delta(epsilon)."""
+    chances = ((step, _delta_above(forward, backward, level - step)) for step in _STEPS)
+    return min(1.0, *(_chord(chance, here, step) for step, chance in chances))
+
+
+def _delta_above(forward: Callable[[Fraction], float], backward: Callable[[Fraction], float], trial: Fraction) -> float:
+    """Return an upper bound on delta(e); at e < 0 it is 1 - e^e + e^e times the delta(-e) of the reverse."""
     if trial >= 0:
-        chance = forward(trial)
-    else:
-        other = backward(-trial)
-        chance = upward(lambda: 1 - number(trial).exp() * number(1 - Fraction(other)))
-    return upward(lambda: number(chance) / -number(trial - level).expm1())
+        return forward(trial)
+    other = backward(-trial)
+    return upward(lambda: 1 - number(trial).exp() * number(1 - Fraction(other)))
+
+
+def _chord(chance: float, here: float, step: Fraction) -> float:
+    """Return (chance - e^-step here)/(1 - e^-step), rounded up."""
+    return upward(lambda: (number(chance) - (-number(step)).exp() * number(here)) / -(-number(step)).expm1())
 
 
 def _lower(pair: Pair, level: Fraction) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 
 from discreet.laws.number import Number
 from discreet.randomness.rigour import Ball, ball, precision
@@ -31,7 +32,7 @@ def normal_upper_tail(value: Ball) -> Ball:
 
 
 def bounds(formula: Callable[[], Ball]) -> tuple[float, float]:
-    """Return floats on both sides of the number a formula stands for, as close as floats get.
+    """Return floats on both sides of the number a formula stands for, at most two units in the last place apart.
 
     >>> bounds(lambda: number(1).exp())
     (2.718281828459045, 2.7182818284590455)
@@ -57,6 +58,23 @@ def upward(formula: Callable[[], Ball]) -> float:
 def downward(formula: Callable[[], Ball]) -> float:
     """Return the greatest float known to be at most what the formula stands for."""
     return bounds(formula)[0]
+
+
+def root_upward(value: Fraction) -> float:
+    """Return the least float whose square is at least the rational.
+
+    >>> root_upward(Fraction(9, 4)), root_upward(Fraction(2))
+    (1.5, 1.4142135623730951)
+    """
+
+    def formula() -> Ball:
+        return number(value).sqrt()
+
+    root = upward(formula)
+    # a ball around an exact root is not exact, and may round up one float too far
+    while root > 0 and Fraction(math.nextafter(root, 0.0)) ** 2 >= value:
+        root = math.nextafter(root, 0.0)
+    return root
 
 
 def _directed(end: Ball, direction: int) -> float:

@@ -10,7 +10,7 @@ from discreet.laws.number import Number, round_up
 from discreet.privacy.claim_pairs import boundary
 from discreet.privacy.curves import epsilon_of
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.rounding import bounds, normal_upper_tail, number, upward
+from discreet.privacy.rounding import bounds, normal_upper_tail, number, root_upward, upward
 from discreet.randomness.rigour import Ball
 
 _LARGE_RHO = 10**4
@@ -84,7 +84,7 @@ def pure_to_gaussian(promise: PureDP) -> GaussianDP:
     mu = upward(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
     if epsilon > 1:  # tanh is next to 1 there: use the complement
         mu = upward(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
-    return GaussianDP(min(mu, _root_of_eight(epsilon)), relation=promise.relation)
+    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=promise.relation)
 
 
 def approx_to_zcdp(promise: ApproxDP) -> ZCDP:
@@ -138,7 +138,7 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
         tail = normal_upper_tail(number(t))
         return (-tail.log()).sqrt() - (-(-tail).log1p()).sqrt() - number(rho).sqrt()
 
-    ceiling = _root_of_eight(rho)
+    ceiling = root_upward(8 * rho)
     if rho > _LARGE_RHO:
         return GaussianDP(ceiling, relation=promise.relation)
 
@@ -185,12 +185,3 @@ def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
     Reference. Mironov 2017.
     """
     return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.mu) ** 2 / 2), relation=promise.relation)
-
-
-def _root_of_eight(value: Fraction) -> float:
-    """Return sqrt(8 value), rounded up."""
-
-    def formula() -> Ball:
-        return (8 * number(value)).sqrt()
-
-    return upward(formula)

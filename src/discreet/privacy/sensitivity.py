@@ -10,7 +10,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy.parameters import positive, whole
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.rounding import root_upward
 
 
 class Norm(Enum):
@@ -87,4 +87,4 @@ class Sensitivity:
         if gain == 1:
             grown = self.exact * count
             return Sensitivity(int(grown) if self.is_integer else round_up(grown), norm=norm, relation=self.relation)
-        return Sensitivity(upward(lambda: number(self.exact) * number(count).sqrt()), norm=norm, relation=self.relation)
+        return Sensitivity(root_upward(self.exact**2 * count), norm=norm, relation=self.relation)

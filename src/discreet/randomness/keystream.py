@@ -44,13 +44,12 @@ def _chunks(count: int) -> list[bytes]:
     return [bytes(block[start : start + size]) for start in range(0, len(block), size)]
 
 
-def _words(count: int) -> list[int]:
-    """Draw single words as Python integers."""
-    values: list[int] = words(max(count, 2 * _CHUNK_WORDS)).tolist()
-    return values
+def _words(count: int) -> NDArray[np.uint64]:
+    """Draw single words."""
+    return words(max(count, 2 * _CHUNK_WORDS))
 
 
-_small_requests = Reservoir(_chunks)
+_small_requests = Reservoir(_chunks, blank=None)
 _single_words = Reservoir(_words)
 
 
@@ -73,7 +72,7 @@ def fill(out: NDArray[np.uint64]) -> None:
 
 def word() -> int:
     """Return one uniform 64-bit word as a Python integer."""
-    return _single_words.take()
+    return int(_single_words.take())
 
 
 def bits(count: int) -> int:

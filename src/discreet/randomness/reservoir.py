@@ -4,66 +4,66 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
-
-Item = TypeVar("Item")
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
 
 _FIRST, _LARGEST = 16, 2048
-_alive: weakref.WeakSet[Reservoir[Any]] = weakref.WeakSet()
+_alive: weakref.WeakSet[Reservoir] = weakref.WeakSet()
 
 
-class Reservoir(Generic[Item]):
+class Reservoir:
     """Hand out items one at a time, each exactly once, refilling in growing batches.
 
-    Taking is a single `list.pop`, which is atomic: two threads, or a signal handler in the middle of a call, never get
-    the same item. An item handed out is gone from the stock. A child process starts with every reservoir empty, because
-    two processes sharing one future would release the same noise twice; a copy or a pickle starts empty for the same
-    reason.
+    The next position comes from a counter whose step is atomic: two threads, or a signal handler in the middle of a
+    call, never get the same item. An item handed out is overwritten in the stock. A child process starts with every
+    reservoir empty, because two processes sharing one future would release the same noise twice; a copy or a pickle
+    starts empty for the same reason. Taking from a flat array costs the same time whatever the number taken, to a few nanoseconds.
     """
 
-    __slots__ = ("__weakref__", "_refill", "_size", "_stock")
+    __slots__ = ("__weakref__", "_blank", "_refill", "_size", "_state")
 
-    def __init__(self, refill: Callable[[int], list[Item]]) -> None:
-        """`refill(count)` draws that many new items."""
+    def __init__(self, refill: Callable[[int], Any], blank: Any = 0) -> None:
+        """`refill(count)` draws about that many new items as an array or list; `blank` overwrites those handed out."""
         self._refill = refill
-        self._stock: list[Item] = []
+        self._blank = blank
         self._size = _FIRST
+        self._state: tuple[Any, Iterator[int]] = ([], count())
         _alive.add(self)
 
-    def take(self) -> Item:
+    def take(self) -> Any:
         """Return an item nobody else gets."""
         while True:
-            try:
-                return self._stock.pop()
-            except IndexError:
-                self._restock()
+            stock, positions = self._state
+            position = next(positions)
+            if position < len(stock):
+                item = stock[position]
+                stock[position] = self._blank
+                return item
+            self._restock(stock)
 
-    def _restock(self) -> None:
-        """Draw a batch, twice the last one up to a limit."""
-        size, self._size = self._size, min(2 * self._size, _LARGEST)
-        self._stock.extend(self._refill(size))
+    def _restock(self, exhausted: Any) -> None:
+        """Draw a batch, twice the last one up to a limit, unless another thread just did."""
+        if self._state[0] is exhausted:
+            size, self._size = self._size, min(2 * self._size, _LARGEST)
+            self._state = (self._refill(size), count())
 
     def discard(self) -> None:
         """Forget everything drawn ahead."""
-        self._stock = []
         self._size = _FIRST
+        self._state = ([], count())
 
-    def __len__(self) -> int:
-        """Count the items in stock."""
-        return len(self._stock)
-
-    def __copy__(self) -> Reservoir[Item]:
+    def __copy__(self) -> Reservoir:
         """Return an empty reservoir with the same refill."""
-        return Reservoir(self._refill)
+        return Reservoir(self._refill, self._blank)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Reservoir[Item]:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Reservoir:
         """Return an empty reservoir with the same refill."""
-        return Reservoir(self._refill)
+        return Reservoir(self._refill, self._blank)
 
-    def __reduce__(self) -> tuple[type[Reservoir[Item]], tuple[Callable[[int], list[Item]]]]:
+    def __reduce__(self) -> tuple[type[Reservoir], tuple[Callable[[int], Any], Any]]:
         """Pickle the refill and nothing drawn."""
-        return (Reservoir, (self._refill,))
+        return (Reservoir, (self._refill, self._blank))
 
 
 def discard_all() -> None:

@@ -1,13 +1,16 @@
 """The conformance kit: one list of checks that any mechanism must pass, ours and third parties'.
 
-import pytest
-from discreet.testing import Subject, conformance_checks
+::
 
-subject = Subject(make=lambda: MyMechanism(...), inputs=[0, 7])
+    import pytest
+    from discreet.testing import Subject, conformance_checks
 
-@pytest.mark.parametrize("check", conformance_checks(), ids=str)
-def test_my_mechanism(check):
-check(subject)
+    subject = Subject(make=lambda: MyMechanism(...), inputs=[0, 7])
+
+
+    @pytest.mark.parametrize("check", conformance_checks(), ids=str)
+    def test_my_mechanism(check):
+        check(subject)
 """
 
 from __future__ import annotations
