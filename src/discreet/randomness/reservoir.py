@@ -18,7 +18,8 @@ class Reservoir:
     The next position comes from a counter whose step is atomic: two threads, or a signal handler in the middle of a
     call, never get the same item. An item handed out is overwritten in the stock. A child process starts with every
     reservoir empty, because two processes sharing one future would release the same noise twice; a copy or a pickle
-    starts empty for the same reason. Taking from a flat array costs the same time whatever the number taken, to a few nanoseconds.
+    starts empty for the same reason. Taking from a flat array costs the same time whatever the number taken, to a few
+    nanoseconds.
     """
 
     __slots__ = ("__weakref__", "_blank", "_refill", "_size", "_state")
