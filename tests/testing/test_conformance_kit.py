@@ -1,0 +1,162 @@
+"""The conformance kit catches what it is there for: one broken mechanism for every check, and none of the sound ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.errors import InputError
+from discreet.laws import DiscreteLaplace
+from discreet.privacy import PrivacyLoss, PureDP
+from discreet.testing import ConformanceFailure, Subject, conformance_checks
+
+CHECKS = {check.name: check for check in conformance_checks()}
+
+
+class Sound(dp.Mechanism):
+    """A small additive mechanism of a third party, written with the public parts only."""
+
+    steps = 1
+
+    def __init__(self) -> None:
+        self.noise = DiscreteLaplace(2)
+
+    @property
+    def guarantee(self) -> PureDP:
+        return PureDP(0.5)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss.from_pairs([self.law(1).pair(self.law(0))])
+
+    def law(self, value: Any) -> DiscreteLaplace:
+        return self.noise.at(self._checked(value))
+
+    def _checked(self, value: Any) -> int:
+        if type(value) is not int:
+            raise InputError("this mechanism takes one int and nothing else")
+        return value
+
+    def neighbours(self) -> Iterator[tuple[int, int]]:
+        yield 0, 1
+        yield 7, 6
+
+    def __call__(self, value: Any) -> int:
+        return self._checked(value) + self.noise.draw_one()
+
+    def error(self, confidence: float, count: int = 1) -> int:
+        return self.noise.half_width(confidence, count)
+
+    def __repr__(self) -> str:
+        return "Sound()"
+
+
+class WrongScale(Sound):
+    def __call__(self, value: Any) -> int:
+        return self._checked(value) + DiscreteLaplace(1.5).draw_one()
+
+
+class WrongPrice(Sound):
+    @property
+    def guarantee(self) -> PureDP:
+        return PureDP(0.3)
+
+
+class WrongLoss(Sound):
+    @property
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss.from_guarantee(PureDP(0.25))
+
+
+class WrongError(Sound):
+    def error(self, confidence: float, count: int = 1) -> int:
+        return self.noise.half_width(confidence, 1) - 1
+
+
+class ShowsTheValue(Sound):
+    def law(self, value: Any) -> DiscreteLaplace:
+        law = super().law(value)
+        law.__class__ = type("Shown", (DiscreteLaplace,), {"__repr__": lambda self: f"law about {self.center}"})
+        return law
+
+
+class Crashes(Sound):
+    def _checked(self, value: Any) -> int:
+        return int(value) if isinstance(value, str) else super()._checked(value)
+
+
+class TellsInItsErrors(Sound):
+    def _checked(self, value: Any) -> int:
+        if type(value) is not int:
+            raise InputError(f"this mechanism takes one int and nothing else, not {value}")
+        return value
+
+
+class TellsByItsType(Sound):
+    def __call__(self, value: Any) -> Any:
+        noisy = super().__call__(value)
+        return noisy if value == 0 else np.int64(noisy)
+
+
+class SharedSeed(Sound):
+    """Noise from a seeded generator that copies, forks and threads take along."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = np.random.default_rng(1)
+
+    def __call__(self, value: Any) -> int:
+        return self._checked(value) + int(self.generator.integers(-50, 50))
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=str)
+def test_a_sound_mechanism_passes_every_check(check: Any) -> None:
+    check(Subject(Sound, [0, 7, 13]))
+
+
+@pytest.mark.parametrize(
+    ("broken", "duty"),
+    [
+        (WrongScale, "the sampler has the stated law"),
+        (WrongPrice, "the price covers the divergence"),
+        (WrongLoss, "the loss covers the divergence at every epsilon"),
+        (WrongError, "the error quantile is exact"),
+        (ShowsTheValue, "repr shows no private value"),
+        (Crashes, "hostile input gets one clear error"),
+        (TellsInItsErrors, "errors do not depend on the data"),
+        (TellsByItsType, "the wire format tells nothing"),
+        (SharedSeed, "copies and pickles carry no noise"),
+        (SharedSeed, "a forked child repeats nothing"),
+    ],
+)
+def test_a_broken_mechanism_fails_the_check_that_is_about_it(broken: Any, duty: str) -> None:
+    with pytest.raises(ConformanceFailure):
+        CHECKS[duty](Subject(broken, [0, 7, 13]))
+
+
+def test_every_check_has_a_broken_mechanism_but_the_one_about_threads() -> None:
+    assert set(CHECKS) - {"threads never share a draw"} == {
+        "repr shows no private value",
+        "hostile input gets one clear error",
+        "errors do not depend on the data",
+        "the sampler has the stated law",
+        "the price covers the divergence",
+        "the loss covers the divergence at every epsilon",
+        "the error quantile is exact",
+        "the wire format tells nothing",
+        "copies and pickles carry no noise",
+        "a forked child repeats nothing",
+    }
+
+
+def test_threads_that_share_a_fixed_sequence_are_caught() -> None:
+    class Sequence(Sound):
+        def __call__(self, value: Any) -> int:
+            return self._checked(value)  # no noise at all: every thread sees the same
+
+    with pytest.raises(ConformanceFailure):
+        CHECKS["threads never share a draw"](Subject(Sequence, [0, 7, 13]))
