@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks soak bench-noise lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -47,6 +47,9 @@ theorems: $(READY) ## write docs/theorems.md from the docstrings
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 	@$(RUN) -m tools.notebooks
+
+figures: $(READY) ## draw docs/_static/*.svg from the exact laws
+	@$(RUN) -m tools.figures
 
 soak: $(READY) ## run the heavy checks at full count and write docs/evidence/soak.md
 	@mkdir -p build

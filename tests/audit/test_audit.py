@@ -132,8 +132,8 @@ def test_reachability_tells_naive_noise_from_its_neighbour() -> None:
 @pytest.mark.parametrize(
     ("broken", "finding"),
     [
-        (lambda x: float("nan"), "NaN"),
-        (lambda x: -0.0, "minus zero"),
+        (lambda _: float("nan"), "NaN"),
+        (lambda _: -0.0, "minus zero"),
         (lambda x: 1 if x > 0 else 1.0, "type"),
         (lambda x: np.zeros(1 + int(x > 0)), "shape"),
         (lambda x: 1 / (x - 1.0), "same error"),

@@ -1,4 +1,4 @@
-"""Of six published sparse-vector algorithms the auditor passes the two that are right and refutes the four that are not."""
+"""Of six published sparse-vector algorithms the auditor passes the two right ones and refutes the other four."""
 
 from __future__ import annotations
 

@@ -48,14 +48,14 @@ def test_rounding_never_moves_neighbours_further_apart_than_the_stated_steps(k: 
     assert abs(grid_steps(x, grid) - grid_steps(y, grid)) <= math.ceil(gap / grid)
 
 
-@given(st.integers(min_value=-60, max_value=30), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
+@given(st.integers(-60, 30), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 def test_array_rounding_is_scalar_rounding(k: int, values: list[float]) -> None:
     grid = Fraction(2) ** k
     expected = [grid_steps(value, grid) for value in values]
     assert [int(step) for step in grid_steps(np.array(values), grid)] == expected
 
 
-@pytest.mark.parametrize("x", [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, -0.50000000000000011, 2.0**52 + 0.5, -5e-324])
+@pytest.mark.parametrize("x", [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, -0.50000000000000011, 2.0**52, -5e-324])
 def test_ties_go_upward_and_nothing_is_rounded_twice(x: float) -> None:
     expected = math.floor(Fraction(x) + Fraction(1, 2))
     assert grid_steps(x, Fraction(1)) == expected
@@ -77,12 +77,10 @@ def test_the_l1_sensitivity_of_a_rounded_array_is_covered(sensitivity: float, le
     y = x + shares / shares.sum() * sensitivity * 0.999
     moved = grid_steps(y, mechanism.grid) - grid_steps(x, mechanism.grid)
     assert np.abs(moved).sum() <= mechanism.steps
-    gaussian = dp.Gaussian(
-        scale=1.0,
-        sensitivity=dp.Sensitivity(float(np.linalg.norm(y - x)) * 1.001 + 1e-9, norm=dp.Norm.L2, relation=dp.Relation.CHANGE_ONE),
-        grid=2**-6,
-        length=length,
+    distance = dp.Sensitivity(
+        float(np.linalg.norm(y - x)) * 1.001 + 1e-9, norm=dp.Norm.L2, relation=dp.Relation.CHANGE_ONE
     )
+    gaussian = dp.Gaussian(scale=1.0, sensitivity=distance, grid=2**-6, length=length)
     assert math.sqrt(float(np.sum(moved.astype(float) ** 2))) <= float(gaussian.steps) + 1e-9
 
 
@@ -95,7 +93,7 @@ def test_the_grid_comes_from_public_numbers_alone(scale: float, length: int) -> 
 
 
 @pytest.mark.theorem("Laplace.accuracy")
-@given(st.fractions(min_value=Fraction(1, 4), max_value=50), st.sampled_from([0.5, 0.9, 0.95, 0.999]), st.integers(1, 100))
+@given(st.fractions(Fraction(1, 4), 50), st.sampled_from([0.5, 0.9, 0.95, 0.999]), st.integers(1, 100))
 def test_the_laplace_error_is_the_least_width_that_holds(scale: Fraction, confidence: float, count: int) -> None:
     width = dp.Laplace(scale=scale, sensitivity=1).error(confidence=confidence, count=count)
     q = math.exp(-1 / scale)

@@ -88,7 +88,7 @@ PARAMETERS: list[tuple[Any, type[DiscreetError], str]] = [
     (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, split="half"), ParameterError, "Split"),
     (lambda: dp.AboveThreshold(threshold=0.5, epsilon=1, sensitivity=1), InputError, "sensitivity=1.0"),
     (lambda: dp.AboveThreshold(threshold=NAN, epsilon=1, sensitivity=1.0), InputError, "finite"),
-    (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, answer_epsilon=0), ParameterError, "answer_epsilon"),
+    (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, answer_epsilon=0), ParameterError, "answer"),
     (lambda: dp.Laplace(epsilon=1, sensitivity=1).error(confidence=1.0), ParameterError, "strictly between"),
     (lambda: dp.Laplace(epsilon=1, sensitivity=1).error(confidence=0.95, count=0), ParameterError, "count"),
     (lambda: dp.Exponential(epsilon=1, sensitivity=1).error(0.95, candidates=2, best=3), ParameterError, "best"),
@@ -149,12 +149,11 @@ def test_a_bad_value_is_refused_without_being_shown(mechanism: dp.Mechanism, val
 
 
 @pytest.mark.parametrize(
-    ("value", "type_of_answer"),
-    [(10**400, int), (-(10**400), int), (2**63, int), (np.int8(-128), int), (np.uint64(2**64 - 1), int), (np.array(5), int)],
+    "value", [10**400, -(10**400), 2**63, np.int8(-128), np.uint64(2**64 - 1), np.array(5), np.int64(2**63 - 1)]
 )
-def test_integers_of_any_size_are_answered_exactly(value: Any, type_of_answer: type) -> None:
+def test_integers_of_any_size_are_answered_exactly(value: Any) -> None:
     answer = dp.Laplace(epsilon=1, sensitivity=1)(value)
-    assert type(answer) is type_of_answer
+    assert type(answer) is int
     assert abs(answer - int(value)) < 100
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -56,8 +57,7 @@ def test_intervals_hold_at_their_confidence(target: dp.Target) -> None:
     for _ in range(repeats):
         table = np.arange(people) < 50
         if target is dp.Target.POPULATION:  # people drawn at random: a coin a person
-            table = np.frombuffer(dp.randomness.words(64).tobytes() * 4, dtype=np.uint8)[:people] < 64
-            table = dp.randomness.bernoulli_array(dp.laws.number.Fraction(1, 4), people)
+            table = dp.randomness.bernoulli_array(Fraction(1, 4), people)
         estimate = mechanism.estimate(mechanism(table), target=target)
         hits += estimate.low <= 0.25 <= estimate.high
     assert hits / repeats >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / repeats)
@@ -70,7 +70,10 @@ def test_intervals_agree_with_brute_force_on_small_tables() -> None:
     for seen in range(people + 1):
         allowed = []
         for members in range(people + 1):
-            law = np.convolve(binom.pmf(np.arange(members + 1), members, q), binom.pmf(np.arange(people - members + 1), people - members, r))
+            others = people - members
+            law = np.convolve(
+                binom.pmf(np.arange(members + 1), members, q), binom.pmf(np.arange(others + 1), others, r)
+            )
             if law[: seen + 1].sum() > 0.025 and law[seen:].sum() > 0.025:
                 allowed.append(members)
         low, high = interval_for_table(seen, people, q, r, 0.95)

@@ -1,4 +1,4 @@
-"""The conformance kit catches what it is there for: one broken mechanism for every check, and none of the sound ones."""
+"""The conformance kit catches what it is there for: one broken mechanism for every check, and no sound one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class WrongLoss(Sound):
 
 
 class WrongError(Sound):
-    def error(self, confidence: float, count: int = 1) -> int:
+    def error(self, confidence: float, count: int = 1) -> int:  # noqa: ARG002  forgets the count, which is its fault
         return self.noise.half_width(confidence, 1) - 1
 
 

@@ -51,7 +51,7 @@ class AboveThresholdLaw(Tabulated):
         """Walk the tree of verdicts once, carrying the probability given each threshold noise."""
         span = int(np.max(np.abs(self.distances), initial=0))
         reach = span + int(_REACH * self.threshold_noise.scale) + 2
-        if reach > _LARGEST_WINDOW:
+        if reach * max(self.distances.size, 1) > _LARGEST_WINDOW * 8 or reach > _LARGEST_WINDOW:
             raise ParameterError(
                 "the exact law of this stream needs too many grid points; use a coarser grid= to look at it"
             )

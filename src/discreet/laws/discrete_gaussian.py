@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.laws.gaussian_sampler import GaussianSampler
-from discreet.laws.law import as_integers
+from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.theta import gaussian_sum, gaussian_tail
 from discreet.randomness.rigour import Ball, ball, precision
 
-_TABULATED = 4096
+_FAR = 1e4  # beyond it every float probability is 0
 
 
 class DiscreteGaussian(IntegerNoise):
@@ -53,12 +53,11 @@ class DiscreteGaussian(IntegerNoise):
 
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
-        distance = np.abs(as_integers(outcome) - self.center).astype(np.float64)
-        standard = distance / float(self.scale)
+        standard = np.minimum(np.abs(as_floats(offsets(outcome, self.center))) / float(self.scale), _FAR)
         return np.exp(-0.5 * standard * standard) / _normaliser(self.scale)
 
     def _tail(self, start: NDArray[Any]) -> Any:
-        """Return tails in floats from enclosed ones (a table of them where many are asked)."""
+        """Return tails in floats from enclosed ones, remembered."""
         flat = [int(place) for place in np.atleast_1d(start).ravel()]
         values = [_tail_float(self.scale, place) for place in flat]
         return np.array(values).reshape(np.shape(start))[()]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.laws.laplace_sampler import LaplaceSampler
-from discreet.laws.law import as_integers
+from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise import IntegerNoise
 from discreet.randomness.rigour import Ball, ball
 
@@ -43,19 +43,21 @@ class DiscreteLaplace(IntegerNoise):
     @property
     def variance(self) -> float:
         """2 q / (1 - q)^2, written to stay accurate for wide scales."""
-        half = float(1 / (2 * self.scale)) if self.scale > Fraction(1, 1400) else math.inf
-        return 0.0 if math.isinf(half) else 0.5 / math.sinh(half) ** 2
+        if self.scale < Fraction(1, 700):
+            return 0.0  # below e^-700
+        half_sinh = math.sinh(float(1 / (2 * self.scale)))
+        return 0.5 / half_sinh / half_sinh
 
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
-        distance = np.abs(as_integers(outcome) - self.center).astype(np.float64)
+        distance = np.abs(as_floats(offsets(outcome, self.center)))
         rate = float(1 / self.scale)
         return np.tanh(rate / 2.0) * np.exp(-distance * rate)
 
     def _tail(self, start: NDArray[Any]) -> Any:
         """P(noise >= t) = q^t / (1 + q) for t >= 1, and one minus its mirror otherwise."""
         rate = float(1 / self.scale)
-        place = start.astype(np.float64)
+        place = as_floats(np.asarray(start))
         right = np.exp(-np.maximum(place, 1.0) * rate) / (1.0 + math.exp(-rate))
         left = 1.0 - np.exp(-np.maximum(1.0 - place, 1.0) * rate) / (1.0 + math.exp(-rate))
         return np.where(place >= 1.0, right, left)[()]

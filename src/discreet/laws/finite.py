@@ -20,6 +20,8 @@ from discreet.randomness.uniform import uniform_below_array
 
 Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-50
+_LOG_ERROR = 2.0**-49
+_LARGEST_EXPONENT = 700.0
 _INT64 = 1 << 62
 
 
@@ -99,6 +101,9 @@ class FinitePair(Pair):
 
     def __init__(self, outcomes: Sequence[Any], p_low: Floats, p_high: Floats, q_low: Floats, q_high: Floats) -> None:
         """Keep the atoms that one of the laws can produce."""
+        for low, high in ((p_low, p_high), (q_low, q_high)):
+            if not (np.all(np.isfinite(high)) and np.all(low >= 0) and np.all(low <= high)):
+                raise ParameterError("the bounds of a finite pair are probabilities in order; ask for more precision")
         seen = (p_high > 0) | (q_high > 0)
         self.outcomes = [outcome for outcome, keep in zip(outcomes, seen, strict=True) if keep]
         self.p_low, self.p_high, self.q_low, self.q_high = p_low[seen], p_high[seen], q_low[seen], q_high[seen]
@@ -109,26 +114,27 @@ class FinitePair(Pair):
 
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose the sum of max(0, P - e^epsilon Q) over atoms."""
-        level = float(exact_rational(epsilon, name="epsilon"))
-        try:
-            factor = math.exp(level)
-        except OverflowError:
-            factor = math.inf
-        with np.errstate(over="ignore", invalid="ignore"):
-            upper_terms = np.where(self.q_low > 0, self.p_high - factor * (1 - _ROUNDING) * self.q_low, self.p_high)
-            lower_terms = np.where(self.q_high > 0, self.p_low - factor * (1 + _ROUNDING) * self.q_high, self.p_low)
+        level = exact_rational(epsilon, name="epsilon")
+        # delta falls as epsilon grows: each end is taken at a float on its outer side, the upper one at most at 700
+        small = math.exp(min(round_down(level), _LARGEST_EXPONENT)) * (1 - _ROUNDING)
+        above = round_up(level)
+        large = math.exp(above) * (1 + _ROUNDING) if above <= _LARGEST_EXPONENT else math.inf
+        upper_terms = self.p_high - small * self.q_low
+        with np.errstate(invalid="ignore"):
+            lower_terms = np.where(self.q_high > 0, self.p_low - large * self.q_high, self.p_low)
         upper = math.fsum(np.maximum(upper_terms, 0.0) * (1 + _ROUNDING))
         lower = math.fsum(np.maximum(lower_terms * (1 - _ROUNDING), 0.0))
         return Enclosure.outward(lower, min(upper, 1.0), method="sum over the atoms, rounded outward", floor=0.0)
 
     def losses(self) -> tuple[Floats, Floats]:
-        """Return bounds on ln P / Q for every atom."""
+        """Return bounds on ln P / Q for every atom; each logarithm is within a relative 2^-50 of the truth."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            low = np.where(self.p_low > 0, np.log(self.p_low) - np.log(self.q_high), -math.inf)
-            high = np.where(self.p_high > 0, np.log(self.p_high) - np.log(self.q_low), -math.inf)
-        return low - _ROUNDING * np.abs(low, where=np.isfinite(low), out=np.zeros_like(low)), high + _ROUNDING * np.abs(
-            high, where=np.isfinite(high), out=np.zeros_like(high)
-        )
+            p_low, p_high, q_low, q_high = (np.log(x) for x in (self.p_low, self.p_high, self.q_low, self.q_high))
+            low = p_low - q_high - _LOG_ERROR * (np.abs(p_low) + np.abs(q_high))
+            high = p_high - q_low + _LOG_ERROR * (np.abs(p_high) + np.abs(q_low))
+        low = np.where(self.p_low > 0, np.where(self.q_high > 0, low, math.inf), -math.inf)
+        high = np.where(self.p_high > 0, np.where(self.q_low > 0, high, math.inf), -math.inf)
+        return low, high
 
     def max_loss(self) -> Enclosure:
         """Enclose the largest ln P / Q over atoms."""
@@ -155,6 +161,8 @@ class FinitePair(Pair):
         for level in (
             levels
         ):  # the supremum over epsilon is attained at the loss of an atom: delta is piecewise linear in e^epsilon
+            if level > _LARGEST_EXPONENT:
+                continue
             enclosed = self.delta(float(level))
             lower = max(lower, 1.0 - enclosed.upper - math.exp(level) * alpha * (1 + _ROUNDING) - _ROUNDING)
         if levels.size:
@@ -171,8 +179,8 @@ class FinitePair(Pair):
         for index in order:
             room = alpha - size
             share = 1.0 if self.q_high[index] <= room else max(room, 0.0) / self.q_high[index]
-            size += share * float(self.q_high[index]) * (1 + _ROUNDING)
+            size += share * float(self.q_high[index]) * (1 + _ROUNDING)  # the slack covers every later addition
             power += share * float(self.p_low[index]) * (1 - _ROUNDING)
             if share < 1.0:
                 break
-        return max(1.0 - power, 0.0) + _ROUNDING
+        return max(1.0 - power, 0.0) + len(order) * _ROUNDING

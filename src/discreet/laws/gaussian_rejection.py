@@ -27,6 +27,7 @@ from discreet.randomness.keystream import words
 from discreet.randomness.rigour import uniform_is_below
 
 _SHARE_ACCEPTED = 0.6
+_FLOATS_SUFFICE = Fraction(1, 1 << 100)
 
 
 class GaussianRejection:
@@ -38,6 +39,7 @@ class GaussianRejection:
         self._proposal_scale = int(sigma) + 1
         self._proposal = LaplaceSampler(Fraction(self._proposal_scale))
         self._peak = self._variance / self._proposal_scale
+        self._exact = sigma < _FLOATS_SUFFICE
         self.bound = 2.0**-36
 
     def draw(self, count: int) -> NDArray[Any]:
@@ -46,7 +48,8 @@ class GaussianRejection:
         missing = count
         while missing > 0:
             proposals = self._proposal.draw(int(missing / _SHARE_ACCEPTED) + 8)
-            accepted = self._accepted_integers(proposals) if proposals.dtype == object else self._accepted(proposals)
+            exact = self._exact or proposals.dtype == object
+            accepted = self._accepted_integers(proposals) if exact else self._accepted(proposals)
             kept.append(accepted[:missing])
             missing -= len(kept[-1])
         return np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
@@ -54,7 +57,7 @@ class GaussianRejection:
     def _accepted(self, proposals: NDArray[Any]) -> NDArray[np.int64]:
         """Return the proposals whose coin is heads."""
         distance = np.abs(proposals).astype(np.float64) - float(self._peak)
-        exponent = distance * distance * (0.5 / float(self._variance))
+        exponent = np.minimum(distance * distance * (0.5 / float(self._variance)), 64.0)
         draws = words(proposals.size)
         margin = np.exp(-exponent) - draws * 2.0**-64
         heads = margin > 0.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.laws.gaussian_rejection import GaussianRejection
 from discreet.laws.gaussian_table import NARROW_LIMIT, gaussian_table
 
-_LARGEST_TABLE_SIGMA = 1 << 40
+_LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40
 _DRAWS_PER_COLUMN = 16  # building a column costs about as much as rejection loses on this many draws
 
 
@@ -28,6 +28,6 @@ class GaussianSampler:
     def draw(self, count: int) -> NDArray[Any]:
         """Return `count` independent draws."""
         self._asked += count
-        if self._asked >= self._worth_a_table and self.sigma <= _LARGEST_TABLE_SIGMA:
+        if self._asked >= self._worth_a_table and _LEAST_TABLE_SIGMA <= self.sigma <= _LARGEST_TABLE_SIGMA:
             return gaussian_table(self.sigma).draw(count)
         return self._rejection.draw(count)

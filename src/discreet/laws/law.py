@@ -14,6 +14,8 @@ from discreet.laws.pair import Pair
 
 Outcome = TypeVar("Outcome")
 Shape = int | tuple[int, ...]
+_SMALL = 1 << 61
+_HUGE = 10**300
 
 
 class Law(ABC, Generic[Outcome]):
@@ -66,11 +68,38 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
 
 
 def as_integers(values: ArrayLike) -> NDArray[Any]:
-    """Return outcomes as an array of integers, refusing fractions: there is no mass there to ask about."""
+    """Return outcomes as int64, or as Python integers where int64 may not do; refuse fractions, which have no mass."""
     array = np.asarray(values)
-    if array.dtype == np.bool_ or not (array.dtype == object or np.issubdtype(array.dtype, np.integer)):
+    if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
+        return array.astype(np.int64)
+    flat = array.ravel().tolist()
+    if array.dtype.kind not in "uO" or not all(
+        isinstance(value, int) and not isinstance(value, bool) for value in flat
+    ):
         raise ParameterError("outcomes of a law on the integers are integers", parameter="outcome")
-    return array
+    return np.array([*flat, None], dtype=object)[:-1].reshape(array.shape)
+
+
+def offsets(values: ArrayLike, center: int) -> NDArray[Any]:
+    """Return outcome - center exactly: int64 where nothing can overflow, Python integers elsewhere."""
+    array = as_integers(values)
+    if array.dtype != object and abs(center) < _SMALL and (array.size == 0 or _within(array)):
+        return np.asarray(array - center)
+    flat = [int(value) - center for value in array.ravel()]
+    return np.array([*flat, None], dtype=object)[:-1].reshape(array.shape)
+
+
+def _within(array: NDArray[np.int64]) -> bool:
+    """Say whether all values are far from the ends of int64."""
+    return bool(array.max() < _SMALL and array.min() > -_SMALL)
+
+
+def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return integers as floats; those beyond every float become +-1e300, which no law tells from more."""
+    if values.dtype != object:
+        return values.astype(np.float64)
+    flat = [float(max(min(int(value), _HUGE), -_HUGE)) for value in values.ravel()]
+    return np.array(flat, dtype=np.float64).reshape(values.shape)
 
 
 def probability_in_unit(probability: float | Fraction) -> Fraction:

@@ -41,8 +41,9 @@ class LocationPair(Pair):
         method = "closed form on the half-line where the loss exceeds epsilon, in balls"
         largest = self.noise.largest_loss(self.shift) if self.shift else Fraction(0)
         if largest is not None and level < -largest:  # every outcome is above the level: the event is everything
-            whole = -math.expm1(float(level))
-            return Enclosure.outward(whole, whole, method=method, floor=0.0)
+            with precision(_PRECISIONS[0]):
+                whole = -ball(level).expm1()
+                return Enclosure.outward(lower_float(whole), upper_float(whole), method=method, floor=0.0)
         start = self.noise.first_above(self.shift, level) if self.shift else None
         if start is None:
             return Enclosure.exact(0.0, method=method)
@@ -50,7 +51,7 @@ class LocationPair(Pair):
             with precision(working):
                 gap = self.noise.tail_ball(start - self.shift) - ball(level).exp() * self.noise.tail_ball(start)
                 low, high = max(lower_float(gap), 0.0), max(upper_float(gap), 0.0)
-            if high - low <= _TIGHT * high or high < 5e-324:
+            if high - low <= _TIGHT * high or high <= 5e-324:
                 break
         return Enclosure(low, low + (high - low) / 2, high, method)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
+from discreet.laws.law import IntegerLaw, Law, Shape, as_size, offsets, probability_in_unit
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.laws.pair import Pair
 from discreet.randomness.reservoir import Reservoir
@@ -102,13 +102,11 @@ class IntegerNoise(IntegerLaw):
 
     def cdf(self, outcome: ArrayLike) -> Any:
         """Return P(X <= outcome), by symmetry of the tail."""
-        places = as_integers(outcome)
-        return self._tail(self.center - places)
+        return self._tail(-offsets(outcome, self.center))
 
     def sf(self, outcome: ArrayLike) -> Any:
         """Return P(X > outcome)."""
-        places = as_integers(outcome)
-        return self._tail(places - self.center + 1)
+        return self._tail(offsets(outcome, self.center) + 1)
 
     @abstractmethod
     def _tail(self, start: NDArray[Any]) -> Any:
@@ -134,9 +132,10 @@ class IntegerNoise(IntegerLaw):
         def inside(tail: Ball) -> Ball:
             return (1 - 2 * tail) ** int(count)
 
-        # `tail` is P(noise >= t + 1); the greatest start whose interval is still too small is the answer
-        return max(
-            self._greatest_start(lambda tail: inside(tail) < ball(wanted), lambda tail: inside(tail) >= ball(wanted)), 0
+        # `tail` is P(noise >= t + 1), below 1/2 from t = 0 on; the greatest start that is still too small is the answer
+        return self._greatest_start(
+            lambda tail: tail > 0.5 or inside(tail) < ball(wanted),
+            lambda tail: tail < 0.5 and inside(tail) >= ball(wanted),
         )
 
     def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool]) -> int:
@@ -202,6 +201,6 @@ class IntegerNoise(IntegerLaw):
         return (type(self), (self.scale, self.center))
 
     def __repr__(self) -> str:
-        """Show the scale; a centre may be a private value and is never shown."""
+        """Show the scale; the centre may be a private value, so not even its being 0 is shown."""
         shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
-        return f"{type(self).__name__}(scale={shown}, center={'0' if self.center == 0 else '...'})"
+        return f"{type(self).__name__}(scale={shown}, center=...)"

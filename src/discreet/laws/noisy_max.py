@@ -50,7 +50,8 @@ class NoisyMaxLaw(Tabulated):
         at_most, less = self.noise.cdf(centred), self.noise.cdf(centred - 1)
         before = np.cumprod(np.hstack([np.ones((centred.shape[0], 1)), less[:, :-1]]), axis=1)
         after = np.cumprod(np.hstack([np.ones((centred.shape[0], 1)), at_most[:, :0:-1]]), axis=1)[:, ::-1]
-        values = (self.noise.pmf(centred) * before * after).sum(axis=0)
+        terms = np.ascontiguousarray((self.noise.pmf(centred) * before * after).T)
+        values = terms.sum(axis=1)  # along the contiguous axis numpy sums pairwise: an error of log2(n) roundings
         outside = self.noise.sf(high - self.scores) + self.noise.cdf(low - 1 - self.scores)
         error = _UNIT * (count + 2)
         return list(range(count)), values * (1 - error), values * (1 + error) + outside * (1 + error)

@@ -122,6 +122,8 @@ def _atoms(pair: Pair) -> FinitePair:
     if not isinstance(pair, LocationPair):
         raise ParameterError("this pair has no list of atoms")
     reach = pair.noise.half_width(1 - _TAIL) + pair.shift
+    if 2 * reach + 3 > _LARGEST:
+        raise ParameterError("this noise is too wide for a list of atoms; price the product by composition instead")
     places = range(-reach, reach + 1)
     with precision(128):
         q = [pair.noise.mass_ball(x) for x in places]

@@ -8,14 +8,16 @@ Exactness. Times are compared through their logarithms in floats; the bounds bel
 and all others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed.
 Two different candidates tie with probability zero, so every comparison ends.
 
-Lemma (filter). Let w be a 64-bit word with 2^30 <= w, u = float(w) 2^-64 and e = -ln u as computed, with e >= 2^-30.
-For every U in [w, w + 1] 2^-64 the number ln(-ln U) lies within 2^-19 of the computed ln e. Proof. ln U differs from
-the computed ln u by at most 1/w + 2^-52 + 2^-40 |ln u| (truncation, rounding of w, assumption float-log-exp with
-slack), which relative to |ln U| is at most 2^-30/(2^-30) for w near 2^30 only if |ln U| were 2^-30; there it is above
-23, so 1/w contributes below 2^-34; for w >= 2^63 it is 2^-63/2^-30. In all the relative error is below 2^-33 + 2^-22 +
-2^-40 < 2^-21, the outer logarithm turns it into an absolute one and adds 2^-40 * 24 < 2^-35. QED. The float of rate *
-(score - reference) is within 2^-48 of it relatively (three roundings). Words or times outside the lemma are compared
-exactly.
+Lemma (filter). Let 2^30 <= w < 2^64, u = float(w) 2^-64, e = -ln u as computed, e >= 2^-30, U in [w, w + 1] 2^-64 and E
+= -ln U. Then ln E is within 2^-21 of the computed ln e. Proof. |ln U - ln u| <= 1/w + 2^-52 (truncation, rounding of
+w), and |e + ln u| <= 2^-40 |ln u| (assumption float-log-exp with its slack). If w < 2^63 the truncation is largest
+relative to E at w = 2^30, where E > 23.5, so at most 2^-34.5; the rounding adds at most 2^-52 / ln 2; together with
+2^-40 less than 2^-34. If w >= 2^63, then 1/w <= 2^-63 and E >= 2^-30 (1 - 2^-21), so (2^-63 + 2^-52) / E + 2^-40 <
+2^-21.9. The outer logarithm turns a relative error d into an absolute one of at most d (1 + d) and adds at most 2^-40
+max(30 ln 2, ln 24) < 2^-35. QED. The code uses 2^-19. The float of rate * (score - reference) has three roundings, the
+sum two more: within 2^-48 of its size, as long as the reference is exactly a float and nothing overflows; elsewhere the
+product is computed from exact rationals and rounded once. Words and times outside the lemma, and products that no float
+holds, are compared exactly.
 Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; Yellott 1977).
 """
 
@@ -41,6 +43,8 @@ _SCORE_ERROR = 2.0**-48
 _LEAST_TIME = 2.0**-30
 _LEAST_WORD = np.uint64(1 << 30)
 _EXACT_FLOATS = 1 << 52
+_LEAST_NORMAL = 2.0**-1020
+_FLOOR = Fraction(-(10**6))
 
 
 @dataclass(slots=True)
@@ -96,12 +100,14 @@ class Race:
         if self._reference is None:
             self._reference = exact_score(scores[0])
         advantage = self._advantages(scores)
+        beyond = ~np.isfinite(advantage)
+        advantage[beyond] = 0.0
         draws = words(scores.size)
         time = draws * 2.0**-64
         with np.errstate(divide="ignore"):
             np.log(time, out=time)
             np.negative(time, out=time)
-            odd = (time < _LEAST_TIME) | (draws < _LEAST_WORD)
+            odd = (time < _LEAST_TIME) | (draws < _LEAST_WORD) | beyond
             np.log(time, out=time)
         error = np.abs(advantage)
         error *= _SCORE_ERROR
@@ -117,27 +123,39 @@ class Race:
         self._count += scores.size
 
     def _advantages(self, scores: NDArray[Any]) -> Floats:
-        """Return rate * (score - reference) in floats, each with a relative error of at most three roundings."""
-        reference, rate = self._reference, float(self.rate)
+        """Return rate * (score - reference) in floats, each within three roundings, or non-finite."""
+        reference = self._reference
         if reference is None:
             raise AssertionError("the reference is set before it is used")
-        if scores.dtype == object or (reference.denominator != 1 and scores.dtype != np.float64):
-            return np.array([float(self.rate * (exact_score(score) - reference)) for score in scores], dtype=np.float64)
-        if np.issubdtype(scores.dtype, np.integer):
-            if max(abs(int(scores.min())), abs(int(scores.max())), abs(int(reference))) >= _EXACT_FLOATS:
-                return np.array([float(self.rate * (int(score) - reference)) for score in scores], dtype=np.float64)
-            return np.asarray((scores - int(reference)) * rate, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            difference = scores - float(reference)
-        if not np.all(np.isfinite(difference)):
-            return np.array([float(self.rate * (exact_score(score) - reference)) for score in scores], dtype=np.float64)
-        return np.multiply(difference, rate, out=difference)
+        origin, rate = _float_or_nan(reference), _float_or_nan(self.rate)
+        if not np.isfinite(rate) or not np.isfinite(origin) or Fraction(origin) != reference or not _is_plain(scores):
+            exact = [_float_or_nan(self.rate * (exact_score(score) - reference)) for score in scores]
+            return np.array(exact, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference: Floats = np.subtract(scores, origin, dtype=np.float64)
+            difference *= rate
+        return difference
 
     def _challenge(self, runner: _Runner) -> None:
         """Keep the faster of the best so far and a new runner."""
         best = self._best
         if best is None or runner.high < best.low or (runner.low <= best.high and _is_faster(runner, best, self.rate)):
             self._best = runner
+
+
+def _float_or_nan(value: Fraction) -> float:
+    """Return the nearest float, NaN where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("nan")
+
+
+def _is_plain(scores: NDArray[Any]) -> bool:
+    """Say whether all scores are exactly floats: floats themselves, or integers that floats hold."""
+    if scores.dtype == object:
+        return False
+    return bool(scores.dtype == np.float64 or (scores.min() > -_EXACT_FLOATS and scores.max() < _EXACT_FLOATS))
 
 
 def _is_faster(first: _Runner, second: _Runner, rate: Fraction) -> bool:
@@ -216,12 +234,13 @@ class Softmax(Tabulated):
         """Return the probabilities with bounds, from floats when the exponents are moderate."""
         exact = [exact_score(score) for score in self.scores]
         top = max(exact)
-        exponents = np.array([float(self.rate * (score - top)) for score in exact])
+        exponents = np.array([_float_or_nan(max(self.rate * (score - top), _FLOOR)) for score in exact])
         weights = np.exp(exponents)
         total = weights.sum()
         error = 2.0**-42 + 2.0**-50 * len(exact) + 2.0**-51 * np.abs(exponents)
         shares = weights / total
-        return list(range(len(exact))), shares * (1 - error), shares * (1 + error) + 5e-324
+        low = np.where(weights < _LEAST_NORMAL, 0.0, shares * (1 - error))
+        return list(range(len(exact))), low, shares * (1 + error) + _LEAST_NORMAL
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one position or an array of them."""

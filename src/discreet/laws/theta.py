@@ -52,6 +52,8 @@ def _summed(rate: Ball, start: int) -> Ball:
     # term(x + 1) / term(x) = exp(-rate (2 x + 1)), itself shrinking by exp(-2 rate) a step
     shrink = (-2 * rate).exp()
     ratio = (-rate * (2 * start + 1)).exp()
+    if ratio < 0.5 and not first > 0:  # below what a ball can hold: only its upper end is known
+        return (2 * first).upper().union(flint.arb(0))
     total, term = first, first
     limit = first * flint.arb(2) ** (-flint.ctx.prec - 8)
     while True:

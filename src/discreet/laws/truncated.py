@@ -19,6 +19,7 @@ from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper
 
 _LARGEST_RANGE = 1 << 22
 _COMMON = 0.05
+_LARGEST_PRECISION = 1 << 17
 
 
 class Outside(Enum):
@@ -56,9 +57,21 @@ class Truncated(IntegerLaw):
         """Enclose P(noise about its centre >= start)."""
         return self.noise.tail_ball(start - self.noise.center)
 
+    def _at_or_below(self, end: int) -> Ball:
+        """Enclose P(noise about its centre <= end), by symmetry a tail: tiny values stay accurate."""
+        return self.noise.tail_ball(self.noise.center - end)
+
+    def _range(self, low: int, high: int) -> Ball:
+        """Enclose the mass of a range before cutting, from the side on which it does not cancel."""
+        if low > high:
+            return ball(0)
+        if high < self.noise.center:
+            return self._at_or_below(high) - self._at_or_below(low - 1)
+        return self._tail_from(low) - self._tail_from(high + 1)
+
     def _inside(self) -> Ball:
-        """Enclose the mass of the range before cutting."""
-        return self._tail_from(self.low) - self._tail_from(self.high + 1)
+        """Enclose the mass of the range."""
+        return self._range(self.low, self.high)
 
     def _mass(self, outcome: int) -> Ball:
         """Enclose the probability of an outcome in the range."""
@@ -67,10 +80,21 @@ class Truncated(IntegerLaw):
         if self.low == self.high:
             return ball(1)
         if outcome == self.low:
-            return 1 - self._tail_from(self.low + 1)
+            return self._at_or_below(self.low)
         if outcome == self.high:
             return self._tail_from(self.high)
         return self.noise.mass_ball(outcome - self.noise.center)
+
+    def _working_precision(self) -> int:
+        """Return enough bits for the mass of the range to be told from 0 with many digits."""
+        working = 256
+        while working < _LARGEST_PRECISION:
+            with precision(working):
+                inside = self._inside()
+                if inside > 0 and inside.rel_accuracy_bits() > 128:
+                    return working
+            working *= 2
+        raise ParameterError("this range lies too far out for its mass to be told from 0", parameter="low")
 
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
@@ -82,10 +106,19 @@ class Truncated(IntegerLaw):
             return ball(0)
         if outcome >= self.high:
             return ball(1)
-        beyond = self._tail_from(outcome + 1)
         if self.outside is Outside.CLAMPED:
-            return 1 - beyond
-        return (self._tail_from(self.low) - beyond) / self._inside()
+            return self._at_or_below(outcome)
+        return self._range(self.low, outcome) / self._inside()
+
+    def _above(self, outcome: int) -> Ball:
+        """Enclose P(X > outcome)."""
+        if outcome < self.low:
+            return ball(1)
+        if outcome >= self.high:
+            return ball(0)
+        if self.outside is Outside.CLAMPED:
+            return self._tail_from(outcome + 1)
+        return self._range(outcome + 1, self.high) / self._inside()
 
     def cdf(self, outcome: ArrayLike) -> Any:
         """Return P(X <= outcome)."""
@@ -93,12 +126,12 @@ class Truncated(IntegerLaw):
 
     def sf(self, outcome: ArrayLike) -> Any:
         """Return P(X > outcome)."""
-        return self._each(outcome, lambda x: 1 - self._at_most(x))
+        return self._each(outcome, self._above)
 
     def _each(self, outcome: ArrayLike, enclose: Callable[[int], Ball]) -> Any:
         """Evaluate an enclosure on an array of outcomes."""
         places = as_integers(outcome)
-        with precision(192):
+        with precision(self._working_precision()):
             values = [float(enclose(int(place))) for place in np.atleast_1d(places).ravel()]
         return np.array(values).reshape(np.shape(places))[()]
 
@@ -106,7 +139,7 @@ class Truncated(IntegerLaw):
         """Return the least x with P(X <= x) >= probability, by bisection on enclosed values."""
         wanted = probability_in_unit(probability)
         low, high = self.low, self.high
-        with precision(512):
+        with precision(self._working_precision()):
             target = ball(wanted)
             while low < high:
                 middle = (low + high) // 2
@@ -120,7 +153,7 @@ class Truncated(IntegerLaw):
         sizes, count = as_size(shape)
         if self.outside is Outside.CLAMPED:
             return np.clip(self.noise.sample(count), self.low, self.high).reshape(sizes)
-        with precision(128):
+        with precision(self._working_precision()):
             common = bool(self._inside() > _COMMON)
         drawn = (
             self._by_rejection(count)
@@ -144,7 +177,7 @@ class Truncated(IntegerLaw):
         """Find the outcome whose cumulative interval holds a uniform, adding bits until it is certain."""
         prefix, length = bits(64), 64
         while True:
-            with precision(length + 128):
+            with precision(length + self._working_precision()):
                 found = self._walk(ball(Fraction(prefix, 1 << length)), ball(Fraction(prefix + 1, 1 << length)))
             if found is not None:
                 return found
@@ -176,7 +209,7 @@ class Truncated(IntegerLaw):
 
     def _enclosed(self, outcomes: range) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return floats below and above each mass."""
-        with precision(192):
+        with precision(self._working_precision()):
             masses = [self._mass(x) if self.low <= x <= self.high else ball(0) for x in outcomes]
             lows = [max(lower_float(mass), 0.0) for mass in masses]
             highs = [

@@ -182,12 +182,12 @@ class AboveThreshold(Mechanism):
     def _look(self, value: Any) -> tuple[bool, int]:
         """Compare one value; a refused value spends nothing."""
         steps = self._grid.steps(value)
+        if self._owner != os.getpid():  # before the lock, which a thread of the parent may hold for ever
+            raise StreamSpent(
+                "this stream was opened in another process, which may go on using it; open a new one here (at its own "
+                "price)"
+            )
         with self._lock:
-            if self._owner != os.getpid():
-                raise StreamSpent(
-                    "this stream was opened in another process, which may go on using it; open a new one "
-                    "here (at its own price)"
-                )
             if self._remaining == 0:
                 reported = "1 hit" if self.hits == 1 else f"{self.hits} hits"
                 raise StreamSpent(
@@ -222,7 +222,8 @@ class AboveThreshold(Mechanism):
         ):
             raise ParameterError("alpha needs queries >= 1 and beta strictly between 0 and 1", parameter="beta")
         low = -1
-        high = self.threshold_noise.half_width(1 - beta / 2) + self.query_noise.half_width(1 - beta / 2, int(queries))
+        each = 1 - Fraction(beta) / 2
+        high = self.threshold_noise.half_width(each) + self.query_noise.half_width(each, int(queries))
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._inside(middle, int(queries)) >= 1 - beta else (middle, high)
@@ -237,7 +238,8 @@ class AboveThreshold(Mechanism):
         last = first + cell - 1
         mass = self.threshold_noise.cdf(last) - self.threshold_noise.cdf(first - 1)
         each = self.query_noise.cdf(first + width) - self.query_noise.cdf(last - width - 1)
-        return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - 1e-12)
+        slack = (queries + _CELLS) * 2.0**-50  # a relative error in each power, and in the sum
+        return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - slack) - slack
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield streams whose last value lies across the threshold from the others and moves the other way."""

@@ -62,10 +62,7 @@ class AdditiveNoise(Mechanism):
             self.grid = Fraction(1)
             return
         self.grid = self._grid_given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
-        if not two_to(_FINEST) <= self.grid <= two_to(_COARSEST):
-            raise ParameterError(
-                "this scale needs a grid that floats cannot hold; measure the answer in another unit", parameter="scale"
-            )
+        check_grid(self.grid)
         self._grid_float, self._per_grid_float = float(self.grid), float(1 / self.grid)
 
     @property
@@ -118,7 +115,10 @@ class AdditiveNoise(Mechanism):
         if isinstance(steps, int):
             noisy: Any = steps + self.noise.draw_one()
         else:
-            noisy = add_noise(steps, self.noise.draw(steps.size).reshape(steps.shape))
+            noise = self.noise.draw(steps.size).reshape(steps.shape)
+            if not self._integer and noise.dtype == object:  # floats never saturate: whether they did would be data
+                steps = steps.astype(object)
+            noisy = add_noise(steps, noise)
         return noisy if self._integer else floats_on_grid(noisy, self.grid)
 
     def _call_float(self, value: float) -> float:
@@ -172,6 +172,14 @@ def rounded_steps(sensitivity: Sensitivity, grid: Fraction, length: int | None) 
     if sensitivity.is_integer:
         return sensitivity.exact
     return Fraction(math.ceil(sensitivity.exact / grid) + (length or 1) - 1)
+
+
+def check_grid(grid: Fraction) -> None:
+    """Refuse a grid whose multiples floats cannot hold."""
+    if not two_to(_FINEST) <= grid <= two_to(_COARSEST):
+        raise ParameterError(
+            "this scale needs a grid that floats cannot hold; measure the answer in another unit", parameter="scale"
+        )
 
 
 def _length(length: int | None, *, bare: bool) -> int | None:

@@ -73,4 +73,4 @@ def _rest(confidence: float) -> float:
     """Return the allowed error."""
     if not 0.0 < confidence < 1.0:
         raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
-    return 1.0 - confidence
+    return (1.0 - confidence) * (1.0 - 1e-9)  # covers the rounding of the distribution functions

@@ -128,7 +128,9 @@ def _usable_delta(delta: Number | None) -> float:
 
 def _first_guess(target: ApproxDP) -> Fraction:
     """Return roughly the noise per unit of sensitivity, to place the grid; it need not be exact."""
-    guess = math.sqrt(2.0 * math.log(2.0 / target.delta)) / target.epsilon + 1.0 / math.sqrt(2.0 * target.epsilon)
+    guess = math.sqrt(2.0 * (math.log(2.0) - math.log(target.delta))) / target.epsilon + 1.0 / math.sqrt(
+        2.0 * target.epsilon
+    )
     return Fraction(guess)
 
 

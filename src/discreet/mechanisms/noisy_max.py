@@ -74,8 +74,10 @@ class NoisyMax(Mechanism):
     def __call__(self, value: Any) -> int:
         """Return the position of the largest noised score."""
         steps = self._grid.array(value)
-        noisy = add_noise(steps.astype(object) if _is_large(steps) else steps, self.noise.draw(steps.size))
-        return int(np.argmax(noisy))
+        noise = self.noise.draw(steps.size)
+        if noise.dtype == object or _is_large(steps):  # exact in either case: saturation would tie what differs
+            steps = steps.astype(object)
+        return int(np.argmax(add_noise(steps, noise)))
 
     def law(self, value: Any) -> NoisyMaxLaw:
         """Return the law of the reported position."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.laws.tabulated import Floats, Tabulated
@@ -19,10 +20,22 @@ from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
 from discreet.randomness.bernoulli import bernoulli_array
 from discreet.randomness.keystream import words
-from discreet.randomness.rigour import Ball, ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
+from discreet.randomness.rigour import (
+    Ball,
+    ball,
+    ceil_of_upper,
+    floor_of_lower,
+    lower_float,
+    precision,
+    uniform_is_below,
+    upper_float,
+)
 from discreet.randomness.uniform import uniform_below_array
 
 _LARGEST_CATEGORIES = 1 << 40
+_LARGEST_TABLE = 1 << 22
+_PRECISION = 192
+_USELESS = 1e-15
 
 
 class RandomizedResponse(Mechanism):
@@ -81,17 +94,35 @@ class RandomizedResponse(Mechanism):
             raise AssertionError("one of the two is always set")
         return 1 / (1 + (self.categories - 1) * (-ball(self._epsilon)).exp())
 
+    def _lie_ball(self) -> Ball:
+        """Enclose (1 - q) / (k - 1) at the current precision, without cancellation."""
+        if self._epsilon is None:
+            return (1 - self._truth_ball()) / (self.categories - 1)
+        return 1 / (ball(self._epsilon).exp() + (self.categories - 1))
+
     @property
     def truth(self) -> float:
         """The probability of reporting one's own category."""
-        with precision(128):
+        with precision(_PRECISION):
             return float(self._truth_ball())
 
     @property
     def lie(self) -> float:
         """The probability of reporting one particular other category."""
-        with precision(128):
-            return float((1 - self._truth_ball()) / (self.categories - 1))
+        with precision(_PRECISION):
+            return float(self._lie_ball())
+
+    @property
+    def _gap(self) -> float:
+        """Q minus the probability of a particular lie, accurate also for a tiny epsilon."""
+        with precision(_PRECISION):
+            return float(self._truth_ball() - self._lie_ball())
+
+    def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return floats below and above the probability of the truth, and of a particular lie."""
+        with precision(_PRECISION):
+            truth, lie = self._truth_ball(), self._lie_ball()
+            return (lower_float(truth), min(upper_float(truth), 1.0)), (max(lower_float(lie), 0.0), upper_float(lie))
 
     @property
     def guarantee(self) -> PureDP:
@@ -107,8 +138,13 @@ class RandomizedResponse(Mechanism):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact pair of two categories (all pairs are alike)."""
-        pair = self.law(0).pair(self.law(1))
+        """The exact pair of two categories; the others, equally likely in both, are merged."""
+        (truth_low, truth_high), (lie_low, lie_high) = self.bounds()
+        others = self.categories - 2
+        lows = np.array([truth_low, lie_low, others * lie_low * (1 - 2.0**-50)])
+        highs = np.array([truth_high, lie_high, others * lie_high * (1 + 2.0**-50)])
+        swap = [1, 0, 2]
+        pair = FinitePair(["first", "second", "another"], lows, highs, lows[swap], highs[swap])
         return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=self.relation, claim=self.guarantee)
 
     def __call__(self, value: Any) -> Any:
@@ -167,11 +203,11 @@ class RandomizedResponse(Mechanism):
         The table's variance does not depend on the fraction for two categories; otherwise, and for the population,
         state it.
         """
-        q, r = self.truth, self.lie
+        q, r, gap = self.truth, self.lie, self._gap
         if fraction is None and (target is Target.POPULATION or self.categories > 2):
             raise ParameterError("this variance depends on the true fraction: state fraction=", parameter="fraction")
         p = 0.0 if fraction is None else float(fraction)
-        noise = (p * q * (1 - q) + (1 - p) * r * (1 - r)) / (people * (q - r) ** 2)
+        noise = (p * q * (1 - q) + (1 - p) * r * (1 - r)) / (people * gap**2)
         return noise if target is Target.TABLE else noise + p * (1 - p) / people
 
     def estimate(
@@ -190,10 +226,12 @@ class RandomizedResponse(Mechanism):
         if array.size == 0:
             raise InputError("there are no reports to estimate from")
         people, seen = int(array.size), int(np.count_nonzero(array == wanted))
-        q, r = self.truth, self.lie
+        q, r, gap = self.truth, self.lie, self._gap
+        if gap < _USELESS:
+            raise InputError("this epsilon is so small that reports say nothing: no estimate can be made from them")
         interval = interval_for_table if target is Target.TABLE else interval_for_population
         low, high = interval(seen, people, q, r, confidence)
-        value = (seen / people - r) / (q - r)
+        value = (seen / people - r) / gap
         return Estimate(
             value=value,
             low=min(low, value),
@@ -219,9 +257,14 @@ class ResponseLaw(Tabulated):
     def table(self) -> tuple[list[Any], Floats, Floats]:
         """Return the probabilities with bounds of one unit in the last place."""
         count = self._mechanism.categories
-        values = np.full(count, self._mechanism.lie)
-        values[self._category] = self._mechanism.truth
-        return list(range(count)), np.nextafter(values, 0.0), np.nextafter(values, 2.0)
+        if count > _LARGEST_TABLE:
+            raise ParameterError(
+                "the law of a report is listed for at most 2^22 categories; `loss` works for any number"
+            )
+        truth, lie = self._mechanism.bounds()
+        low, high = np.full(count, lie[0]), np.full(count, lie[1])
+        low[self._category], high[self._category] = truth
+        return list(range(count)), low, high
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw reports of one person."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import Number
 from discreet.laws.race import as_scores
-from discreet.mechanisms.additive import floor_log2, power_of_two, two_to
+from discreet.mechanisms.additive import check_grid, floor_log2, power_of_two, two_to
 from discreet.mechanisms.domain import grid_steps, integer_steps
 from discreet.privacy import Sensitivity
 
@@ -36,6 +36,7 @@ class SelectionGrid:
         self.step = (
             Fraction(1) if self.integer else given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
         )
+        check_grid(self.step)
         self.sensitivity = Fraction(math.ceil(sensitivity.exact / self.step))
 
     def steps(self, value: object) -> int:

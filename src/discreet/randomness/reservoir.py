@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 _FIRST, _LARGEST = 16, 2048
+_forks = 0
 _alive: weakref.WeakSet[Reservoir] = weakref.WeakSet()
 
 
@@ -16,10 +17,10 @@ class Reservoir:
     """Hand out items one at a time, each exactly once, refilling in growing batches.
 
     The next position comes from a counter whose step is atomic: two threads, or a signal handler in the middle of a
-    call, never get the same item. An item handed out is overwritten in the stock. A child process starts with every
-    reservoir empty, because two processes sharing one future would release the same noise twice; a copy or a pickle
-    starts empty for the same reason. Taking from a flat array costs the same time whatever the number taken, to a few
-    nanoseconds.
+    call, never get the same item (under the interpreter's lock). An item handed out is overwritten in the stock. A
+    child process starts with every reservoir empty, because two processes sharing one future would release the same
+    noise twice; a copy or a pickle starts empty for the same reason. Taking from a flat array costs the same time
+    whatever the number taken, to a few nanoseconds.
     """
 
     __slots__ = ("__weakref__", "_blank", "_refill", "_size", "_state")
@@ -47,7 +48,10 @@ class Reservoir:
         """Draw a batch, twice the last one up to a limit, unless another thread just did."""
         if self._state[0] is exhausted:
             size, self._size = self._size, min(2 * self._size, _LARGEST)
-            self._state = (self._refill(size), count())
+            before = _forks
+            stock = self._refill(size)
+            if before == _forks:  # a batch drawn before a fork in the middle of the refill belongs to the parent
+                self._state = (stock, count())
 
     def discard(self) -> None:
         """Forget everything drawn ahead."""
@@ -68,7 +72,9 @@ class Reservoir:
 
 
 def discard_all() -> None:
-    """Empty every reservoir of this process."""
+    """Empty every reservoir of this process, and those being filled right now."""
+    global _forks  # noqa: PLW0603  a counter of the events that make drawn batches unusable
+    _forks += 1
     for reservoir in list(_alive):
         reservoir.discard()
 

@@ -7,6 +7,7 @@ wrong, only wider, but wider could make a refinement loop slower.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,15 @@ from discreet.randomness.keystream import bits
 Ball = Any  # flint.arb: the package ships no types
 _lock = threading.RLock()
 _STEP = 64
+
+
+def _new_lock() -> None:
+    """Give a forked child a free lock: the thread that held its parent's does not exist there."""
+    global _lock  # noqa: PLW0603  replaced once per process
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)
 
 
 @contextmanager
