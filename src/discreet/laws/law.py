@@ -108,5 +108,5 @@ def probability_in_unit(probability: float | Fraction) -> Fraction:
 
     exact = exact_rational(probability, name="probability")
     if not 0 < exact < 1:
-        raise ParameterError(f"a quantile is asked at a probability strictly between 0 and 1, got {probability}")
+        raise ParameterError("a quantile is asked at a probability strictly between 0 and 1", parameter="probability")
     return exact

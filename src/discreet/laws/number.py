@@ -47,7 +47,7 @@ def positive_rational(value: object, *, name: str) -> Fraction:
     """Return the exact value of a positive finite number."""
     exact = exact_rational(value, name=name)
     if exact <= 0:
-        raise ParameterError(f"{name} must be greater than 0, got {value}", parameter=name)
+        raise ParameterError(f"{name} must be greater than 0", parameter=name)
     return exact
 
 

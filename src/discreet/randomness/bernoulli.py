@@ -8,14 +8,13 @@ is exact and none is needed: balls around it are refined until they decide.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.randomness.keystream import word, words
+from discreet.randomness.keystream import check_count, word, words
 from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
 
 _BITS = 64
@@ -36,6 +35,7 @@ def bernoulli(probability: Fraction) -> bool:
 def bernoulli_array(probability: Fraction, count: int) -> NDArray[np.bool_]:
     """Return `count` independent coins of exactly the given rational probability."""
     _check(probability)
+    check_count(count)
     if probability == 1:
         return np.ones(count, dtype=np.bool_)
     threshold = (probability.numerator << _BITS) // probability.denominator
@@ -48,8 +48,8 @@ def bernoulli_array(probability: Fraction, count: int) -> NDArray[np.bool_]:
 
 def bernoulli_exp(exponent: Fraction) -> bool:
     """Return True with probability exactly exp(-exponent), for a rational exponent >= 0."""
-    if exponent < 0:
-        raise ParameterError("exp(-x) is a probability only for x >= 0", parameter="exponent")
+    if isinstance(exponent, bool) or not isinstance(exponent, Fraction | int) or exponent < 0:
+        raise ParameterError("exp(-x) is a probability for a Fraction or int x >= 0", parameter="exponent")
     if exponent == 0:
         return True
     return uniform_is_below(word(), _BITS, lambda b: exp_scaled(exponent, b))
@@ -72,8 +72,5 @@ def _scaled_rational(probability: Fraction, bit_count: int) -> tuple[int, int]:
 
 def _check(probability: Fraction) -> None:
     """Refuse what is no probability."""
-    if not isinstance(probability, Fraction | int) or not 0 <= probability <= 1:
-        shown = (
-            probability if isinstance(probability, Fraction | int) and not math.isnan(probability) else "something else"
-        )
-        raise ParameterError(f"a probability is a Fraction in [0, 1], got {shown}", parameter="probability")
+    if isinstance(probability, bool) or not isinstance(probability, Fraction | int) or not 0 <= probability <= 1:
+        raise ParameterError("a probability is a Fraction in [0, 1]", parameter="probability")

@@ -42,8 +42,8 @@ class AliasTable:
 
     def __init__(self, masses: Sequence[int]) -> None:
         """Lay the masses out in columns."""
-        if sum(masses) != 1 << _WORD_BITS:
-            raise ParameterError("the masses of an alias table add up to 2^64", parameter="masses")
+        if sum(masses) != 1 << _WORD_BITS or min(masses) < 0:
+            raise ParameterError("the masses of an alias table are not negative and add up to 2^64", parameter="masses")
         self.column_bits = max((len(masses) - 1).bit_length(), 1)
         capacity = 1 << (_WORD_BITS - self.column_bits)
         columns = 1 << self.column_bits

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
 from discreet.randomness.reservoir import Reservoir, discard_all
 
 BLOCK_WORDS = 1 << 14
@@ -53,8 +54,15 @@ _small_requests = Reservoir(_chunks, blank=None)
 _single_words = Reservoir(_words)
 
 
+def check_count(count: int) -> None:
+    """Refuse a number of draws that is none."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise ParameterError("a number of draws is an int of at least 0", parameter="count")
+
+
 def words(count: int) -> NDArray[np.uint64]:
     """Return `count` independent uniform 64-bit words (read-only when few)."""
+    check_count(count)
     if count <= _CHUNK_WORDS:
         return np.frombuffer(_small_requests.take(), dtype=np.uint64, count=count)
     out = np.empty(count, dtype=np.uint64)
@@ -77,6 +85,7 @@ def word() -> int:
 
 def bits(count: int) -> int:
     """Return a uniform integer of `count` bits."""
+    check_count(count)
     result = 0
     for _ in range(count // 64):
         result = (result << 64) | word()

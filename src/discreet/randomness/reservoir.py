@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 
 _FIRST, _LARGEST = 16, 2048
-_forks = 0
 _alive: weakref.WeakSet[Reservoir] = weakref.WeakSet()
 
 
@@ -23,13 +22,14 @@ class Reservoir:
     whatever the number taken, to a few nanoseconds.
     """
 
-    __slots__ = ("__weakref__", "_blank", "_refill", "_size", "_state")
+    __slots__ = ("__weakref__", "_blank", "_discards", "_refill", "_size", "_state")
 
     def __init__(self, refill: Callable[[int], Any], blank: Any = 0) -> None:
         """`refill(count)` draws about that many new items as an array or list; `blank` overwrites those handed out."""
         self._refill = refill
         self._blank = blank
         self._size = _FIRST
+        self._discards = 0
         self._state: tuple[Any, Iterator[int]] = ([], count())
         _alive.add(self)
 
@@ -48,13 +48,14 @@ class Reservoir:
         """Draw a batch, twice the last one up to a limit, unless another thread just did."""
         if self._state[0] is exhausted:
             size, self._size = self._size, min(2 * self._size, _LARGEST)
-            before = _forks
+            before = self._discards
             stock = self._refill(size)
-            if before == _forks:  # a batch drawn before a fork in the middle of the refill belongs to the parent
+            if before == self._discards:  # a batch drawn before a fork in the middle of the refill is the parent's
                 self._state = (stock, count())
 
     def discard(self) -> None:
-        """Forget everything drawn ahead."""
+        """Forget everything drawn ahead, and what is being drawn right now."""
+        self._discards += 1
         self._size = _FIRST
         self._state = ([], count())
 
@@ -72,9 +73,7 @@ class Reservoir:
 
 
 def discard_all() -> None:
-    """Empty every reservoir of this process, and those being filled right now."""
-    global _forks  # noqa: PLW0603  a counter of the events that make drawn batches unusable
-    _forks += 1
+    """Empty every reservoir of this process."""
     for reservoir in list(_alive):
         reservoir.discard()
 

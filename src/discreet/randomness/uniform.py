@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.randomness.keystream import bits, words
+from discreet.randomness.keystream import bits, check_count, words
 
 _WORD = 1 << 64
 
@@ -33,6 +33,7 @@ def uniform_below(bound: int) -> int:
 def uniform_below_array(bound: int, count: int) -> NDArray[np.int64]:
     """Return `count` independent integers uniform on 0, ..., bound - 1, for a bound of at most 2^63."""
     _check(bound)
+    check_count(count)
     if bound > 1 << 63:
         raise ParameterError("an int64 array holds uniform integers below at most 2^63", parameter="bound")
     if bound & (bound - 1) == 0:
