@@ -1,0 +1,50 @@
+"""The slow sampler uses integers and fair comparisons only, and its coins are right."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from fractions import Fraction
+
+import pytest
+from scipy.stats import binomtest
+
+from discreet.laws import reference
+from discreet.laws.reference import coin, coin_exp, reference_gaussian, reference_laplace
+
+ALARM = 1e-6
+
+
+def test_it_shares_nothing_with_the_fast_path_but_uniform_integers():
+    tree = ast.parse(inspect.getsource(reference))
+    imports = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imports == {"__future__", "fractions", "discreet.randomness.uniform"}
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+
+
+def test_it_contains_no_float():
+    tree = ast.parse(inspect.getsource(reference))
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    assert not [value for value in constants if isinstance(value, float)]
+    assert "float" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("probability", [Fraction(0), Fraction(1, 3), Fraction(7, 8), Fraction(1)])
+def test_its_coins_fall_as_often_as_they_should(probability, rounds):
+    count = rounds(sample=20_000, full=500_000)
+    heads = sum(coin(probability) for _ in range(count))
+    assert binomtest(heads, count, float(probability)).pvalue > ALARM / 4
+
+
+@pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1, 10), Fraction(1), Fraction(3, 2), Fraction(4)])
+def test_its_exponential_coins_fall_as_often_as_they_should(exponent, rounds):
+    count = rounds(sample=20_000, full=500_000)
+    heads = sum(coin_exp(exponent) for _ in range(count))
+    assert binomtest(heads, count, math.exp(-exponent)).pvalue > ALARM / 5
+
+
+def test_its_draws_are_python_integers_of_any_size():
+    assert type(reference_laplace(Fraction(5, 3))) is int
+    assert type(reference_gaussian(Fraction(5, 3))) is int
+    assert max(abs(reference_laplace(Fraction(2**100))) for _ in range(20)) > 2**90
