@@ -56,8 +56,8 @@ soak: $(READY) ## run the heavy checks at full count and write docs/evidence/soa
 	@status=0; SOAK=1 HYPOTHESIS_PROFILE=deep $(RUN) -m pytest -n 2 -m soak --junit-xml=build/soak.xml || status=$$?; \
 	$(RUN) -m tools.evidence build/soak.xml && exit $$status
 
-bench-noise: $(READY) ## time the noise against the peers, ratios in one run
-	@$(RUN) benchmarks/noise.py
+bench-noise: $(READY) ## time the noise against the peers, ratios in one run; write docs/evidence/bench-noise.md
+	@$(RUN) benchmarks/noise.py --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

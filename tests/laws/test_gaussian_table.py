@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import flint
 import numpy as np
@@ -32,7 +33,7 @@ SCALES = {
 }
 NARROW = [name for name, scale in SCALES.items() if scale < 1024]
 WIDE = [name for name, scale in SCALES.items() if scale >= 1024]
-COARSE = {"1/3": 8, "1": 8, "3.7": 8, "10": 8, "1e3": 14, "1024": 14, "2^30": 14}
+COARSE = {"1/3": 8, "1": 8, "3.7": 8, "10": 8, "1e3": 17, "1024": 15, "2^30": 15}
 
 
 @pytest.mark.parametrize("name", SCALES)
@@ -45,7 +46,7 @@ def test_the_table_has_the_law(name, rounds):
 def test_a_table_that_often_leaves_it_to_the_residual_has_the_law(name, rounds):
     table = GaussianTable(SCALES[name], mass_bits=COARSE[name])
     assert table._residual > WORD >> 8
-    draws = table.draw(rounds(sample=5_000, full=50_000))
+    draws = table.draw(rounds(sample=4_000, full=50_000))
     assert_fits(gaussian(SCALES[name]), draws, comparisons=len(COARSE), degrees=2)
 
 
@@ -71,11 +72,13 @@ def weight(table: GaussianTable, outcome: int) -> flint.arb:
     return (-arb(Fraction(place * place * 4**table.low_bits) / (2 * table._variance))).exp()
 
 
+@lru_cache(maxsize=32)
 def total(table: GaussianTable) -> flint.arb:
     """Add all weights up, far beyond the table."""
-    reach = 4 * table._reach + 60
-    half = sum(((weight(table, place)) for place in range(1, reach)), arb(0))
-    return 1 + 2 * half if table.low_bits == 0 else 2 + 2 * half
+    with flint.ctx.workprec(400):
+        reach = 3 * table._reach + 40
+        half = sum((weight(table, place) for place in range(1, reach)), arb(0))
+        return 1 + 2 * half if table.low_bits == 0 else 2 + 2 * half
 
 
 @pytest.mark.parametrize("name", SCALES)
@@ -118,7 +121,7 @@ def test_a_wide_table_draws_blocks_of_a_256th_to_a_512th_of_sigma(name):
 
 @pytest.mark.parametrize("name", ["1", "10", "2^30"])
 def test_the_walk_finds_the_outcome_whose_residual_interval_holds_the_uniform(name):
-    table = GaussianTable(SCALES[name], mass_bits=8 if SCALES[name] < 100 else 14)
+    table = GaussianTable(SCALES[name], mass_bits=8 if SCALES[name] < 100 else 15)
     with flint.ctx.workprec(400):
         ends = [arb(0)]
         outcomes = [outcome for outcome, _ in zip(table._everywhere(), range(40), strict=False)]
@@ -126,7 +129,7 @@ def test_the_walk_finds_the_outcome_whose_residual_interval_holds_the_uniform(na
             ends.append(ends[-1] + residual_mass(table, outcome) * WORD / table._residual)
         edges = [int((end * flint.arb(2) ** 64).floor().unique_fmpz()) for end in ends[1:]]
     with precision(192):
-        for index in (0, 1, 2, 7, 20, 38):
+        for index in (index for index in (0, 1, 2, 7, 12, 20, 38) if edges[index + 1] - edges[index] > 2):
             assert table._walk(edges[index], 64) is None  # its cell holds the end of an interval
             assert table._walk(edges[index] - 1, 64) in outcomes[: index + 1]
             assert table._walk(edges[index] + 1, 64) in outcomes[index + 1 : index + 2]

@@ -95,7 +95,7 @@ def test_every_scale_a_law_accepts_can_be_looked_up(kind, exponent):
         assert law.cdf(0) == pytest.approx(0.5 + float(law.pmf(0)) / 2, rel=1e-12)
         assert law.sf(round(3 * scale)) == pytest.approx(law.cdf(-round(3 * scale) - 1), rel=1e-12)
         assert law.quantile(Fraction(1, 2)) == 0
-        assert law.half_width(0.95) == -law.quantile(0.025)
+        assert law.half_width(Fraction(19, 20)) == -law.quantile(Fraction(1, 40))
         assert law.variance >= 0.0
 
 

@@ -1,8 +1,9 @@
 """The one thing the fast samplers assume about this machine's floating point, and the test of it.
 
 Assumption (float-log-exp). For float64 arrays of any length and alignment, numpy's `log` and `exp` return results
-within 4 units in the last place of the true value, on the arguments the samplers use: log on [2^-64, 1], exp on [-64,
-0]. Addition, subtraction, multiplication and conversion follow IEEE 754.
+within 4 units in the last place of the true value, on the arguments that samplers and laws use: log on positive floats
+up to 64, exp on [-708, 0], and below -708 exp is at most 2^-1000. Python's own `exp`, `log` and `tanh`, used where a
+law is evaluated at one point, are as good. Addition, subtraction, multiplication and conversion follow IEEE 754.
 
 The samplers do not rely on 4 units: they decide only when the answer is the same for every result within 2^12 units
 (slack 2^10), and hand everything else to ball arithmetic. `self_test` compares numpy with correctly rounded values on

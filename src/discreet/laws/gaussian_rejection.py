@@ -5,10 +5,11 @@ With t = floor(sigma) + 1 and Y discrete Laplace of scale t, accepting Y with pr
 sigma^2)) up to a constant. About 7 of 10 proposals are accepted.
 
 Exactness. The coin is U < p with p = exp(-e). u is the first 64 bits of U as a float and p the float of exp(-e); the
-true U and p are within 2^-36 of them: U - u is at most 2^-53, the float e has a relative error below 2^-45, so exp(-e)
-moves by at most e exp(-e) 2^-44 < 2^-44, and exp adds a relative 2^-40 (assumption float-log-exp, with its slack).
-Where |u - p| > 2^-36 the coin is decided; elsewhere it is tossed in ball arithmetic on the exact rational e, keeping
-the bits of U already drawn.
+true U and p are within 2^-36 of them: U - u is at most 2^-53; |Y| and sigma^2 / t are each off by a relative 2^-53, so
+the float e is off by at most 2^-51 (| |Y| - sigma^2 / t | / t + e) + 2^-100, and either term times exp(-e) stays below
+2^-50; exponents above 64 are cut there, where p < 2^-92; exp adds a relative 2^-40 (assumption float-log-exp, with its
+slack). Where |u - p| > 2^-36 the coin is decided; elsewhere it is tossed in ball arithmetic on the exact rational e,
+keeping the bits of U already drawn.
 Reference. Canonne, Kamath, Steinke 2020 (the proposal and its acceptance probability).
 """
 

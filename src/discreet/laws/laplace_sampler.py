@@ -7,13 +7,14 @@ With V uniform on (0, 1) and d = s ln(2 / (1 + q)), the integer floor(d - s ln V
 Lemma (filter). Let w be a signed 64-bit word, j = w or -w-1 its magnitude, V any real in [j, j+1] 2^-63, and z the
 float computed below from |float(w)| 2^-63. If |float(w)| >= 2^43 then z is within
 
-    E = s (2^-43 + 2^-52 + 14 * 2^-40 + 3 * 14 * 2^-53) + 2^-50  <=  s 2^-35 + 2^-50
+    E = s (2^-42 + 2^-52 + 14 * 2^-40 + 3 * 14 * 2^-53) + 2^-51  <=  s 2^-35 + 2^-51
 
 of d - s ln V. Proof. float(w) lies within a factor 1 +- 2^-53 of |w|, which lies in [j, j+1], so its logarithm differs
-from ln V + 63 ln 2 by at most 2^-52 + ln((j+1)/j) <= 2^-52 + 2^-43 (scaling by 2^-63 is exact). |ln| is at most 20 ln 2
-< 14 there, and numpy's log is within a relative 2^-40 of it (assumption float-log-exp, with its slack). The float of s,
-the product and the sum add three relative errors 2^-53 of numbers of size at most 14 s + 1; d <= 1/2 is rounded once.
-QED. Hence if the fraction of z lies in [E, 1 - E], every V in the cell gives the same integer floor(z), whatever the
+from ln V + 63 ln 2 by at most 2^-52 + ln((j+1)/j) <= 2^-52 + 2^-42 (j >= 2^43 - 1; scaling by 2^-63 is exact). |ln| is
+at most 20 ln 2 < 14 there, and numpy's log is within a relative 2^-40 of it (assumption float-log-exp, with its slack).
+The float of s, the product and the sum add three relative errors 2^-53 of numbers of size at most 14 s + 1; d <= 1/2 is
+rounded once. QED. The code tests |fraction - 1/2| <= 1/2 - E with E = s 2^-35 + 2^-50, whose own roundings are below
+2^-51. So if the fraction of z lies in [E, 1 - E], every V in the cell gives the same integer floor(z), whatever the
 remaining bits are; the output is a fixed function of an infinite bit string, and only the bits that matter are drawn.
 Otherwise the bits already drawn are kept, more are appended, and the decision is made in ball arithmetic. The
 thresholds 2 q^k / (1 + q) are transcendental for rational s (Lindemann), so no dyadic endpoint meets one and the
