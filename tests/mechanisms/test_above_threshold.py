@@ -14,6 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import MissingParameter, NotCopyable, StreamSpent
+from tests.conftest import Rounds
 
 
 def open_stream(**changes: object) -> dp.AboveThreshold:
@@ -126,12 +127,12 @@ def test_real_values_are_rounded_before_anything_else() -> None:
 @pytest.mark.theorem("AboveThreshold.accuracy")
 @pytest.mark.parametrize("queries", [1, 10, 1000])
 @pytest.mark.parametrize("split", list(dp.Split))
-def test_alpha_is_below_the_textbook_bound_and_holds(queries: int, split: dp.Split) -> None:
+def test_alpha_is_below_the_textbook_bound_and_holds(queries: int, split: dp.Split, rounds: Rounds) -> None:
     stream = dp.AboveThreshold(threshold=0, epsilon=0.1, sensitivity=1, split=split)
     alpha = stream.alpha(queries=queries, beta=0.05)
     if split is dp.Split.TEXTBOOK:
         assert alpha <= 8 * (math.log(queries) + math.log(2 / 0.05)) / 0.1
-    draws = 4000
+    draws = rounds(sample=4000, full=40_000)
     threshold = stream.threshold_noise.sample(draws)
     worst = np.array([np.abs(stream.query_noise.sample(queries) - r).max() for r in threshold])
     assert np.mean(worst <= alpha) >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / draws)

@@ -10,6 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
+from tests.conftest import Rounds
 
 
 @pytest.mark.theorem("RandomizedResponse.privacy")
@@ -39,9 +40,9 @@ def test_the_variances_are_those_of_the_theorem() -> None:
 
 @pytest.mark.theorem("RandomizedResponse.accuracy")
 @pytest.mark.parametrize("categories", [2, 4])
-def test_the_estimate_is_unbiased_with_the_stated_variance(categories: int) -> None:
+def test_the_estimate_is_unbiased_with_the_stated_variance(categories: int, rounds: Rounds) -> None:
     mechanism = dp.RandomizedResponse(epsilon=1, categories=categories)
-    people, repeats = 500, 800
+    people, repeats = 500, rounds(sample=800, full=10_000)
     table = (np.arange(people) < 150).astype(np.int64)
     values = [mechanism.estimate(mechanism(table), category=1).value for _ in range(repeats)]
     expected = mechanism.variance(people, fraction=0.3)
@@ -51,9 +52,9 @@ def test_the_estimate_is_unbiased_with_the_stated_variance(categories: int) -> N
 
 @pytest.mark.theorem("RandomizedResponse.accuracy")
 @pytest.mark.parametrize("target", list(dp.Target))
-def test_intervals_hold_at_their_confidence(target: dp.Target) -> None:
+def test_intervals_hold_at_their_confidence(target: dp.Target, rounds: Rounds) -> None:
     mechanism = dp.RandomizedResponse(epsilon=1, categories=2)
-    people, repeats, hits = 200, 600, 0
+    people, repeats, hits = 200, rounds(sample=600, full=10_000), 0
     for _ in range(repeats):
         table = np.arange(people) < 50
         if target is dp.Target.POPULATION:  # people drawn at random: a coin a person
