@@ -4,7 +4,7 @@ With t = floor(sigma) + 1 and Y discrete Laplace of scale t, accepting Y with pr
 (2 sigma^2)) leaves P(Y = y) proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2
 sigma^2)) up to a constant. About 7 of 10 proposals are accepted.
 
-Exactness. The coin is U < p with p = exp(-e). u is the first 64 bits of U as a float and p the float of exp(-e); the
+Exactness. The coin is U < p with p = exp(-e). u is the first 63 bits of U as a float and p the float of exp(-e); the
 true U and p are within 2^-36 of them: U - u is at most 2^-53; |Y| and sigma^2 / t are each off by a relative 2^-53, so
 the float e is off by at most 2^-51 (| |Y| - sigma^2 / t | / t + e) + 2^-100, and either term times exp(-e) stays below
 2^-50; exponents above 64 are cut there, where p < 2^-92; exp adds a relative 2^-40 (assumption float-log-exp, with its
@@ -60,7 +60,7 @@ class GaussianRejection:
         distance = np.abs(proposals).astype(np.float64) - float(self._peak)
         exponent = np.minimum(distance * distance * (0.5 / float(self._variance)), 64.0)
         draws = words(proposals.size)
-        margin = np.exp(-exponent) - draws * 2.0**-64
+        margin = np.exp(-exponent) - (draws >> np.uint64(1)).view(np.int64) * 2.0**-63
         heads = margin > 0.0
         for index in np.flatnonzero(np.abs(margin) <= self.bound):
             exact = self._exponent(int(proposals[index]))

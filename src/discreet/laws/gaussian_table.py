@@ -41,6 +41,7 @@ NARROW_LIMIT = 1024
 _BLOCKS_PER_SIGMA_BITS = 8
 _REACH = 8
 _FILTER = 2.0**-36
+_RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome of a table comes near it
 
 
 class GaussianTable:
@@ -56,8 +57,8 @@ class GaussianTable:
         self._outcomes = np.array(list(self._inside()), dtype=np.int64)
         self._masses = self._integer_masses(mass_bits)
         self._residual = (1 << 64) - sum(self._masses)
-        self._table = AliasTable([self._residual, *self._masses])
-        self._decode = np.concatenate([[0], self._outcomes]).astype(np.int64)
+        self._decode = np.concatenate([[_RESIDUAL], self._outcomes])
+        self._table = AliasTable([self._residual, *self._masses], self._decode)
         if self.low_bits:
             doubt = int(Fraction(1 << 63) / self._step_variance) + 1
             self._doubt = np.uint64(doubt)
@@ -87,10 +88,9 @@ class GaussianTable:
     def _pick(self, raw: NDArray[np.uint64], out: NDArray[np.int64]) -> None:
         """Draw table outcomes: values when narrow, blocks in the form B or -1 - B when wide."""
         fill(raw)
-        columns = self._table.lookup(raw)
-        self._decode.take(columns, out=out)
-        if columns.min() == 0:
-            for index in np.flatnonzero(columns == 0):
+        self._table.lookup(raw, out=out)
+        if out.min() == _RESIDUAL:
+            for index in np.flatnonzero(out == _RESIDUAL):
                 out[index] = self._from_residual()
 
     def _refine(self, raw: NDArray[np.uint64], block: NDArray[np.int64]) -> NDArray[np.intp]:

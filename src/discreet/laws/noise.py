@@ -14,12 +14,23 @@ from discreet.errors import ParameterError
 from discreet.laws.law import IntegerLaw, Law, Shape, as_size, offsets, probability_in_unit
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.laws.pair import Pair
+from discreet.randomness.keystream import words
 from discreet.randomness.reservoir import Reservoir
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 LARGEST_SCALE = 1 << 600
 SMALLEST_SCALE = Fraction(1, 1 << 600)
 _START_PRECISION, _LARGEST_PRECISION = 128, 1 << 16
+_DIGIT_BITS, _ROOM_BITS, _REACH_BITS = 30, 14, 10
+_PAUSE_BITS = 7
+
+
+def _random_pauses(count: int) -> list[range]:
+    """Draw empty loops of 0 to 127 turns."""
+    return [range(turns) for turns in (words(count) >> np.uint64(64 - _PAUSE_BITS)).tolist()]
+
+
+_pauses = Reservoir(_random_pauses)
 
 
 class IntegerNoise(IntegerLaw):
@@ -38,7 +49,8 @@ class IntegerNoise(IntegerLaw):
         if exact_center.denominator != 1:
             raise ParameterError("the centre of integer noise is an integer", parameter="center")
         self.center = int(exact_center)
-        self._reservoir = Reservoir(self.draw)
+        self.lift = _lift(self.scale)
+        self._reservoir = Reservoir(self._draw_lifted)
         self._drawer: Callable[[int], NDArray[Any]] | None = None
 
     @abstractmethod
@@ -82,23 +94,43 @@ class IntegerNoise(IntegerLaw):
             self._drawer = self._make_drawer()
         return self._drawer(count)
 
-    def draw_one(self) -> int:
-        """Draw one centred integer from a stock drawn ahead: the time of a call tells nothing about its noise."""
-        return int(self._reservoir.take())
+    def _draw_lifted(self, count: int) -> list[int]:
+        """Draw noise for the stock of single draws, each with `lift` added."""
+        return [value + self.lift for value in self.draw(count).tolist()]
 
-    def draw_fixed_width(self) -> Any:
-        """Draw one centred integer as numpy's int64 (a Python integer for scales beyond it): one width, one time."""
-        return self._reservoir.take()
+    def draw_lifted(self) -> int:
+        """Draw `lift` plus one centred integer from a stock drawn ahead: its time tells nothing about the noise.
+
+        Python keeps the integers from -5 to 256 ready and makes and frees all others, which takes some ten nanoseconds,
+        and it works on integers digit by digit. Lifted noise is always made, always freed and always equally long.
+        """
+        lifted: int = self._reservoir.take()
+        return lifted
+
+    def draw_one(self) -> int:
+        """Draw one centred integer."""
+        return self.draw_lifted() - self.lift
+
+    def added_to(self, value: int) -> int:
+        """Return an integer plus noise.
+
+        The sum itself may be an integer that Python keeps ready. The few nanoseconds by which that still shows are
+        covered by a pause of random length, which has nothing to do with the noise.
+        """
+        for _ in _pauses.take():
+            pass
+        return (value - self.lift) + self.draw_lifted()
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one Python integer, or an array (int64, or Python integers for scales beyond it)."""
         if shape is None:
-            return self.center + self.draw_one()
+            return self.added_to(self.center)
         sizes, count = as_size(shape)
         noise = self.draw(count)
         if noise.dtype == object or abs(self.center) >= 1 << 61:
             return (noise.astype(object) + self.center).reshape(sizes)
-        return (noise + self.center).reshape(sizes)
+        noise += self.center
+        return noise.reshape(sizes)
 
     def cdf(self, outcome: ArrayLike) -> Any:
         """Return P(X <= outcome), by symmetry of the tail."""
@@ -204,3 +236,12 @@ class IntegerNoise(IntegerLaw):
         """Show the scale; the centre may be a private value, so not even its being 0 is shown."""
         shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
         return f"{type(self).__name__}(scale={shown}, center=...)"
+
+
+def _lift(scale: Fraction) -> int:
+    """Return a power of two that keeps lift + noise at one length, counted in Python's digits of 30 bits.
+
+    Noise beyond 2^10 scales, which has a probability below exp(-1000), would be as right and merely take another time.
+    """
+    needed = int(scale).bit_length() + _REACH_BITS - _ROOM_BITS
+    return 1 << (_DIGIT_BITS * max(-(-needed // _DIGIT_BITS), 1) + _ROOM_BITS)

@@ -160,7 +160,7 @@ class AboveThreshold(Mechanism):
         above, steps = self._look(value)
         if not above:
             return None
-        noisy = steps + self.answer_noise.draw_one()
+        noisy = self.answer_noise.added_to(steps)
         result: int | float = noisy if self._grid.integer else floats_on_grid(noisy, self.grid)
         return result
 

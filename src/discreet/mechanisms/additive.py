@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, ParameterError
 from discreet.laws.law import Law
@@ -17,9 +18,11 @@ from discreet.laws.number import Number, exact_rational, round_up
 from discreet.laws.on_grid import OnGrid
 from discreet.laws.product import Product
 from discreet.mechanisms.domain import (
+    SAFE,
     Steps,
     add_noise,
     add_on_grid,
+    add_to_floats,
     floats_on_grid,
     grid_steps,
     integer_steps,
@@ -111,9 +114,11 @@ class AdditiveNoise(Mechanism):
         """Release the answer with noise: an int or int64 array for integers, floats on the grid otherwise."""
         if type(value) is float and math.isfinite(value) and not self._integer and self.length in (None, 1):
             return self._call_float(value)
+        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim and not self._integer:
+            return self._call_floats(value)
         steps = self._steps(value)
         if isinstance(steps, int):
-            noisy: Any = steps + self.noise.draw_one()
+            noisy: Any = self.noise.added_to(steps)
         else:
             noise = self.noise.draw(steps.size).reshape(steps.shape)
             if not self._integer and noise.dtype == object:  # floats never saturate: whether they did would be data
@@ -122,12 +127,27 @@ class AdditiveNoise(Mechanism):
         return noisy if self._integer else floats_on_grid(noisy, self.grid)
 
     def _call_float(self, value: float) -> float:
-        """Release one float in arithmetic whose time does not depend on the noise."""
-        noise = self.noise.draw_fixed_width()
-        released = add_on_grid(value, noise, self._grid_float, self._per_grid_float)
+        """Release one float in 64-bit arithmetic, whose time depends neither on the noise nor on the value."""
+        lifted, lift = self.noise.draw_lifted(), self.noise.lift
+        if 0 < lifted < SAFE and lift < SAFE:
+            noise = np.int64(lifted) - np.int64(lift)
+            released = add_on_grid(value, noise, self._grid_float, self._per_grid_float)
+            if released is not None:
+                return released
+        return float(floats_on_grid(grid_steps(value, self.grid) + lifted - lift, self.grid))
+
+    def _call_floats(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Release an array of floats."""
+        self._check_array(value.shape)
+        noise = self.noise.draw(value.size)
+        released: NDArray[np.float64] | None = None
+        if noise.dtype != object:
+            released = add_to_floats(value, noise, self._grid_float, self._per_grid_float)
         if released is None:
-            steps = self._steps(value)
-            released = float(floats_on_grid(add_noise(steps, noise), self.grid))
+            steps: Any = grid_steps(value, self.grid)
+            if noise.dtype == object:  # floats never saturate: whether they did would be data
+                steps = steps.astype(object)
+            released = floats_on_grid(add_noise(steps, noise.reshape(value.shape)), self.grid)
         return released
 
     def law(self, value: Any) -> Law[Any]:

@@ -24,7 +24,9 @@ from discreet.errors import InputError
 from discreet.laws.number import rational_or_none
 
 Steps = int | NDArray[Any]
-_SAFE = 2.0**62
+_EXACT = 2.0**51
+SAFE = 2.0**62
+_BLOCK = 1 << 13
 _NOT_A_NUMBER = "the value must be a finite number or an array of them"
 
 
@@ -89,13 +91,13 @@ def _real(value: object) -> Fraction:
     raise InputError(_NOT_A_NUMBER if is_float else f"{_NOT_A_NUMBER}, not {type(value).__name__}")
 
 
-def add_on_grid(value: float, noise: Any, grid: float, inverse: float) -> float | None:
-    """Return a float rounded to the grid plus int64 noise, in operations of one width; None where those do not do.
+def add_on_grid(value: float, noise: np.int64, grid: float, inverse: float) -> float | None:
+    """Return a float rounded to the grid plus noise below 2^62 in size; None where 64 bits do not hold every step.
 
     The same rounding as `grid_steps`: scaling by a power of two is exact, and so is the comparison with one half.
     """
     scaled = value * inverse
-    if not -_SAFE < scaled < _SAFE or not isinstance(noise, np.int64) or not -_SAFE < noise < _SAFE:
+    if not -SAFE < scaled < SAFE:
         return None
     whole = scaled // 1.0
     steps = np.int64(whole) + np.int64(scaled - whole >= 0.5)
@@ -117,16 +119,14 @@ def _grid_array(value: NDArray[Any], grid: Fraction) -> NDArray[Any]:
         scaled = np.multiply(
             value, float(1 / grid), dtype=np.float64
         )  # a power of two: exact unless it over- or underflows
-    if not np.all(np.abs(scaled) < _SAFE):
+    if not np.all(np.abs(scaled) < SAFE):
         if not np.all(np.isfinite(value)):
             raise InputError(_NOT_A_NUMBER)
         return _exact_array(value, grid)
     whole = np.floor(scaled)
     # x - floor(x) is exact, or lies above 1/2 where it is not (x just below 0), so the comparison is right
     return (
-        (whole + (scaled - whole >= 0.5)).astype(np.int64)
-        if np.all(np.abs(scaled) < 2.0**51)
-        else _large(scaled, whole)
+        (whole + (scaled - whole >= 0.5)).astype(np.int64) if np.all(np.abs(scaled) < _EXACT) else _large(scaled, whole)
     )
 
 
@@ -170,11 +170,41 @@ def add_noise(steps: Steps, noise: Any) -> Any:
         return steps + noise.astype(object)
     if noise.dtype == object:
         return _saturated(steps.astype(object) + noise)
+    if _sum_fits(steps, noise):
+        return np.add(steps, noise, out=noise)
     total = steps + noise
     overflow = ((steps ^ total) & (noise ^ total)) < 0
     if overflow.any():
         total[overflow] = np.where(steps[overflow] > 0, np.iinfo(np.int64).max, np.iinfo(np.int64).min)
     return total
+
+
+def _sum_fits(steps: NDArray[np.int64], noise: NDArray[np.int64]) -> bool:
+    """Say whether the extremes of two int64 arrays already show that no sum overflows."""
+    if not steps.size:
+        return True
+    ends = np.iinfo(np.int64)
+    return int(steps.max()) + int(noise.max()) <= ends.max and int(steps.min()) + int(noise.min()) >= ends.min
+
+
+def add_to_floats(values: NDArray[np.float64], noise: NDArray[np.int64], grid: float, inverse: float) -> Any:
+    """Return floats rounded to the grid plus noise, a block at a time; None where floats do not hold every step."""
+    if max(-int(noise.min(initial=0)), int(noise.max(initial=0))) >= _EXACT:
+        return None
+    flat, out = values.ravel(), np.empty(values.size)
+    for start in range(0, flat.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = flat[part] * inverse
+            if not (scaled.min() > -_EXACT and scaled.max() < _EXACT):
+                return None
+        whole = np.floor(scaled)
+        scaled -= whole
+        whole += scaled >= 0.5
+        whole += noise[part]
+        whole *= grid
+        np.add(whole, 0.0, out=out[part])
+    return out.reshape(values.shape)
 
 
 def _saturated(values: NDArray[Any]) -> NDArray[np.int64]:

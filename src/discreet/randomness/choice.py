@@ -38,10 +38,10 @@ def choose_by_weights(weights: Sequence[int]) -> int:
 
 
 class AliasTable:
-    """Maps uniform 64-bit words to outcomes 0, 1, ... with exactly the given integer masses, which add up to 2^64."""
+    """Maps uniform 64-bit words to outcomes with exactly the given integer masses, which add up to 2^64."""
 
-    def __init__(self, masses: Sequence[int]) -> None:
-        """Lay the masses out in columns."""
+    def __init__(self, masses: Sequence[int], outcomes: NDArray[np.int64] | None = None) -> None:
+        """Lay the masses out in columns; the outcomes are 0, 1, ... if not given."""
         if sum(masses) != 1 << _WORD_BITS or min(masses) < 0:
             raise ParameterError("the masses of an alias table are not negative and add up to 2^64", parameter="masses")
         self.column_bits = max((len(masses) - 1).bit_length(), 1)
@@ -63,11 +63,16 @@ class AliasTable:
         # A full column keeps everything; capacity itself may not fit the comparison below, so it points at itself.
         self._keep = np.array([min(value, capacity - 1) for value in keep], dtype=np.uint64)
         self._alias = np.array(alias, dtype=np.int64)
+        named = np.arange(columns)
+        if outcomes is not None:
+            named[: len(masses)] = outcomes
+        self._named = np.concatenate([named, named[self._alias]])
         self._low_mask = np.uint64(capacity - 1)
         self._shift = np.uint64(_WORD_BITS - self.column_bits)
 
-    def lookup(self, draws: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the outcome of each word."""
+    def lookup(self, draws: NDArray[np.uint64], out: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return the outcome of each word: one pass without a branch, so that no outcome takes longer than another."""
         columns = (draws >> self._shift).view(np.int64)
         aliased = (draws & self._low_mask) >= self._keep.take(columns)
-        return np.where(aliased, self._alias.take(columns), columns)
+        columns += np.left_shift(aliased, self.column_bits, dtype=np.int64)
+        return self._named.take(columns, out=out, mode="clip")
