@@ -32,7 +32,7 @@ class NormalEdges(DiscreteGaussian):
 @lru_cache(maxsize=64)
 def gaussian(scale: Fraction) -> DiscreteGaussian:
     """Return a law to test draws against."""
-    return NormalEdges(scale) if scale >= 100 else DiscreteGaussian(scale)
+    return NormalEdges(scale) if scale >= 3 else DiscreteGaussian(scale)
 
 
 def assert_fits(law: Law[Any], draws: Any, *, comparisons: int, degrees: int = 1) -> None:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import Finite, FinitePair, SafeEnd
-from discreet.laws.number import round_down, round_up
 from tests.laws.agreement import arb, assert_fits, encloses
 from tests.randomness.sources import Script, swapped
 
-WEIGHTS = st.lists(st.integers(0, 50), min_size=2, max_size=7).filter(any)
+SMALL = st.integers(0, 50)
+WEIGHTS = st.lists(SMALL, min_size=2, max_size=7).filter(any)
 LONG = st.lists(st.integers(0, 2**200), min_size=2, max_size=5).filter(any)
 
 
@@ -27,7 +27,7 @@ def law_of(weights):
 
 
 @st.composite
-def pairs(draw, elements=st.integers(0, 50)):
+def pairs(draw, elements=SMALL):
     """Two lists of fractions on the same outcomes."""
     size = draw(st.integers(2, 6))
     lists = [draw(st.lists(elements, min_size=size, max_size=size).filter(any)) for _ in range(2)]
@@ -313,9 +313,3 @@ def test_a_probability_that_is_no_number_is_refused(probability):
 def test_only_finite_laws_are_compared():
     with pytest.raises(ParameterError):
         law_of([1, 1]).pair("law")
-
-
-@given(st.lists(st.fractions(0, 1), min_size=1, max_size=5))
-def test_bounds_of_the_pair_enclose_the_fractions(values):
-    for value in values:
-        assert Fraction(round_down(value)) <= value <= Fraction(round_up(value))

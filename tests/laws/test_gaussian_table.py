@@ -178,20 +178,27 @@ def test_coins_of_low_parts_around_their_probability_are_decided_exactly(name, f
                     assert heads.tolist() == [(coin, later) < (cell, after)]
 
 
-@pytest.mark.parametrize("name", WIDE)
-def test_a_coin_taken_for_heads_at_first_sight_is_heads_for_every_low_part(name):
-    table = GaussianTable(SCALES[name])
-    mask = (1 << table.low_bits) - 1
-    for magnitude in {0, 1, 100, 1000, table._reach}:
-        slack = (2 * magnitude + 1) * int(table._doubt) + (1 << table.low_bits)
-        for raw in {WORD - 2 - slack, WORD - 3 - slack, int(table._heads_for_all) - 1}:
-            for block in (magnitude, -1 - magnitude):
-                doubtful = table._doubtful(np.array([raw], dtype=np.uint64), np.array([block]))
-                if doubtful.size == 0:
-                    with flint.ctx.workprec(200):
-                        worst = (-arb(exact_coin(table, magnitude, mask))).exp()
-                        assert arb(Fraction(((raw >> table.low_bits) + 1) << table.low_bits, WORD)) <= worst
-    assert table._doubtful(np.array([0], dtype=np.uint64), np.array([0])).size == 0
+@pytest.mark.parametrize("sigma", [*(SCALES[name] for name in WIDE), Fraction(777_777_777_777), Fraction(10**12, 3)])
+def test_a_coin_taken_for_heads_at_first_sight_is_heads_for_every_low_part(sigma):
+    table = GaussianTable(sigma)
+    width, mask = table.low_bits, (1 << table.low_bits) - 1
+    for magnitude in (0, 1, 100, 1000, table._reach):
+        for block in (magnitude, -1 - magnitude):
+            last = last_undoubted(table, block)
+            with flint.ctx.workprec(200):
+                least = (-arb(exact_coin(table, magnitude, mask))).exp()
+                assert arb(Fraction(((last >> width) + 1) << width, WORD)) <= least
+
+
+def last_undoubted(table: GaussianTable, block: int) -> int:
+    """Return the greatest word that is taken for heads at first sight, by bisection."""
+    low, high = 0, WORD
+    while high - low > 1:
+        middle = (low + high) // 2
+        doubted = table._doubtful(np.array([middle], dtype=np.uint64), np.array([block])).size
+        low, high = (low, middle) if doubted else (middle, high)
+    assert low > WORD // 2
+    return low
 
 
 @pytest.mark.parametrize("name", WIDE)

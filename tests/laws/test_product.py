@@ -58,12 +58,13 @@ def test_delta_is_the_sum_over_all_vectors(kind, mass, shift):
     pair = p.pair(q)
     with flint.ctx.workprec(DIGITS):
         places = range(-30, 31)
+        beyond = arb(Fraction(1, 10**25)) if kind is DiscreteLaplace else arb(0)  # more than lies outside these places
         columns = [[(mass(scale, y - d), mass(scale, y)) for y in places] for d in shift]
-        for epsilon in (-1, 0, 0.5, 2):
+        for epsilon in (-1, 0, 0.5, 2, 30, 45):
             factor = arb(epsilon).exp()
             gaps = (a[0] * b[0] - factor * a[1] * b[1] for a in columns[0] for b in columns[1])
             total = sum((gap for gap in gaps if gap > 0), arb(0))
-            assert encloses(pair.delta(epsilon), total.union(total + arb(Fraction(1, 10**20))))
+            assert encloses(pair.delta(epsilon), total.union(total + beyond))
             assert pair.delta(epsilon).width < 1e-12
 
 
@@ -86,7 +87,7 @@ def test_components_equal_on_both_sides_drop_out():
 def test_equal_products_lose_nothing():
     law = Product([DiscreteLaplace(2), DiscreteGaussian(5)])
     pair = law.pair(Product([DiscreteLaplace(2), DiscreteGaussian(5)]))
-    assert pair.delta(0).upper < 1e-300
+    assert pair.delta(0).upper < 1e-14
     assert pair.max_loss().contains(0.0)
 
 
@@ -115,8 +116,8 @@ def test_the_reversed_pair_reverses_every_component():
 
 
 def test_the_tradeoff_of_a_product_is_below_that_of_its_components():
-    p, q = shifted(DiscreteLaplace, 2, (1, 1))
-    single = DiscreteLaplace(2, center=1).pair(DiscreteLaplace(2))
+    p, q = shifted(DiscreteLaplace, Fraction(1, 2), (1, 1))
+    single = DiscreteLaplace(Fraction(1, 2), center=1).pair(DiscreteLaplace(Fraction(1, 2)))
     for alpha in (0.01, 0.2, 0.7):
         error = p.pair(q).tradeoff(alpha)
         assert error.lower <= single.tradeoff(alpha).upper

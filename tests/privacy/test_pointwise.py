@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import Finite, Pair
-from discreet.privacy import ZCDP, GaussianDP, PrivacyLoss, PureDP, RenyiDP, pointwise_delta
+from discreet.privacy import ZCDP, PrivacyLoss, PureDP, RenyiDP, pointwise_delta
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)
@@ -62,7 +62,7 @@ def test_chords_enclose_the_tail_of_every_finite_pair(first, second, epsilon):
 
 @pytest.mark.theorem("pointwise_delta.privacy")
 def test_the_two_deltas_differ_for_randomized_response():
-    loss = PureDP(1).loss
+    loss = PrivacyLoss.from_pairs([PureApproxPair(1)])
     weaker, stronger = loss.delta(0.9).upper, pointwise_delta(loss, 0.9).lower
     assert weaker == pytest.approx((math.e - math.exp(0.9)) / (1 + math.e))
     assert stronger == pytest.approx(math.e / (1 + math.e))
@@ -97,7 +97,12 @@ def test_a_promise_without_a_pair_bounds_the_tail_from_above(claim):
 def test_a_price_takes_the_worst_of_its_pairs():
     loss = PrivacyLoss.from_pairs([NormalPair(1), NormalPair(2)])
     assert pointwise_delta(loss, 1).upper == NormalPair(2).tail(1).upper
-    assert pointwise_delta(GaussianDP(2).loss, 1).upper == NormalPair(2).tail(1).upper
+
+
+def test_the_worst_pair_of_a_promise_does_not_bound_the_pointwise_delta():
+    # the law of a monotone exponential mechanism on [2, 0] against [1, 0] exceeds 0.1 with probability 0.8808
+    assert PureApproxPair(1).tail(0.1).upper < 0.8808
+    assert pointwise_delta(PureDP(1).loss, 0.1).upper >= 0.8808
 
 
 @pytest.mark.parametrize("bad", [-1, math.nan, "1", True])

@@ -45,7 +45,7 @@ def test_what_is_certified_for_integer_laplace_noise_is_true_on_a_dense_curve(sc
 
 
 @pytest.mark.theorem("normal_pair_is_worse.privacy")
-@pytest.mark.parametrize("rare", [1e-6, 1e-3])
+@pytest.mark.parametrize("rare", [1e-4, 1e-2])
 def test_a_rare_large_loss_is_judged_by_its_tail_and_not_by_its_bulk(rare):
     # half the time randomized response with epsilon 1, rarely with epsilon 5, silence otherwise
     small, large = PureApproxPair(1), PureApproxPair(5)

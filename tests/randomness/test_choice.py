@@ -57,6 +57,14 @@ def test_a_look_up_follows_the_columns_at_their_edges(masses):
             assert table.lookup(word)[0] == (column if low < keep else alias)
 
 
+@given(MASSES, st.integers(0, WORD - 1))
+def test_a_table_with_names_returns_the_name_of_the_outcome(masses, word):
+    names = np.array([-(7**place) for place in range(len(masses))], dtype=object) % 2**62
+    words_around = np.array([word, 0, WORD - 1, WORD // 2], dtype=np.uint64)
+    plain = AliasTable(masses).lookup(words_around)
+    assert AliasTable(masses, names.astype(np.int64)).lookup(words_around).tolist() == names[plain].tolist()
+
+
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=8).filter(sum))
 def test_small_tables_are_right_word_by_word(weights):
     total = sum(weights)

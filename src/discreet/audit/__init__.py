@@ -12,6 +12,7 @@ from discreet.audit.wire import audit_wire
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee
+from discreet.privacy.relation import combine
 
 __all__ = ["Goodness", "Level", "Outcome", "Verdict", "Witness", "audit", "goodness_of_fit"]
 
@@ -27,9 +28,10 @@ def audit(
 ) -> Verdict:
     """Put a mechanism's promise to the test.
 
-    `Level.EXACT` needs a `law(value)` and compares it on neighbouring inputs: the mechanism's own, those given, and
-    those found by `search` rounds of coordinate ascent. `Level.WIRE` runs the code `draws` times on both inputs of each
-    pair and looks at the form of outputs and errors; it takes any callable.
+    `Level.EXACT` needs a `law(value)`: it is compared with the claim on the neighbours given (the mechanism's own if
+    none are), in both directions, and on what `search` rounds of coordinate ascent find from the worst of them.
+    `Level.WIRE` runs the code `draws` times on both inputs of each pair and looks at the form of outputs and errors; it
+    takes any callable.
 
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.privacy import PureDP
@@ -46,6 +48,7 @@ def audit(
         claim = mechanism.guarantee
     if not isinstance(claim, Guarantee):
         raise ParameterError("a claim is a Guarantee, such as PureDP(0.1)", parameter="claim")
+    combine(getattr(mechanism, "relation", claim.relation), claim.relation)
     if level is Level.EXACT:
         if not hasattr(mechanism, "law") or not hasattr(mechanism, "neighbours"):
             raise ParameterError(

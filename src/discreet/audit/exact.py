@@ -1,63 +1,85 @@
 """The exact audit: the law on neighbours against the claim, two-sided, with a witness.
 
-For every pair of neighbouring inputs the loss pair of the two laws is enclosed. A lower end above the claim refutes it
-for good; upper ends bound the loss on everything that was searched, and no sampling is involved.
+For every pair of neighbouring inputs, in both directions, the loss pair of the two laws is enclosed. A lower end above
+the claim refutes it for good; upper ends bound the loss on everything that was searched, and no sampling is involved.
+Concentrated, Renyi and Gaussian claims are about whole curves: points of the curve can refute them, and only a theorem
+about the pair (its largest loss, its concentration, a normal pair that is worse) certifies them. What neither does
+stays open.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet.audit.search import climb
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.finite import FinitePair
+from discreet.laws.number import round_down, round_up
 from discreet.laws.pair import Pair
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.privacy import ApproxDP, Guarantee, PureDP
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation
 
 _DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9)
 _RELATIVE = 1e-9
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One pair of inputs in one direction: its loss in the claim's terms, and whether the claim is proven for it."""
+
+    first: Any
+    second: Any
+    pair: Pair
+    excess: Enclosure
+    proven: bool
 
 
 def audit_exact(
     mechanism: Mechanism, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]] | None, *, search: int
 ) -> Verdict:
-    """Compare the law with the claim over given neighbours, or over the mechanism's own and a search from there."""
+    """Compare the law with the claim over neighbours, given or the mechanism's own, and a search from the worst."""
     started = time.perf_counter()
-    pairs = list(mechanism.neighbours() if neighbours is None else neighbours)
-    if not pairs:
+    starts = list(mechanism.neighbours() if neighbours is None else neighbours)
+    if not starts:
         raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
-    measured = [(excess(_pair(mechanism, first, second), claim), first, second) for first, second in pairs]
-    best, first, second = max(measured, key=lambda entry: entry[0].lower)
-    if neighbours is None and search > 0:
-        found = climb(mechanism, (first, second), lambda pair: excess(pair, claim).lower, rounds=search)
-        pairs += found.tried
-        best, first, second = excess(_pair(mechanism, *found.inputs), claim), *found.inputs
-    limit = _limit(claim)
-    high = max(best.upper, *(entry[0].upper for entry in measured))
-    outcome = _outcome(best.lower, high, limit)
-    event = _event(_pair(mechanism, first, second))
+    examined = [one for first, second in starts for one in _both_ways(mechanism, claim, first, second)]
+    worst = max(examined, key=lambda one: one.excess.lower)
+    if search > 0:
+        tried = climb(mechanism, (worst.first, worst.second), lambda pair: excess(pair, claim).lower, rounds=search)
+        examined += [one for first, second in tried for one in _both_ways(mechanism, claim, first, second)]
+        worst = max(examined, key=lambda one: one.excess.lower)
+    direct = isinstance(claim, PureDP | ApproxDP)
+    proven = all(one.proven for one in examined)
+    high = max(one.excess.upper for one in examined) if direct or proven else None
+    outcome = Outcome.REFUTED if _refutes(worst, claim) else Outcome.KEPT if proven else Outcome.OPEN
     return Verdict(
         claim=claim,
         level=Level.EXACT,
         outcome=outcome,
-        low=best.lower,
+        low=worst.excess.lower,
         high=high,
         confidence=None,
-        witness=Witness(_shown(first), _shown(second), event),
+        witness=Witness(_shown(worst.first), _shown(worst.second), _event(worst.pair, claim)),
         findings=(),
-        pairs=len(pairs),
+        pairs=len(examined),
         samples=0,
         seconds=time.perf_counter() - started,
     )
 
 
-def _pair(mechanism: Mechanism, first: Any, second: Any) -> Pair:
-    """Return the loss pair of the mechanism on two inputs."""
-    return mechanism.law(first).pair(mechanism.law(second))
+def _both_ways(mechanism: Mechanism, claim: Guarantee, first: Any, second: Any) -> list[Examined]:
+    """Examine a pair of inputs and its reverse: the relation is symmetric, the loss is not."""
+    pair = mechanism.law(first).pair(mechanism.law(second))
+    directions = ((first, second, pair), (second, first, pair.reversed()))
+    return [Examined(a, b, one, excess(one, claim), proves(one, claim)) for a, b, one in directions]
 
 
 def excess(pair: Pair, claim: Guarantee) -> Enclosure:
@@ -69,39 +91,58 @@ def excess(pair: Pair, claim: Guarantee) -> Enclosure:
     if isinstance(claim, PureDP):
         return pair.max_loss()
     if isinstance(claim, ApproxDP):
-        return pair.epsilon(float(claim.delta))
-    ratios = [_ratio(pair.epsilon(delta), claim.loss.epsilon(delta).upper) for delta in _DELTAS]
-    low, high = max(ratio[0] for ratio in ratios), max(ratio[1] for ratio in ratios)
-    return Enclosure(low, low + (high - low) / 2, high, "worst ratio of epsilon to the claim over a range of deltas")
+        # epsilon(delta) falls: the lower end is taken at a delta not below the claim's, the upper at one not above
+        low = pair.epsilon(min(round_up(Fraction(claim.delta)), 1.0))
+        high = pair.epsilon(max(round_down(Fraction(claim.delta)), 0.0))
+        return Enclosure(low.lower, max(low.lower, min(high.estimate, high.upper)), high.upper, high.method)
+    own = float(claim.delta) if isinstance(claim, ZCDP) else 0.0
+    ratios = [_ratio(pair.epsilon(delta), claim.loss.epsilon(delta).upper) for delta in _DELTAS if delta > own]
+    low_ratio = max((ratio[0] for ratio in ratios), default=0.0)
+    high_ratio = max((ratio[1] for ratio in ratios), default=0.0)
+    middle = low_ratio if math.isinf(high_ratio) else low_ratio + (high_ratio - low_ratio) / 2
+    return Enclosure(low_ratio, middle, high_ratio, "worst ratio of epsilon to the claim over a range of deltas")
 
 
 def _ratio(measured: Enclosure, allowed: float) -> tuple[float, float]:
-    """Return bounds on measured / allowed; nothing measured is within any claim."""
-    if measured.upper == 0.0:
+    """Return bounds on measured / allowed; a point at which the claim allows everything says nothing."""
+    if measured.upper == 0.0 or math.isinf(allowed):
         return 0.0, 0.0
-    return (measured.lower / allowed, measured.upper / allowed) if allowed > 0.0 else (float("inf"), float("inf"))
+    return (measured.lower / allowed, measured.upper / allowed) if allowed > 0.0 else (math.inf, math.inf)
 
 
-def _limit(claim: Guarantee) -> float:
-    """Return what the excess may be at most."""
-    return float(claim.epsilon) if isinstance(claim, PureDP | ApproxDP) else 1.0
+def proves(pair: Pair, claim: Guarantee) -> bool:
+    """Say whether the claim is certain for a pair, up to a relative 1e-9 of rounding in its enclosures."""
+    if isinstance(claim, PureDP):
+        return pair.max_loss().upper <= float(claim.epsilon) * (1 + _RELATIVE)
+    if isinstance(claim, ApproxDP):
+        return excess(pair, claim).upper <= float(claim.epsilon) * (1 + _RELATIVE)
+    rho = pair.concentration()
+    known = None if rho is None else ZCDP(round_up(rho))
+    return PrivacyLoss.from_pairs([pair], claim=known).satisfies(claim.under(Relation.UNSTATED))
 
 
-def _outcome(low: float, high: float, limit: float) -> Outcome:
-    """Judge certain bounds against the limit; the upper ends carry rounding of a relative 1e-9."""
-    if low > limit:
-        return Outcome.REFUTED
-    return Outcome.KEPT if high <= limit * (1 + _RELATIVE) else Outcome.OPEN
+def _refutes(worst: Examined, claim: Guarantee) -> bool:
+    """Say whether the loss is certainly above the claim."""
+    limit = float(claim.epsilon) if isinstance(claim, PureDP | ApproxDP) else 1.0
+    return worst.excess.lower > limit
 
 
-def _event(pair: Pair) -> str:
-    """Describe the output on which the loss is largest."""
-    witness = getattr(pair, "witness", None)
-    return f"output {witness()}" if callable(witness) else "a half-line of outputs"
+def _event(pair: Pair, claim: Guarantee) -> str:
+    """Describe the outputs on which the claim is strained most."""
+    if not isinstance(pair, FinitePair):
+        return "the half-line of outputs whose loss is largest"
+    if isinstance(claim, PureDP):
+        return f"output {pair.witness()}"
+    level = float(claim.epsilon) if isinstance(claim, ApproxDP) else 0.0
+    above = pair.above(level)
+    more = "" if len(above) <= _SHOWN else f" and {len(above) - _SHOWN} more"
+    return f"any of the outputs {', '.join(str(one) for one in above[:_SHOWN])}{more}"
 
 
 def _shown(value: Any) -> Any:
     """Return an input of a search as something short to print; it was made up, not taken from anybody."""
     if isinstance(value, list):
         return [float(entry) for entry in value]
+    if isinstance(value, Fraction):
+        return float(value)
     return value.tolist() if hasattr(value, "tolist") else value

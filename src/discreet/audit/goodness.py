@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,8 +16,10 @@ from discreet.laws.law import IntegerLaw, Law
 from discreet.laws.on_grid import OnGrid
 from discreet.laws.tabulated import Tabulated
 
-_LEAST_EXPECTED = 10.0
+Floats = NDArray[np.float64]
+_LEAST_EXPECTED = 20.0
 _CELLS = 200
+_INT64 = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +39,9 @@ class Goodness:
 def goodness_of_fit(law: Law[Any], draws: Any) -> Goodness:
     """Compare draws with the law they should come from.
 
-    Cells are outcomes, or ranges between quantiles for laws on many integers; cells expected fewer than 10 times are
-    merged. A draw that the law says is impossible gives p = 0.
+    Cells are outcomes, or ranges between quantiles for laws on many integers; neighbouring cells are put together until
+    each is expected at least 20 times. A draw that the law says is impossible gives p = 0; too few draws to test
+    anything are refused.
 
     >>> from discreet.laws import DiscreteLaplace
     >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(3).sample(20000)).alarm()
@@ -43,26 +49,68 @@ def goodness_of_fit(law: Law[Any], draws: Any) -> Goodness:
     >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(4).sample(20000)).alarm()
     True
     """
+    cells, probabilities = cells_of(law, draws)
+    if cells is None:
+        return Goodness(float("inf"), 1, 0.0, _count(draws))
+    observed = np.bincount(cells, minlength=len(probabilities)).astype(np.float64)
+    groups = _groups(probabilities * len(cells))
+    return g_test(_sums(groups, observed), _sums(groups, probabilities))
+
+
+def independence(first: tuple[Law[Any], Any], second: tuple[Law[Any], Any]) -> Goodness:
+    """Compare pairs of draws with independent ones: a table of a few likely ranges against the product law."""
+    rows, columns = _coarse(*first), _coarse(*second)
+    if rows is None or columns is None:
+        return Goodness(float("inf"), 1, 0.0, _count(first[1]))
+    (one, shares_one), (two, shares_two) = rows, columns
+    observed = np.bincount(one * len(shares_two) + two, minlength=len(shares_one) * len(shares_two)).astype(np.float64)
+    expected = np.outer(shares_one, shares_two).ravel()
+    groups = _groups(expected * len(one))
+    return g_test(_sums(groups, observed), _sums(groups, expected), refuse=False)
+
+
+def _coarse(law: Law[Any], draws: Any) -> tuple[NDArray[np.int64], Floats] | None:
+    """Return draws in at most six ranges of about equal probability, and the probabilities."""
+    cells, probabilities = cells_of(law, draws)
+    if cells is None:
+        return None
+    middles = np.cumsum(probabilities) - probabilities / 2
+    groups = np.unique(np.minimum((middles * 6).astype(np.int64), 5), return_inverse=True)[1].astype(np.int64)
+    return groups[cells], _sums(groups, probabilities)
+
+
+def _sums(groups: NDArray[np.int64], values: Floats) -> Floats:
+    """Add up the values of each group."""
+    return np.bincount(groups, weights=values).astype(np.float64)
+
+
+def cells_of(law: Law[Any], draws: Any) -> tuple[NDArray[np.int64] | None, Floats]:
+    """Return the cell of every draw, or None where one is impossible, and the cells' probabilities."""
     if isinstance(law, OnGrid):
-        steps = np.asarray(draws, dtype=np.float64) / float(law.grid)
-        if np.any(steps != np.floor(steps)):
-            return Goodness(np.inf, 1, 0.0, int(steps.size))
-        return goodness_of_fit(law.law, steps.astype(np.int64))
+        steps = [Fraction(float(draw)) / law.grid for draw in _items(draws)]
+        return _integer_cells(law.law, steps)
     if isinstance(law, IntegerLaw):
-        return _test(*_integer_cells(law, np.asarray(draws).ravel()))
+        plain = isinstance(draws, np.ndarray) and draws.dtype == np.int64
+        return _integer_cells(law, draws.ravel() if plain else list(_items(draws)))
     outcomes = _outcomes(law)
     index = {outcome: position for position, outcome in enumerate(outcomes)}
-    flat = np.asarray(draws, dtype=object).ravel()
-    positions = np.array([index.get(_plain(draw), -1) for draw in flat], dtype=np.int64)
-    if np.any(positions < 0):
-        return Goodness(np.inf, 1, 0.0, int(flat.size))
-    expected = np.array([law.pmf(outcome) for outcome in outcomes], dtype=np.float64)
-    return _test(np.bincount(positions, minlength=len(outcomes)).astype(np.float64), expected)
+    places = [index.get(item, -1) for item in _items(draws)]
+    probabilities = np.array([law.pmf(outcome) for outcome in outcomes], dtype=np.float64)
+    if any(place < 0 or probabilities[place] == 0.0 for place in places):
+        return None, np.ones(1)
+    return np.array(places, dtype=np.int64), probabilities
 
 
-def _plain(value: Any) -> Any:
-    """Return a numpy scalar as a Python value, so that it can be looked up."""
-    return value.item() if isinstance(value, np.generic) else value
+def _items(draws: Any) -> Iterable[Any]:
+    """Walk over draws as Python values; a tuple is one draw."""
+    if isinstance(draws, np.ndarray):
+        return draws.ravel().tolist()
+    return [draw.item() if isinstance(draw, np.generic) else draw for draw in draws]
+
+
+def _count(draws: Any) -> int:
+    """Return how many draws there are."""
+    return int(draws.size) if isinstance(draws, np.ndarray) else len(draws)
 
 
 def _outcomes(law: Law[Any]) -> list[Any]:
@@ -75,46 +123,52 @@ def _outcomes(law: Law[Any]) -> list[Any]:
     return list(listed)
 
 
-def _integer_cells(law: IntegerLaw, draws: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return counts and probabilities of ranges between quantiles, single integers where the law is narrow."""
+def _integer_cells(law: IntegerLaw, draws: Any) -> tuple[NDArray[np.int64] | None, Floats]:
+    """Return cells between quantiles, single integers where the law is narrow; compared as integers of any size."""
+    if not isinstance(draws, np.ndarray):
+        if any(isinstance(draw, bool) or int(draw) != draw for draw in draws):
+            return None, np.ones(1)
+        draws = [int(draw) for draw in draws]
+    low, high = law.support
+    if len(draws) > 0 and ((low is not None and min(draws) < low) or (high is not None and max(draws) > high)):
+        return None, np.ones(1)
     levels = np.concatenate([10.0 ** -np.arange(6, 2, -1.0), np.arange(1, _CELLS) / _CELLS])
     levels = np.unique(np.concatenate([levels, 1 - levels]))
-    edges = np.unique(np.array([law.quantile(float(level)) for level in levels], dtype=object))
-    cumulative = np.asarray(law.cdf(edges), dtype=np.float64)
-    probabilities = np.diff(np.concatenate([[0.0], cumulative]))
-    last = float(law.sf(edges[-1]))
-    places = np.searchsorted(edges.astype(np.float64), draws.astype(np.float64), side="left")
-    observed = np.bincount(places, minlength=edges.size + 1).astype(np.float64)
-    return observed, np.concatenate([probabilities, [last]])
+    edges = sorted({law.quantile(float(level)) for level in levels})
+    listed = np.array([*edges, None], dtype=object)[:-1]
+    cumulative = np.asarray(law.cdf(listed), dtype=np.float64)
+    probabilities = np.concatenate([np.diff(np.concatenate([[0.0], cumulative])), [float(law.sf(edges[-1]))]])
+    probabilities = np.maximum(probabilities, 0.0)
+    if isinstance(draws, np.ndarray) and edges[0] > -_INT64 and edges[-1] < _INT64:
+        return np.searchsorted(np.array(edges, dtype=np.int64), draws).astype(np.int64), probabilities
+    return np.array([bisect_left(edges, int(draw)) for draw in draws], dtype=np.int64), probabilities
 
 
-def _test(observed: NDArray[np.float64], probabilities: NDArray[np.float64]) -> Goodness:
-    """Return the G-test of counts against probabilities, small cells merged."""
+def _groups(expected: Floats) -> NDArray[np.int64]:
+    """Number groups of neighbouring cells, each expected often enough for the test's null law to hold."""
+    groups, current, total = np.empty(len(expected), dtype=np.int64), 0, 0.0
+    rest = float(expected.sum())
+    for position, one in enumerate(expected):
+        groups[position] = current
+        total += float(one)
+        rest -= float(one)
+        if total >= _LEAST_EXPECTED and rest >= _LEAST_EXPECTED:
+            current, total = current + 1, 0.0
+    return groups
+
+
+def g_test(observed: Floats, probabilities: Floats, *, refuse: bool = True) -> Goodness:
+    """Return the G-test of counts against probabilities, with Williams' correction for small counts."""
     from scipy.special import chdtrc
 
     total = float(observed.sum())
-    expected = probabilities / probabilities.sum() * total
-    if np.any((expected == 0.0) & (observed > 0)):
-        return Goodness(np.inf, 1, 0.0, int(total))
-    observed, expected = _merged(observed, expected)
-    degrees = max(len(observed) - 1, 0)
-    if degrees == 0:
+    shares = probabilities / probabilities.sum()
+    cells = len(observed)
+    if cells < 2:
+        if refuse and total < 2 * _LEAST_EXPECTED:  # with more draws one cell means that one outcome has all the mass
+            raise ParameterError("too few draws to test this law against: ask for more", parameter="draws")
         return Goodness(0.0, 0, 1.0, int(total))
     seen = observed > 0
-    statistic = 2.0 * float(np.sum(observed[seen] * np.log(observed[seen] / expected[seen])))
-    return Goodness(statistic, degrees, float(chdtrc(degrees, max(statistic, 0.0))), int(total))
-
-
-def _merged(
-    observed: NDArray[np.float64], expected: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Merge the rarest cells until each is expected often enough for the test's null law to hold."""
-    order = np.argsort(expected)
-    sums = np.cumsum(expected[order])
-    rare = int(np.searchsorted(expected[order], _LEAST_EXPECTED))
-    if rare == 0:
-        return observed, expected
-    if sums[rare - 1] < _LEAST_EXPECTED:
-        rare = min(rare + 1, len(order))
-    merged, kept = order[:rare], order[rare:]
-    return np.append(observed[kept], observed[merged].sum()), np.append(expected[kept], expected[merged].sum())
+    statistic = 2.0 * float(np.sum(observed[seen] * np.log(observed[seen] / (shares[seen] * total))))
+    correction = 1.0 + (float(np.sum(1.0 / shares)) - 1.0) / (6.0 * total * (cells - 1))
+    return Goodness(statistic, cells - 1, float(chdtrc(cells - 1, max(statistic / correction, 0.0))), int(total))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,34 +18,25 @@ Inputs = tuple[Any, Any]
 Objective = Callable[[Pair], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The best inputs of a search, and everything it tried."""
-
-    inputs: Inputs
-    tried: list[Inputs]
-
-
-def climb(mechanism: Mechanism, start: Inputs, objective: Objective, *, rounds: int) -> Found:
-    """Improve a pair of integer vectors coordinate by coordinate; other inputs are returned as they are.
+def climb(mechanism: Mechanism, start: Inputs, objective: Objective, *, rounds: int) -> list[Inputs]:
+    """Improve a pair of integer vectors coordinate by coordinate, and return what was found best on the way.
 
     A coordinate may take a few places around the threshold's scale and move by -D, 0 or D (0 or D only when monotone,
     in either direction overall). Each round walks all coordinates once; the search stops early when a round gains
     nothing.
     """
     if not isinstance(mechanism, NoisyMax | AboveThreshold) or not isinstance(start[0], np.ndarray):
-        return Found(start, [])
+        return []
     step = round(float(np.max(np.abs(np.asarray(start[1]) - np.asarray(start[0])))))
     scale = mechanism.noise.scale if isinstance(mechanism, NoisyMax) else mechanism.query_noise.scale
     places = np.unique(
         np.round(float(scale) * np.array([-10, -5, -2, -1, -0.25, 0, 0.25, 1, 2, 5, 10])).astype(np.int64)
     )
     moves = (0, step) if mechanism.monotone else (-step, 0, step)
-    tried: list[Inputs] = []
+    improvements: list[Inputs] = []
 
     def value(base: NDArray[np.int64], move: NDArray[np.int64]) -> tuple[float, Inputs]:
         inputs = (base, base + move)
-        tried.append(inputs)
         try:
             pair = mechanism.law(inputs[0]).pair(mechanism.law(inputs[1]))
         except DiscreetError:
@@ -58,7 +48,7 @@ def climb(mechanism: Mechanism, start: Inputs, objective: Objective, *, rounds: 
     if mechanism.monotone and np.any(move < 0):
         base, move = base + move, -move
     anchor = int(base[0])
-    best, inputs = value(base, move)
+    best, _ = value(base, move)
     for _ in range(rounds):
         before = best
         for coordinate in range(base.size):
@@ -68,7 +58,8 @@ def climb(mechanism: Mechanism, start: Inputs, objective: Objective, *, rounds: 
                     trial_base[coordinate], trial_move[coordinate] = place, shift
                     gained, candidate = value(trial_base, trial_move)
                     if gained > best:
-                        best, inputs, base, move = gained, candidate, trial_base, trial_move
+                        best, base, move = gained, trial_base, trial_move
+                        improvements.append(candidate)
         if best <= before:
             break
-    return Found(inputs, tried)
+    return improvements

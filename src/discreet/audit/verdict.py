@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from discreet.display.html import definition_list
-from discreet.privacy import Guarantee
+from discreet.privacy import ApproxDP, Guarantee, PureDP
 
 
 class Level(Enum):
@@ -38,8 +38,10 @@ class Witness:
 class Verdict:
     """The finding of an audit.
 
-    `low` is certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is
-    None for exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell.
+    For pure and approximate claims `low` and `high` are losses (for the latter at the claim's delta); for the other
+    notions they are shares of what the claim allows, the worst over a range of deltas, so that 1 is the limit. `low` is
+    certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is None for
+    exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell.
     """
 
     claim: Guarantee
@@ -66,10 +68,11 @@ class Verdict:
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order."""
         high = "" if self.high is None else f", at most {self.high:.6g} on the inputs searched"
+        direct = isinstance(self.claim, PureDP | ApproxDP) or self.level is Level.WIRE
         rows = [
             ("claim", str(self.claim)),
             ("verdict", self.outcome.value),
-            ("loss", f"at least {self.low:.6g}{high}"),
+            ("loss" if direct else "share of the claim", f"at least {self.low:.6g}{high}"),
             (
                 "examined",
                 f"{self.level.value}; {self.pairs} pairs of neighbours, {self.samples} samples, {self.seconds:.2f} s",

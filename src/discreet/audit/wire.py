@@ -1,9 +1,12 @@
 """The wire audit: does the form of an output tell what its value must not?
 
-Events are fixed beforehand, counted on both inputs of a pair, and turned into a lower bound on epsilon by
-Clopper-Pearson intervals with a Bonferroni correction over all events and pairs. Besides, some forms must not occur at
-all: outputs whose type or shape differs between neighbours, NaN, infinities, minus zero, numbers off the declared grid,
-and errors that differ.
+Every draw is looked at for a list of events: its form (type, shape, lengths, keys), the error it raised, NaN,
+infinities, minus zero, not being a multiple of a power of two, being reachable by naive inversion from one of the
+inputs. Forms and errors are not known beforehand, so they are collected on the first half of the draws and counted on
+the second. Each event is counted once a draw on both inputs of a pair, and turned into a lower bound on epsilon by
+Clopper-Pearson intervals with a Bonferroni correction over all events and pairs. A claim is refuted when such a bound
+exceeds it; forms that are wrong on any input (NaN, infinities, minus zero, off the declared grid) are findings, and
+refute by themselves.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,11 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
-from discreet.privacy import Guarantee
+from discreet.errors import ParameterError
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
 Floats = NDArray[np.float64]
-_GRIDS = range(-60, -19, 1)
+Event = Callable[["Draw"], bool]
+_GRIDS = range(-60, -19)
 _CONFIDENCE = 1 - 1e-6
+_ALLOWANCE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one run gave: its form in words, and its floats where it is one or an array of them."""
+
+    form: str
+    floats: Floats | None
 
 
 def audit_wire(
@@ -31,25 +46,26 @@ def audit_wire(
     """Run the mechanism on both inputs of each pair and look at the form of what comes out."""
     started = time.perf_counter()
     pairs = list(neighbours)
-    findings: list[str] = []
-    best, witness, samples = 0.0, None, 0
-    tests = max(len(pairs) * 2 * (len(_GRIDS) + 3), 1)
-    for first, second in pairs:
-        release = getattr(mechanism, "release", mechanism)
-        one, two = _outputs(release, first, draws), _outputs(release, second, draws)
-        samples += 2 * draws
-        findings += _channels(one, two)
-        if isinstance(one, str) or isinstance(two, str):
-            continue
-        outputs = [one, two]
-        findings += _forbidden(outputs, getattr(mechanism, "grid", None))
-        for name, events in _events(outputs, (first, second), getattr(mechanism, "scale", None)):
-            bound = _bound(events, claim, tests)
+    if not pairs or draws < 2:
+        raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbours")
+    delta, limit = _allowed(claim)
+    release = getattr(mechanism, "release", mechanism)
+    runs = [(_runs(release, first, draws), _runs(release, second, draws)) for first, second in pairs]
+    events = [
+        _events(*both, inputs, getattr(mechanism, "scale", None)) for both, inputs in zip(runs, pairs, strict=True)
+    ]
+    tests = 2 * sum(len(listed) for listed in events)
+    best, witness = 0.0, None
+    for (first, second), inputs, listed in zip(runs, pairs, events, strict=True):
+        for name, event in listed:
+            counts = [sum(event(draw) for draw in half) for half in (first[draws // 2 :], second[draws // 2 :])]
+            bound = _bound(counts, draws - draws // 2, delta, tests)
             if bound > best:
-                best, witness = bound, Witness(first, second, name)
-    limit = _epsilon(claim)
-    unique = tuple(dict.fromkeys(findings))
-    outcome = Outcome.REFUTED if best > limit or unique else Outcome.KEPT
+                best, witness = bound, Witness(inputs[0], inputs[1], name)
+    everything = [draw for both in runs for run in both for draw in run]
+    findings = _findings(everything, getattr(mechanism, "grid", None))
+    failed = all(draw.form.startswith("error") for draw in everything)
+    outcome = Outcome.REFUTED if best > limit or findings else Outcome.OPEN if failed else Outcome.KEPT
     return Verdict(
         claim=claim,
         level=Level.WIRE,
@@ -58,89 +74,96 @@ def audit_wire(
         high=None,
         confidence=_CONFIDENCE,
         witness=witness,
-        findings=unique,
+        findings=(*findings, *(("every run raised an error",) if failed else ())),
         pairs=len(pairs),
-        samples=samples,
+        samples=len(everything),
         seconds=time.perf_counter() - started,
     )
 
 
-def _outputs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> list[Any] | str:
-    """Return outputs, or the type and text of the error that the input raises."""
+def _runs(release: Callable[[Any], Any], value: Any, draws: int) -> list[Draw]:
+    """Run on one input; an error is an outcome like any other."""
+    return [_run(release, value) for _ in range(draws)]
+
+
+def _run(release: Callable[[Any], Any], value: Any) -> Draw:
+    """Run once."""
     try:
-        return [mechanism(value) for _ in range(draws)]
+        output = release(value)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return Draw(f"error {type(error).__name__}: {error}", None)
+    return Draw(_form(output), _floats(output))
 
 
-def _channels(first: list[Any] | str, second: list[Any] | str) -> list[str]:
-    """Compare errors, types and shapes of two neighbours."""
-    if isinstance(first, str) or isinstance(second, str):
-        return [] if first == second else ["neighbouring inputs do not raise the same error"]
-    found = []
-    if {_form(output) for output in first} != {_form(output) for output in second}:
-        found.append("neighbouring inputs give outputs of different type or shape")
-    return found
-
-
-def _form(output: Any) -> tuple[str, tuple[int, ...]]:
-    """Return the type and shape of an output."""
+def _form(output: Any) -> str:
+    """Describe the type, shape, lengths and keys of an output, never its numbers."""
     if isinstance(output, np.ndarray):
-        return f"array of {output.dtype}", output.shape
+        return f"array of {output.dtype}, shape {output.shape}"
+    if isinstance(output, dict):
+        return f"dict {{{', '.join(f'{key!r}: {_form(entry)}' for key, entry in output.items())}}}"
     if isinstance(output, list | tuple):
-        return type(output).__name__, (len(output),)
-    return type(output).__name__, ()
+        return f"{type(output).__name__} ({', '.join(_form(entry) for entry in output)})"
+    if isinstance(output, str | bytes):
+        return f"{type(output).__name__} of length {len(output)}"
+    return type(output).__name__
 
 
-def _numbers(outputs: list[Any]) -> Floats | None:
-    """Return numeric outputs as floats, or None where they are not floats at all."""
-    flat = np.concatenate([np.asarray(output).ravel() for output in outputs]) if outputs else np.empty(0)
-    return flat if flat.dtype == np.float64 else None
-
-
-def _forbidden(outputs: list[list[Any]], grid: Fraction | None) -> list[str]:
-    """Name forms that no float output may have."""
-    found = []
-    for numbers in (_numbers(output) for output in outputs):
-        if numbers is None:
-            continue
-        if not np.all(np.isfinite(numbers)):
-            found.append("an output is NaN or infinite")
-            continue
-        if np.any((numbers == 0.0) & np.signbit(numbers)):
-            found.append("an output is minus zero")
-        if grid is not None and np.any(_off_grid(numbers, grid)):
-            found.append("an output lies off the declared grid")
-    return found
-
-
-def _off_grid(numbers: Floats, grid: Fraction) -> NDArray[np.bool_]:
-    """Say which numbers are no multiples of a power of two."""
-    steps = numbers / float(grid)
-    return np.asarray(steps != np.floor(steps))
+def _floats(output: Any) -> Floats | None:
+    """Return the floats of a number or an array; tuples, positions and texts have none."""
+    if isinstance(output, float | np.floating) or (isinstance(output, np.ndarray) and output.dtype.kind == "f"):
+        return np.atleast_1d(np.asarray(output, dtype=np.float64)).ravel()
+    return None
 
 
 def _events(
-    outputs: list[list[Any]], inputs: tuple[Any, Any], scale: float | None
-) -> list[tuple[str, tuple[NDArray[np.bool_], NDArray[np.bool_]]]]:
-    """Return precision and reachability events on both sides."""
-    one, two = _numbers(outputs[0]), _numbers(outputs[1])
-    if one is None or two is None or not (np.all(np.isfinite(one)) and np.all(np.isfinite(two))):
-        return []
-    events = [
-        (f"the output is no multiple of 2^{k}", (_off_grid(one, Fraction(2) ** k), _off_grid(two, Fraction(2) ** k)))
-        for k in _GRIDS
+    first: list[Draw], second: list[Draw], inputs: tuple[Any, Any], scale: float | None
+) -> list[tuple[str, Event]]:
+    """Return the events to count: the forms seen in the first halves, precision and reachability for floats."""
+    early = [*first[: len(first) // 2], *second[: len(second) // 2]]
+    events: list[tuple[str, Event]] = [
+        (f"the output has the form {form!r}", _has_form(form)) for form in sorted({draw.form for draw in early})
     ]
-    if scale is not None and not any(isinstance(value, np.ndarray) for value in inputs):
+    if not any(draw.floats is not None for draw in early):
+        return events
+    events += [(f"an output is no multiple of 2^{k}", _is_off(Fraction(2) ** k)) for k in _GRIDS]
+    if scale is not None and all(isinstance(value, int | float | Fraction) for value in inputs):
         for value in inputs:
-            place = float(value)
             events.append(
-                (
-                    "the output is reachable by naive inversion from one input",
-                    (reachable(one, place, scale), reachable(two, place, scale)),
-                )
+                ("an output is reachable by naive inversion from one input", _is_reached(float(value), scale))
             )
     return events
+
+
+def _has_form(form: str) -> Event:
+    return lambda draw: draw.form == form
+
+
+def _is_off(grid: Fraction) -> Event:
+    return lambda draw: draw.floats is not None and bool(np.any(_off_grid(draw.floats, grid)))
+
+
+def _is_reached(place: float, scale: float) -> Event:
+    return lambda draw: draw.floats is not None and bool(np.all(reachable(draw.floats, place, scale)))
+
+
+def _findings(draws: list[Draw], grid: Fraction | None) -> tuple[str, ...]:
+    """Name forms that no float output may have, whatever the input."""
+    numbers = [draw.floats for draw in draws if draw.floats is not None]
+    found = []
+    if any(not np.all(np.isfinite(one)) for one in numbers):
+        found.append("an output is NaN or infinite")
+    if any(np.any((one == 0.0) & np.signbit(one)) for one in numbers):
+        found.append("an output is minus zero")
+    if grid is not None and any(np.any(_off_grid(one, grid)) for one in numbers):
+        found.append("an output lies off the declared grid")
+    return tuple(found)
+
+
+def _off_grid(numbers: Floats, grid: Fraction) -> NDArray[np.bool_]:
+    """Say which numbers are no multiples of a power of two; infinities and numbers too large to have a fraction are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = numbers / float(grid)
+    return np.asarray(np.isfinite(steps) & (steps != np.floor(steps)))
 
 
 def reachable(outputs: Floats, place: float, scale: float) -> NDArray[np.bool_]:
@@ -148,39 +171,40 @@ def reachable(outputs: Floats, place: float, scale: float) -> NDArray[np.bool_]:
 
     Naive samplers compute exactly that, and leave holes between the reachable floats that differ from input to input.
     """
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         guess = np.exp(-np.abs(outputs - place) / scale)
-    steps = np.round(guess * 2.0**53)
-    hit = np.zeros(outputs.shape, dtype=np.bool_)
-    for offset in range(-2, 3):
-        u = np.maximum(steps + offset, 1.0) * 2.0**-53
-        noise = scale * np.log(np.minimum(u, 1.0))
-        hit |= (place + noise == outputs) | (place - noise == outputs)
+        steps = np.round(guess * 2.0**53)
+        hit = np.zeros(outputs.shape, dtype=np.bool_)
+        for offset in range(-2, 3):
+            u = np.clip((steps + offset) * 2.0**-53, 2.0**-53, 1.0)
+            noise = scale * np.log(u)
+            hit |= (place + noise == outputs) | (place - noise == outputs)
     return hit
 
 
-def _bound(events: tuple[NDArray[np.bool_], NDArray[np.bool_]], claim: Guarantee, tests: int) -> float:
+def _bound(counts: list[int], draws: int, delta: float, tests: int) -> float:
     """Return a lower confidence bound on epsilon from one event, in both directions."""
-    delta = float(getattr(claim, "delta", 0.0))
-    counts = [(int(np.count_nonzero(event)), int(event.size)) for event in events]
-    rest = (1 - _CONFIDENCE) / tests
-    bounds = [_log_ratio(counts[0], counts[1], delta, rest), _log_ratio(counts[1], counts[0], delta, rest)]
-    return max(bounds)
+    rest = (1 - _CONFIDENCE) / max(tests, 1)
+    one, two = counts
+    return max(_log_ratio(one, two, draws, delta, rest), _log_ratio(two, one, draws, delta, rest))
 
 
-def _log_ratio(first: tuple[int, int], second: tuple[int, int], delta: float, rest: float) -> float:
+def _log_ratio(seen: int, other: int, draws: int, delta: float, rest: float) -> float:
     """Return ln of (lower bound on P minus delta) over the upper bound on Q, at least 0."""
     from scipy.special import betaincinv
 
-    (seen, of), (other, other_of) = first, second
-    low = 0.0 if seen == 0 else float(betaincinv(seen, of - seen + 1, rest / 2))
-    high = 1.0 if other == other_of else float(betaincinv(other + 1, other_of - other, 1 - rest / 2))
+    low = 0.0 if seen == 0 else float(betaincinv(seen, draws - seen + 1, rest / 2))
+    high = 1.0 if other == draws else float(betaincinv(other + 1, draws - other, 1 - rest / 2))
     return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
 
 
-def _epsilon(claim: Guarantee) -> float:
-    """Return what a sampled event may show at most: the claim's epsilon at its delta, or at delta 0 for the others."""
-    epsilon = getattr(claim, "epsilon", None)
-    if isinstance(epsilon, int | float):
-        return float(epsilon)
-    return float(claim.loss.epsilon(1e-9).upper)
+def _allowed(claim: Guarantee) -> tuple[float, float]:
+    """Return a delta, the claim's own or one in a thousand more, and the epsilon that the claim allows at it."""
+    match claim:
+        case PureDP():
+            return 0.0, float(claim.epsilon)
+        case ApproxDP():
+            return float(claim.delta), float(claim.epsilon)
+    own = Fraction(claim.delta) if isinstance(claim, ZCDP) else Fraction(0)
+    delta = float(own + (1 - own) * _ALLOWANCE)
+    return delta, claim.loss.epsilon(delta).upper

@@ -18,6 +18,7 @@ _REACH = 64
 _LARGEST_WINDOW = 1 << 20
 _LARGEST_OUTCOMES = 1 << 14
 _UNIT = 2.0**-42
+_LEAST_NORMAL = 2.0**-1020
 
 
 class AboveThresholdLaw(Tabulated):
@@ -29,7 +30,8 @@ class AboveThresholdLaw(Tabulated):
         P(outcome) = sum over r of P(R = r) * product of P(v_i + N < T + r) or P(v_i + N >= T + r) over the values
         looked at.
 
-    The sum reaches 64 scales beyond the largest distance to the threshold; what lies outside is added to the upper
+    The sum reaches 64 scales beyond five times the largest distance to the threshold, where even the rarest outcomes
+    have all but a negligible share of their mass; what lies outside is added to the upper
     bound.
     """
 
@@ -50,7 +52,7 @@ class AboveThresholdLaw(Tabulated):
     def _table(self) -> tuple[list[Any], Floats, Floats]:
         """Walk the tree of verdicts once, carrying the probability given each threshold noise."""
         span = int(np.max(np.abs(self.distances), initial=0))
-        reach = span + int(_REACH * self.threshold_noise.scale) + 2
+        reach = 5 * span + int(_REACH * self.threshold_noise.scale) + 2
         if reach * max(self.distances.size, 1) > _LARGEST_WINDOW * 8 or reach > _LARGEST_WINDOW:
             raise ParameterError(
                 "the exact law of this stream needs too many grid points; use a coarser grid= to look at it"
@@ -77,7 +79,8 @@ class AboveThresholdLaw(Tabulated):
         computed = np.array(values)[order]
         error = _UNIT * (self.distances.size + 2)
         outside = 2.0 * float(self.threshold_noise.sf(reach)) * (1 + error)
-        return [outcomes[i] for i in order], computed * (1 - error), computed * (1 + error) + outside
+        low = np.where(computed < _LEAST_NORMAL, 0.0, computed * (1 - error))
+        return [outcomes[i] for i in order], low, computed * (1 + error) + outside + _LEAST_NORMAL
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Run the mechanism on the stream; outcomes are tuples of reported positions."""

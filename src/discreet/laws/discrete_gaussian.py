@@ -79,6 +79,15 @@ class DiscreteGaussian(IntegerNoise):
         """The loss (2 y shift - shift^2) / (2 scale^2) exceeds epsilon from epsilon scale^2 / shift + shift / 2 on."""
         return math.floor(epsilon * self.scale * self.scale / shift + Fraction(shift, 2)) + 1
 
+    def concentration(self, shift: int) -> Fraction:
+        """D_alpha <= alpha shift^2 / (2 scale^2).
+
+        Completing the square, D_alpha is that plus 1 / (alpha - 1) times the log of a ratio of two sums of the Gaussian
+        over the lattice, the numerator shifted off it; by Poisson summation, with positive terms, the unshifted sum is
+        the larger.
+        """
+        return Fraction(shift * shift) / (2 * self.scale * self.scale)
+
     def largest_loss(self, shift: int) -> None:  # noqa: ARG002  the same for every shift
         """Infinite: the loss grows with the outcome."""
         return

@@ -92,6 +92,12 @@ def _rounded(values: Sequence[Fraction]) -> tuple[Floats, Floats]:
     return np.array([round_down(v) for v in values]), np.array([round_up(v) for v in values])
 
 
+def _chance(lower: float, upper: float, method: str) -> Enclosure:
+    """Enclose a probability between computed ends, widened by one unit in the last place."""
+    low, high = min(max(math.nextafter(lower, 0.0), 0.0), 1.0), min(math.nextafter(upper, 2.0), 1.0)
+    return Enclosure(low, low + (high - low) / 2, high, method)
+
+
 class FinitePair(Pair):
     """A pair on finitely many atoms, each probability enclosed: low <= P(y) <= high, and likewise Q.
 
@@ -124,7 +130,7 @@ class FinitePair(Pair):
             lower_terms = np.where(self.q_high > 0, self.p_low - large * self.q_high, self.p_low)
         upper = math.fsum(np.maximum(upper_terms, 0.0) * (1 + _ROUNDING))
         lower = math.fsum(np.maximum(lower_terms * (1 - _ROUNDING), 0.0))
-        return Enclosure.outward(lower, min(upper, 1.0), method="sum over the atoms, rounded outward", floor=0.0)
+        return _chance(lower, upper, "sum over the atoms, rounded outward")
 
     def losses(self) -> tuple[Floats, Floats]:
         """Return bounds on ln P / Q for every atom; each logarithm is within a relative 2^-50 of the truth."""
@@ -145,11 +151,17 @@ class FinitePair(Pair):
         """Return the atom whose loss is certainly largest."""
         return self.outcomes[int(np.argmax(self.losses()[0]))]
 
+    def above(self, epsilon: float) -> list[Any]:
+        """Return the atoms whose loss is certainly above epsilon, the largest first."""
+        low = self.losses()[0]
+        order = np.argsort(-low, kind="stable")
+        return [self.outcomes[index] for index in order if low[index] > epsilon]
+
     def tail(self, epsilon: float) -> Enclosure:
         """Enclose P(loss > epsilon): the pointwise delta, at least the hockey-stick one."""
         low, high = self.losses()
         sure, possible = math.fsum(self.p_low[low > epsilon]), math.fsum(self.p_high[high > epsilon])
-        return Enclosure.outward(sure, min(possible, 1.0), method="sum over the atoms above epsilon", floor=0.0)
+        return _chance(sure, possible, "sum over the atoms above epsilon")
 
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: sup over epsilon of 1 - delta - e^epsilon alpha."""

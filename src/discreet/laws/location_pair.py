@@ -63,6 +63,10 @@ class LocationPair(Pair):
             return Enclosure.exact(math.inf, method=method)
         return Enclosure(round_down(largest), float(largest), round_up(largest), method)
 
+    def concentration(self) -> Fraction | None:
+        """The rho of the noise at this shift, where a theorem gives one."""
+        return self.noise.concentration(self.shift)
+
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: a half-line, randomised on its boundary point."""
         if not 0.0 <= alpha <= 1.0:

@@ -77,6 +77,10 @@ class IntegerNoise(IntegerLaw):
     def largest_loss(self, shift: int) -> Fraction | None:
         """Return the supremum of ln p(y - shift) / p(y), exactly, or None when it is infinite."""
 
+    def concentration(self, shift: int) -> Fraction | None:  # noqa: ARG002  for laws that know one
+        """Return a rho with D_alpha <= alpha rho for two centres this far apart, where a theorem gives one."""
+        return None
+
     @property
     def support(self) -> tuple[None, None]:
         """All integers."""

@@ -16,6 +16,7 @@ from discreet.laws.tabulated import Floats, Tabulated
 _REACH = 64
 _LARGEST_WINDOW = 1 << 21
 _UNIT = 2.0**-42
+_LEAST_NORMAL = 2.0**-1020
 
 
 class NoisyMaxLaw(Tabulated):
@@ -54,7 +55,8 @@ class NoisyMaxLaw(Tabulated):
         values = terms.sum(axis=1)  # along the contiguous axis numpy sums pairwise: an error of log2(n) roundings
         outside = self.noise.sf(high - self.scores) + self.noise.cdf(low - 1 - self.scores)
         error = _UNIT * (count + 2)
-        return list(range(count)), values * (1 - error), values * (1 + error) + outside * (1 + error)
+        low_bounds = np.where(values < _LEAST_NORMAL, 0.0, values * (1 - error))
+        return list(range(count)), low_bounds, values * (1 + error) + outside * (1 + error) + _LEAST_NORMAL
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Run the mechanism: add noise, take the first largest."""

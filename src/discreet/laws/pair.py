@@ -35,6 +35,10 @@ class Pair(ABC):
     def reversed(self) -> Pair:
         """Return the pair with P and Q exchanged."""
 
+    def concentration(self) -> Fraction | None:
+        """Return a rho with every Renyi divergence D_alpha proven to be at most alpha rho, where one is known."""
+        return None
+
     def epsilon(self, delta: float) -> Enclosure:
         """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta."""
         if not 0.0 <= delta <= 1.0:

@@ -21,6 +21,7 @@ from discreet.randomness.rigour import lower_float, precision, upper_float
 
 _LARGEST = 1 << 21
 _TAIL = Fraction(1, 10**16)
+_LEAST_NORMAL = 2.0**-1020
 
 
 class Product(Law[tuple[Any, ...]]):
@@ -81,6 +82,13 @@ class ProductPair(Pair):
         low, high = math.fsum(part.lower for part in parts), math.fsum(part.upper for part in parts)
         return Enclosure.outward(low, high, method="sum of the components' largest losses")
 
+    def concentration(self) -> Fraction | None:
+        """Renyi divergences of independent components add, and so do their bounds."""
+        parts = [pair.concentration() for pair in self.pairs]
+        return (
+            None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
+        )
+
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose delta on the joint atoms."""
         return self.joint().delta(epsilon)
@@ -112,6 +120,8 @@ def _multiply(left: FinitePair, right: FinitePair) -> FinitePair:
     high = [
         (np.outer(a, b) * (1 + slack)).ravel() for a, b in ((left.p_high, right.p_high), (left.q_high, right.q_high))
     ]
+    low = [np.where(array < _LEAST_NORMAL, 0.0, array) for array in low]
+    high = [array + _LEAST_NORMAL for array in high]  # below it products lose their relative accuracy
     return FinitePair(range(count), low[0], high[0], low[1], high[1])
 
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent
+from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.above_threshold import AboveThresholdLaw
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational, round_up
@@ -22,6 +22,7 @@ from discreet.mechanisms.selection_grid import SelectionGrid
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
 
 _CELLS = 1 << 14
+_SMALL = 1 << 61
 
 
 class Split(Enum):
@@ -202,7 +203,9 @@ class AboveThreshold(Mechanism):
 
     def law(self, value: Any) -> AboveThresholdLaw:
         """Return the law of the reported positions on a fixed stream (noisy answers are not part of it)."""
-        steps = self._grid.array(value).astype(np.int64)
+        steps = self._grid.array(value)
+        if steps.dtype == object or abs(self._threshold) >= _SMALL:
+            raise InputError("the exact law is available for values and a threshold within 2^61 grid steps")
         return AboveThresholdLaw(
             steps, self._threshold, self.threshold_noise.scale, self.query_noise.scale, hits=self.hits
         )
@@ -247,7 +250,7 @@ class AboveThreshold(Mechanism):
         far = int(10 * self.query_noise.scale) + 1
         for length, others, last in ((1, 0, 0), (3, 0, 0), (6, far, -far), (6, -far, far)):
             for sign in (1, -1):
-                base = np.full(length, self._threshold + others, dtype=np.int64)
+                base = np.full(length, min(max(self._threshold, -_SMALL), _SMALL) + others, dtype=np.int64)
                 base[-1] = self._threshold + last
                 moved = base + step * sign
                 if not self.monotone:

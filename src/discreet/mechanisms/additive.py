@@ -171,7 +171,14 @@ class AdditiveNoise(Mechanism):
         return width if self._integer else round_up((width + Fraction(1, 2)) * self.grid)
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield scalars one sensitivity apart, at places where rounding and size could matter."""
+        """Yield answers one sensitivity apart, at places where rounding and size could matter."""
+        if self.length in (None, 1):
+            yield from self._scalar_neighbours()
+        if self.length != 1 and not self._scalar_only:
+            yield from self._array_neighbours()
+
+    def _scalar_neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield single answers."""
         step = self.sensitivity.value
         if self._integer:
             yield from ((start, start + int(step)) for start in (0, -int(step), 10**6, 2**63 - 1, -(10**30)))
@@ -179,6 +186,14 @@ class AdditiveNoise(Mechanism):
         half = float(self.grid / 2)
         for start in (0.0, half, math.nextafter(half, 0.0), -half, 1e6 * float(self.grid), -1.0):
             yield start, Fraction(start) + Fraction(step)
+
+    def _array_neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield arrays in which one coordinate takes the whole sensitivity."""
+        base = np.zeros(self.length or 3, dtype=np.int64 if self._integer else np.float64)
+        moved = base.copy()
+        moved[-1] = int(self.sensitivity.value) if self._integer else float(self.sensitivity.value)
+        yield base, moved
+        yield -moved, base
 
     def __repr__(self) -> str:
         """Show the public parameters."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational, round_up
@@ -68,6 +72,16 @@ class Laplace(AdditiveNoise):
     def steps(self) -> Fraction:
         """The L1 sensitivity in steps of the grid, rounding included."""
         return rounded_steps(self.sensitivity, self.grid, self.length)
+
+    def _array_neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield also arrays over which the sensitivity is spread: the losses of the coordinates add up to the same."""
+        yield from super()._array_neighbours()
+        step = self.sensitivity.exact
+        if step >= 2 and self.length in (None, 2):
+            part = int(step) // 2
+            rest = step - part
+            moved = np.array([part, int(rest) if self._integer else float(rest)])
+            yield np.zeros_like(moved), moved
 
     @property
     def guarantee(self) -> PureDP:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from enum import Enum
 
 from discreet.display import definition_list
@@ -115,7 +115,9 @@ def _rounded(value: Number, places: int, rounding: str) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     exact = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
-    return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=rounding):f}"
+    with localcontext() as context:
+        context.prec = max(exact.adjusted(), 0) + places + 10
+        return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=rounding):f}"
 
 
 def _percent(confidence: float) -> str:

@@ -31,8 +31,9 @@ class PrivacyLoss:
     """What one release can cost a person: the full curve of (epsilon, delta), from exact laws where they are known.
 
     `pairs` are the output laws on neighbouring tables, every direction that can occur; `claim` is a promise proven for
-    the same release. Either may be missing. Bounds on the side of privacy use whichever is better; bounds on the other
-    side come from the pairs alone, because only they are attained.
+    the same release. Either may be missing. `attained` says whether the pairs are laws of the release itself, or the
+    worst ones that keep its promise. Bounds on the side of privacy use whichever is better; bounds on the other side
+    come from the pairs alone, because only they are attained.
 
     Privacy. `epsilon`, `delta` and `max_loss` return an `upper` that holds for the release, `tradeoff` a `lower`.
         Proof: the release's delta(epsilon) is the largest over its neighbouring pairs and directions, so the largest of
@@ -46,6 +47,7 @@ class PrivacyLoss:
     pairs: tuple[Pair, ...]
     claim: Guarantee | None
     relation: Relation
+    attained: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a price made from nothing."""
@@ -81,7 +83,7 @@ class PrivacyLoss:
         if not isinstance(guarantee, Guarantee):
             raise ParameterError(f"a promise is needed, not {type(guarantee).__name__}", parameter="guarantee")
         pair = worst_pair(guarantee)
-        return cls(() if pair is None else (pair,), guarantee, guarantee.relation)
+        return cls(() if pair is None else (pair,), guarantee, guarantee.relation, attained=False)
 
     def delta(self, epsilon: Number) -> Enclosure:
         """Enclose the least delta with which the release is (epsilon, delta)-DP."""

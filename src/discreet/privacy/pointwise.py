@@ -51,7 +51,8 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
         return _of_pair(price, level)
     if not isinstance(price, PrivacyLoss):
         raise ParameterError("a pair of laws or a price is needed", parameter="price")
-    found = [_of_pair(pair, level) for pair in price.pairs]
+    # post-processing does not keep this delta, so the worst pair of a promise bounds nothing: only attained pairs count
+    found = [_of_pair(pair, level) for pair in price.pairs] if price.attained else []
     lower, upper = max((one.lower for one in found), default=0.0), max((one.upper for one in found), default=1.0)
     claim = price.claim
     if claim is not None:

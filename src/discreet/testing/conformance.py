@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
+from discreet.audit.goodness import independence
 from discreet.errors import DiscreetError, NotCopyable
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.testing.hostile import HOSTILE_VALUES
 
 ALARM = 1e-6
+_RUN, _REPEATS, _REFERENCE = 8, 8, 100
 
 
 class ConformanceFailure(AssertionError):
@@ -72,6 +74,7 @@ def conformance_checks() -> list[Check]:
         Check("hostile input gets one clear error", _hostile_input),
         Check("errors do not depend on the data", _errors_are_constant),
         Check("the sampler has the stated law", _law_is_sampled),
+        Check("releases are independent", _releases_are_independent),
         Check("the price covers the divergence", _price_covers),
         Check("the loss covers the divergence at every epsilon", _loss_covers),
         Check("the error quantile is exact", _error_quantile),
@@ -100,6 +103,12 @@ def _repr_is_public(subject: Subject) -> None:
     _demand(len(shown) <= 1, "the law's repr differs between inputs: it shows something private")
     for text in _marked(mechanism, subject):
         _demand("0x" not in text, "a repr shows an address instead of the public parameters")
+    after = set()
+    for value in subject.inputs:
+        used = subject.make()
+        used.release(value)
+        after.add((repr(used), str(used)))
+    _demand(after == {(repr(mechanism), str(mechanism))}, "the repr changes with what was released")
 
 
 def _hostile_input(subject: Subject) -> None:
@@ -131,21 +140,42 @@ def _errors_are_constant(subject: Subject) -> None:
         _demand(texts[0] == texts[1], "the text of an error depends on the value")
 
 
+def _releases(subject: Subject, value: Any) -> tuple[list[Any], list[list[Any]]]:
+    """Return the laws of the coordinates of a release, and many real releases coordinate by coordinate."""
+    mechanism = subject.make()
+    law = mechanism.law(value)
+    outputs = [mechanism.release(value) for _ in range(subject.draws)]
+    parts = getattr(law, "laws", None)
+    if parts is None:
+        return [law], [outputs]
+    return list(parts), [[np.ravel(output)[place] for output in outputs] for place in range(len(parts))]
+
+
 def _law_is_sampled(subject: Subject) -> None:
     """A G-test of real releases against the law, on every input; vectors coordinate by coordinate."""
-    rate = ALARM / len(subject.inputs)
     for value in subject.inputs:
-        mechanism = subject.make()
-        law = mechanism.law(value)
-        outputs = [mechanism.release(value) for _ in range(subject.draws)]
-        parts = getattr(law, "laws", None)
-        laws = [law] if parts is None else list(parts)
-        for place, part in enumerate(laws):
-            drawn = np.empty(len(outputs), dtype=object)
-            drawn[:] = outputs if parts is None else [np.ravel(output)[place] for output in outputs]
-            usable = drawn if isinstance(outputs[0], tuple) else np.array(drawn.tolist())
-            fit = goodness_of_fit(part, usable)
-            _demand(not fit.alarm(rate / len(laws)), f"releases do not follow the stated law (p = {fit.p_value:.2g})")
+        laws, columns = _releases(subject, value)
+        rate = ALARM / (len(subject.inputs) * len(laws))
+        for law, drawn in zip(laws, columns, strict=True):
+            fit = goodness_of_fit(law, drawn)
+            _demand(not fit.alarm(rate), f"releases do not follow the stated law (p = {fit.p_value:.2g})")
+
+
+def _releases_are_independent(subject: Subject) -> None:
+    """A G-test of consecutive releases, and of neighbouring coordinates, against independent ones."""
+    for value in subject.inputs:
+        laws, columns = _releases(subject, value)
+        pairs = [
+            ((law, drawn[start::2]), (law, drawn[start + 1 :: 2]))
+            for law, drawn in zip(laws, columns, strict=True)
+            for start in (0, 1)
+        ]
+        pairs += [((laws[i], columns[i]), (laws[i + 1], columns[i + 1])) for i in range(len(laws) - 1)]
+        rate = ALARM / (len(subject.inputs) * len(pairs))
+        for (law, first), (other, second) in pairs:
+            length = min(len(first), len(second))
+            fit = independence((law, first[:length]), (other, second[:length]))
+            _demand(not fit.alarm(rate), f"releases depend on each other (p = {fit.p_value:.2g})")
 
 
 def _price_covers(subject: Subject) -> None:
@@ -192,9 +222,40 @@ def _wire_is_clean(subject: Subject) -> None:
     _demand(verdict.outcome is Outcome.KEPT, f"the form of the outputs gives something away:\n{verdict}")
 
 
-def _sequence(mechanism: Mechanism, subject: Subject, length: int = 64) -> list[Any]:
-    """Return a run of releases long enough that two independent ones never coincide."""
-    return [np.asarray(mechanism.release(value)).tolist() for _ in range(length) for value in subject.inputs]
+def _sequence(mechanism: Mechanism, subject: Subject) -> list[Any]:
+    """Return a short run of releases, within what a stock drawn ahead holds."""
+    return [repr(mechanism.release(value)) for _ in range(_RUN) for value in subject.inputs][:_RUN]
+
+
+def _used(subject: Subject) -> Mechanism:
+    """Return a mechanism that has released something, so that there are buffers to leak."""
+    mechanism = subject.make()
+    mechanism.release(subject.inputs[0])
+    return mechanism
+
+
+def _demand_apart(runs: list[tuple[list[Any], list[Any]]], subject: Subject, message: str) -> None:
+    """Fail if runs that should be independent agree place by place more often than independent ones do.
+
+    The chance of agreement is estimated on consecutive releases of one mechanism, and bounded upward; the alarm is a
+    binomial tail of one in a million. Where outputs nearly always agree anyway nothing can be told, and nothing is
+    said.
+    """
+    from scipy.special import bdtrc, betaincinv
+
+    mechanism = subject.make()
+    agreed, places = _agreements(
+        [(_sequence(mechanism, subject), _sequence(mechanism, subject)) for _ in range(_REFERENCE)]
+    )
+    chance = 1.0 if agreed == places else float(betaincinv(agreed + 1, places - agreed, 1 - ALARM))
+    equal, total = _agreements(runs)
+    _demand(equal == 0 or float(bdtrc(equal - 1, total, min(chance, 1.0))) >= ALARM, message)
+
+
+def _agreements(runs: list[tuple[list[Any], list[Any]]]) -> tuple[int, int]:
+    """Count the places at which two runs agree, and all places."""
+    pairs = [(a, b) for one, two in runs for a, b in zip(one, two, strict=True)]
+    return sum(a == b for a, b in pairs), len(pairs)
 
 
 def _through_pickle(mechanism: Mechanism) -> Mechanism:
@@ -205,59 +266,66 @@ def _through_pickle(mechanism: Mechanism) -> Mechanism:
 
 def _copies_are_fresh(subject: Subject) -> None:
     """A copy or a pickle either is refused or draws its own noise."""
-    mechanism = subject.make()
-    _sequence(mechanism, subject, 1)  # so that there are buffers to leak
     for duplicate in (copy.copy, copy.deepcopy, _through_pickle):
-        try:
-            other = duplicate(mechanism)
-        except NotCopyable:
-            continue
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise ConformanceFailure(
-                f"copying fails with {type(error).__name__} instead of working or refusing"
-            ) from None
-        _demand(_sequence(other, subject) != _sequence(mechanism, subject), "a copy repeats the original's noise")
+        runs = []
+        for _ in range(_REPEATS):
+            mechanism = _used(subject)
+            try:
+                other = duplicate(mechanism)
+            except NotCopyable:
+                break
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                raise ConformanceFailure(
+                    f"copying fails with {type(error).__name__} instead of working or refusing"
+                ) from None
+            runs.append((_sequence(other, subject), _sequence(mechanism, subject)))
+        if runs:
+            _demand_apart(runs, subject, "a copy repeats the original's noise")
 
 
 def _forks_are_fresh(subject: Subject) -> None:
     """After a fork, parent and child must draw different noise."""
     if not hasattr(os, "fork"):
         return
-    mechanism = subject.make()
-    _sequence(mechanism, subject, 1)
+    runs = []
+    for _ in range(_REPEATS):
+        mechanism = _used(subject)
+        theirs = _in_a_child(mechanism, subject)
+        _demand(len(theirs) == _RUN, "the mechanism cannot be used in a forked child")
+        runs.append((theirs, _sequence(mechanism, subject)))
+    _demand_apart(runs, subject, "a forked child repeats its parent's noise")
+
+
+def _in_a_child(mechanism: Mechanism, subject: Subject) -> list[Any]:
+    """Return a run of releases made by a forked child, empty if it failed."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        code = 1
         try:
-            os.write(writer, pickle.dumps(_sequence(mechanism, subject))[:60000])
-            code = 0
+            os.write(writer, pickle.dumps(_sequence(mechanism, subject)))
         finally:
-            os._exit(code)
+            os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
-        theirs = stream.read()
-    status = os.waitpid(child, 0)[1]
-    _demand(status == 0, "the mechanism cannot be used in a forked child")
-    _demand(theirs != pickle.dumps(_sequence(mechanism, subject))[:60000], "a forked child repeats its parent's noise")
+        sent = stream.read()
+    os.waitpid(child, 0)
+    run: list[Any] = pickle.loads(sent) if sent else []  # noqa: S301  our own bytes
+    return run
 
 
 def _threads_are_apart(subject: Subject) -> None:
-    """Threads sharing one mechanism never see the same run of noise, and none fails."""
-    mechanism = subject.make()
-    runs: list[list[Any]] = []
-    failures: list[str] = []
-
-    def work() -> None:
-        try:
-            runs.append(_sequence(mechanism, subject))
-        except Exception as error:
-            failures.append(type(error).__name__)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    _demand(not failures, f"a thread failed with {failures}")
-    _demand(all(a != b for i, a in enumerate(runs) for b in runs[:i]), "two threads drew the same noise")
+    """Threads sharing one mechanism do not see each other's noise, and none fails."""
+    runs: list[tuple[list[Any], list[Any]]] = []
+    for _ in range(_REPEATS):
+        mechanism = _used(subject)
+        seen: list[list[Any]] = []
+        threads = [
+            threading.Thread(target=lambda m=mechanism, s=seen: s.append(_sequence(m, subject))) for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        _demand(len(seen) == len(threads), "a thread failed")
+        runs.append((seen[0], seen[1]))
+    _demand_apart(runs, subject, "two threads drew the same noise")
