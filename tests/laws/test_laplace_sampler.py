@@ -48,19 +48,19 @@ def unfiltered(scale: Fraction, monkeypatch) -> LaplaceSampler:
 def test_the_fast_path_has_the_law(name, rounds):
     count = rounds(sample=100_000, full=4_000_000) if SCALES[name] < 2**54 else rounds(sample=10_000, full=200_000)
     draws = LaplaceSampler(SCALES[name]).draw(count)
-    assert_fits(DiscreteLaplace(SCALES[name]), draws, comparisons=len(SCALES), degrees=4)
+    assert_fits(DiscreteLaplace(SCALES[name]), draws, comparisons=len(SCALES), degrees=2)
 
 
 @pytest.mark.parametrize("name", SCALES)
 def test_the_path_in_balls_has_the_law(name, monkeypatch, rounds):
     draws = unfiltered(SCALES[name], monkeypatch).draw(rounds(sample=8_000, full=200_000))
-    assert_fits(DiscreteLaplace(SCALES[name]), draws, comparisons=len(SCALES), degrees=4)
+    assert_fits(DiscreteLaplace(SCALES[name]), draws, comparisons=len(SCALES), degrees=2)
 
 
 @pytest.mark.parametrize("name", SCALES)
 def test_the_reference_has_the_law(name, rounds):
     draws = [reference_laplace(SCALES[name]) for _ in range(rounds(sample=6_000, full=100_000))]
-    assert_fits(DiscreteLaplace(SCALES[name]), np.array(draws, dtype=object), comparisons=len(SCALES), degrees=4)
+    assert_fits(DiscreteLaplace(SCALES[name]), np.array(draws, dtype=object), comparisons=len(SCALES), degrees=2)
 
 
 @pytest.mark.parametrize("name", ["1", "1e3", "2^30"])

@@ -230,9 +230,8 @@ def test_without_candidates_there_is_no_winner():
     one = Race(Fraction(1))
     with pytest.raises(InputError):
         _ = one.winner
-    one.run(np.array([], dtype=np.float64))
     with pytest.raises(InputError):
-        _ = one.winner
+        run_one(np.array([], dtype=np.float64), Fraction(1))
 
 
 @given(st.lists(st.fractions(-50, 50), min_size=1, max_size=20), st.fractions(Fraction(1, 100), 10))

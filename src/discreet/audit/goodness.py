@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -132,16 +133,22 @@ def _integer_cells(law: IntegerLaw, draws: Any) -> tuple[NDArray[np.int64] | Non
     low, high = law.support
     if len(draws) > 0 and ((low is not None and min(draws) < low) or (high is not None and max(draws) > high)):
         return None, np.ones(1)
+    edges, probabilities = _ranges(law)
+    if isinstance(draws, np.ndarray) and edges[0] > -_INT64 and edges[-1] < _INT64:
+        return np.searchsorted(np.array(edges, dtype=np.int64), draws).astype(np.int64), probabilities
+    return np.array([bisect_left(edges, int(draw)) for draw in draws], dtype=np.int64), probabilities
+
+
+@lru_cache(maxsize=64)
+def _ranges(law: IntegerLaw) -> tuple[list[int], Floats]:
+    """Return the upper ends of ranges between quantiles, and the probabilities of the ranges and what lies beyond."""
     levels = np.concatenate([10.0 ** -np.arange(6, 2, -1.0), np.arange(1, _CELLS) / _CELLS])
     levels = np.unique(np.concatenate([levels, 1 - levels]))
     edges = sorted({law.quantile(float(level)) for level in levels})
     listed = np.array([*edges, None], dtype=object)[:-1]
     cumulative = np.asarray(law.cdf(listed), dtype=np.float64)
-    probabilities = np.concatenate([np.diff(np.concatenate([[0.0], cumulative])), [float(law.sf(edges[-1]))]])
-    probabilities = np.maximum(probabilities, 0.0)
-    if isinstance(draws, np.ndarray) and edges[0] > -_INT64 and edges[-1] < _INT64:
-        return np.searchsorted(np.array(edges, dtype=np.int64), draws).astype(np.int64), probabilities
-    return np.array([bisect_left(edges, int(draw)) for draw in draws], dtype=np.int64), probabilities
+    shares = np.concatenate([np.diff(np.concatenate([[0.0], cumulative])), [float(law.sf(edges[-1]))]])
+    return edges, np.maximum(shares, 0.0)
 
 
 def _groups(expected: Floats) -> NDArray[np.int64]:

@@ -47,7 +47,7 @@ class DiscreteGaussian(IntegerNoise):
     def variance(self) -> float:
         """The second moment, summed for small sigma; sigma^2 beyond 4, where the difference is below 1e-100."""
         if self.scale > 4:
-            return float(self.scale) ** 2
+            return float(self.scale) * float(self.scale)
         places = np.arange(-60, 61)
         return float(np.sum(places * places * self.at(0).pmf(places)))
 

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-50
 _LOG_ERROR = 2.0**-49
 _LARGEST_EXPONENT = 700.0
+_CORNERS = 400
 _INT64 = 1 << 62
 
 
@@ -40,7 +41,7 @@ class Finite(Law[Hashable]):
     def __init__(self, outcomes: Sequence[Hashable], probabilities: Sequence[Fraction]) -> None:
         """The probabilities are Fractions and add up to one."""
         self.outcomes = tuple(outcomes)
-        self.probabilities = tuple(Fraction(p) for p in probabilities)
+        self.probabilities = tuple(exact_rational(p, name="probabilities") for p in probabilities)
         if len(self.outcomes) != len(self.probabilities) or len(set(self.outcomes)) != len(self.outcomes):
             raise ParameterError("a finite law has one probability for each of its distinct outcomes")
         if any(p < 0 for p in self.probabilities) or sum(self.probabilities) != 1:
@@ -168,24 +169,29 @@ class FinitePair(Pair):
         if not 0.0 <= alpha <= 1.0:
             raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
         levels = np.unique(np.concatenate(self.losses()))
-        levels = levels[np.isfinite(levels)]
-        lower, upper = 0.0, max(1.0 - alpha, 0.0)
-        for level in (
-            levels
-        ):  # the supremum over epsilon is attained at the loss of an atom: delta is piecewise linear in e^epsilon
-            if level > _LARGEST_EXPONENT:
-                continue
-            enclosed = self.delta(float(level))
-            lower = max(lower, 1.0 - enclosed.upper - math.exp(level) * alpha * (1 + _ROUNDING) - _ROUNDING)
-        if levels.size:
-            upper = min(upper, self._best_test(alpha))
-        return Enclosure.outward(
-            lower, max(upper, lower), method="Neyman-Pearson over the atoms", safe=SafeEnd.LOWER, floor=0.0
-        )
+        levels = levels[np.isfinite(levels) & (levels <= _LARGEST_EXPONENT)]
+
+        def height(index: int) -> float:
+            level = float(levels[index])
+            return 1.0 - self.delta(level).upper - math.exp(level) * alpha * (1 + _ROUNDING) - _ROUNDING
+
+        # The height is concave and piecewise linear in e^epsilon with corners at the losses; every corner bounds the
+        # error, so with very many of them a climb may stop at one that is only nearly the highest.
+        first, last = 0, len(levels) - 1
+        while last - first > _CORNERS:
+            middle = (first + last) // 2
+            first, last = (middle, last) if height(middle) < height(middle + 1) else (first, middle + 1)
+        lower = max((height(index) for index in range(first, last + 1)), default=0.0)
+        upper = min(self._best_test(alpha), 1.0)
+        lower = min(max(math.nextafter(lower, 0.0), 0.0), upper)
+        return Enclosure(lower, lower + (upper - lower) / 2, upper, "Neyman-Pearson over the atoms", SafeEnd.LOWER)
 
     def _best_test(self, alpha: float) -> float:
         """Return an error that one explicit test of size at most alpha certainly achieves."""
-        middle = (self.losses()[0] + np.where(np.isfinite(self.losses()[1]), self.losses()[1], 700.0)) / 2
+        low, high = self.losses()
+        known = np.isfinite(low) & np.isfinite(high)
+        middle = np.where(self.q_high > 0, low, np.inf)
+        middle[known] = (low[known] + high[known]) / 2
         order = np.argsort(-middle)
         size, power = 0.0, 0.0
         for index in order:

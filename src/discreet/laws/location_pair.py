@@ -51,8 +51,11 @@ class LocationPair(Pair):
             with precision(working):
                 gap = self.noise.tail_ball(start - self.shift) - ball(level).exp() * self.noise.tail_ball(start)
                 low, high = max(lower_float(gap), 0.0), max(upper_float(gap), 0.0)
+                if not math.isfinite(high):  # e^epsilon is beyond a ball: delta is at most the first tail
+                    low, high = 0.0, upper_float(self.noise.tail_ball(start - self.shift))
             if high - low <= _TIGHT * high or high <= 5e-324:
                 break
+        low, high = min(low, 1.0), min(high, 1.0)
         return Enclosure(low, low + (high - low) / 2, high, method)
 
     def max_loss(self) -> Enclosure:
@@ -61,7 +64,8 @@ class LocationPair(Pair):
         largest = self.noise.largest_loss(self.shift) if self.shift else Fraction(0)
         if largest is None:
             return Enclosure.exact(math.inf, method=method)
-        return Enclosure(round_down(largest), float(largest), round_up(largest), method)
+        low, high = round_down(largest), round_up(largest)
+        return Enclosure(low, low, high, method)
 
     def concentration(self) -> Fraction | None:
         """The rho of the noise at this shift, where a theorem gives one."""

@@ -26,15 +26,17 @@ class OnGrid(Law[float]):
 
     def __init__(self, law: IntegerLaw, grid: Fraction) -> None:
         """The grid is a power of two, so that multiplication and division are exact."""
-        if grid <= 0 or grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
+        exact = isinstance(grid, Fraction | int) and not isinstance(grid, bool) and grid > 0
+        if not exact or grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
             raise ParameterError("a grid is a power of two", parameter="grid")
         self.law, self.grid = law, grid
 
     def _steps(self, outcome: ArrayLike) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
         """Return the exact grid coordinates rounded down, and which outcomes lie on the grid."""
-        flat = [
-            Fraction(float(value)) / self.grid for value in np.atleast_1d(np.asarray(outcome, dtype=np.float64)).ravel()
-        ]
+        values = np.atleast_1d(np.asarray(outcome, dtype=np.float64)).ravel()
+        if not np.all(np.isfinite(values)):
+            raise ParameterError("outcomes of a law on a grid are finite numbers", parameter="outcome")
+        flat = [Fraction(float(value)) / self.grid for value in values]
         steps = np.array([value.numerator // value.denominator for value in flat] + [None], dtype=object)[:-1]
         return steps, np.array([value.denominator == 1 for value in flat])
 
@@ -56,7 +58,7 @@ class OnGrid(Law[float]):
         return float(self.law.quantile(probability) * self.grid)
 
     def sample(self, shape: Shape | None = None) -> Any:
-        """Draw floats on the grid."""
+        """Draw floats on the grid; beyond 2^53 steps they are the nearest floats."""
         if shape is None:
             return float(self.law.sample() * self.grid)
         return self.law.sample(shape).astype(np.float64) * float(self.grid)

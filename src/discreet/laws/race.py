@@ -85,6 +85,8 @@ class Race:
 
     def run(self, scores: NDArray[Any]) -> None:
         """Let a block of candidates run against the best so far."""
+        if scores.size:
+            scores = as_scores(scores)
         for start in range(0, scores.size, BLOCK_WORDS):
             self._run_block(scores[start : start + BLOCK_WORDS])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,9 @@ class Truncated(IntegerLaw):
 
     def __init__(self, noise: IntegerNoise, low: int, high: int, *, outside: Outside) -> None:
         """The range is low..high, both included."""
+        for name, end in (("low", low), ("high", high)):
+            if isinstance(end, bool) or not isinstance(end, int | np.integer):
+                raise ParameterError("the ends of a range are integers", parameter=name)
         if high < low:
             raise ParameterError("the range of a truncated law needs low <= high", parameter="high")
         self.noise, self.low, self.high, self.outside = noise, int(low), int(high), outside
@@ -85,6 +89,7 @@ class Truncated(IntegerLaw):
             return self._tail_from(self.high)
         return self.noise.mass_ball(outcome - self.noise.center)
 
+    @cached_property
     def _working_precision(self) -> int:
         """Return enough bits for the mass of the range to be told from 0 with many digits."""
         working = 256
@@ -131,7 +136,7 @@ class Truncated(IntegerLaw):
     def _each(self, outcome: ArrayLike, enclose: Callable[[int], Ball]) -> Any:
         """Evaluate an enclosure on an array of outcomes."""
         places = as_integers(outcome)
-        with precision(self._working_precision()):
+        with precision(self._working_precision):
             values = [float(enclose(int(place))) for place in np.atleast_1d(places).ravel()]
         return np.array(values).reshape(np.shape(places))[()]
 
@@ -139,7 +144,7 @@ class Truncated(IntegerLaw):
         """Return the least x with P(X <= x) >= probability, by bisection on enclosed values."""
         wanted = probability_in_unit(probability)
         low, high = self.low, self.high
-        with precision(self._working_precision()):
+        with precision(self._working_precision):
             target = ball(wanted)
             while low < high:
                 middle = (low + high) // 2
@@ -153,13 +158,9 @@ class Truncated(IntegerLaw):
         sizes, count = as_size(shape)
         if self.outside is Outside.CLAMPED:
             return np.clip(self.noise.sample(count), self.low, self.high).reshape(sizes)
-        with precision(self._working_precision()):
+        with precision(self._working_precision):
             common = bool(self._inside() > _COMMON)
-        drawn = (
-            self._by_rejection(count)
-            if common
-            else np.array([self._by_walking() for _ in range(count)], dtype=np.int64)
-        )
+        drawn = self._by_rejection(count) if common else _integers([self._by_walking() for _ in range(count)])
         return drawn.reshape(sizes)
 
     def _by_rejection(self, count: int) -> NDArray[Any]:
@@ -177,7 +178,7 @@ class Truncated(IntegerLaw):
         """Find the outcome whose cumulative interval holds a uniform, adding bits until it is certain."""
         prefix, length = bits(64), 64
         while True:
-            with precision(length + self._working_precision()):
+            with precision(length + self._working_precision):
                 found = self._walk(ball(Fraction(prefix, 1 << length)), ball(Fraction(prefix + 1, 1 << length)))
             if found is not None:
                 return found
@@ -209,7 +210,7 @@ class Truncated(IntegerLaw):
 
     def _enclosed(self, outcomes: range) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return floats below and above each mass."""
-        with precision(self._working_precision()):
+        with precision(self._working_precision):
             masses = [self._mass(x) if self.low <= x <= self.high else ball(0) for x in outcomes]
             lows = [max(lower_float(mass), 0.0) for mass in masses]
             highs = [
@@ -224,3 +225,9 @@ class Truncated(IntegerLaw):
     def __repr__(self) -> str:
         """Show the range and the noise, not its centre."""
         return f"Truncated({self.noise!r}, {self.low}, {self.high}, outside={self.outside})"
+
+
+def _integers(values: list[int]) -> NDArray[Any]:
+    """Return integers as int64 where they fit, as Python integers elsewhere."""
+    array = np.array([*values, None], dtype=object)[:-1]
+    return array.astype(np.int64) if all(abs(value) < 1 << 63 for value in values) else array
