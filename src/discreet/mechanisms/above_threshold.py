@@ -17,9 +17,9 @@ from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.exponential import truth_value
-from discreet.mechanisms.mechanism import Mechanism, positive_epsilon, stated_sensitivity
+from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.selection_grid import SelectionGrid
-from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
+from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
 _CELLS = 1 << 14
 _SMALL = 1 << 61
@@ -34,7 +34,7 @@ class Split(Enum):
     TEXTBOOK = "one half each"
 
 
-class AboveThreshold(Mechanism):
+class AboveThreshold(PurelyPrivate):
     """Report, one value at a time, whether it is above a noisy threshold, until `hits` reports were positive.
 
     Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person
@@ -139,14 +139,9 @@ class AboveThreshold(Mechanism):
         return self._remaining
 
     @property
-    def guarantee(self) -> PureDP:
-        """Pure differential privacy for the whole stream."""
-        return PureDP(round_up(self._epsilon + (self._answer_epsilon or 0)), relation=self.relation)
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The worst loss of the pure promise, for the whole stream."""
-        return PrivacyLoss.from_guarantee(self.guarantee)
+    def _promised(self) -> Fraction:
+        """Epsilon for the verdicts of the whole stream, and for the answers if they were asked for."""
+        return self._epsilon + (self._answer_epsilon or 0)
 
     def watch(self, value: Any) -> bool:
         """Say whether a value is above the threshold, up to noise."""

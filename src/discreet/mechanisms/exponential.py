@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.number import Number, round_up
+from discreet.laws.number import Number
 from discreet.laws.race import Race, Softmax, as_scores
-from discreet.mechanisms.mechanism import Mechanism, positive_epsilon, stated_sensitivity
-from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
+from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
+from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
 Candidate = TypeVar("Candidate")
 _BLOCK = 4096
 
 
-class Exponential(Mechanism):
+class Exponential(PurelyPrivate):
     """Return position i with probability proportional to exp(epsilon * score_i / (2 D)), D the scores' sensitivity.
 
     Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
@@ -65,14 +65,9 @@ class Exponential(Mechanism):
         return self._epsilon / (self.sensitivity.exact * (1 if self.monotone else 2))
 
     @property
-    def guarantee(self) -> PureDP:
-        """Pure differential privacy."""
-        return PureDP(round_up(self._epsilon), relation=self.relation)
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The worst loss of the pure promise."""
-        return PrivacyLoss.from_guarantee(self.guarantee)
+    def _promised(self) -> Fraction:
+        """Epsilon as it was given."""
+        return self._epsilon
 
     def __call__(self, value: Any) -> int:
         """Return the position of the chosen score."""

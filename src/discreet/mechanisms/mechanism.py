@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.law import Law
-from discreet.laws.number import Number, positive_rational
-from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
+from discreet.laws.number import Number, positive_rational, round_up
+from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity
 
 
 class Mechanism(ABC):
@@ -41,6 +41,27 @@ class Mechanism(ABC):
     def release(self, value: Any) -> Any:
         """Run once from the start on an input of `law`: the same as a call, except for streams, which open afresh."""
         return self(value)
+
+
+class PurelyPrivate(Mechanism):
+    """A mechanism whose price is its pure promise: nothing tighter is known of its losses."""
+
+    relation: Relation
+
+    @property
+    @abstractmethod
+    def _promised(self) -> Fraction:
+        """The promised epsilon, exactly."""
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Pure differential privacy."""
+        return PureDP(round_up(self._promised), relation=self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The worst loss of the pure promise."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
 
 def stated_sensitivity(value: Number | Sensitivity | None, norms: tuple[Norm, ...]) -> Sensitivity:

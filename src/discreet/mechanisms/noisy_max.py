@@ -14,12 +14,12 @@ from discreet.laws.noisy_max import NoisyMaxLaw
 from discreet.laws.number import Number, round_up
 from discreet.mechanisms.domain import add_noise
 from discreet.mechanisms.exponential import truth_value
-from discreet.mechanisms.mechanism import Mechanism, positive_epsilon, stated_sensitivity
+from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.selection_grid import SelectionGrid
-from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
+from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
 
-class NoisyMax(Mechanism):
+class NoisyMax(PurelyPrivate):
     """Add discrete Laplace noise to every score and return the position of the largest, the first one on a tie.
 
     Privacy. epsilon-DP with scale 2 D / epsilon for scores that one person moves by at most D each; scale D / epsilon
@@ -62,14 +62,9 @@ class NoisyMax(Mechanism):
         return self._grid.step
 
     @property
-    def guarantee(self) -> PureDP:
-        """Pure differential privacy."""
-        return PureDP(round_up(self._epsilon), relation=self.relation)
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The worst loss of the pure promise."""
-        return PrivacyLoss.from_guarantee(self.guarantee)
+    def _promised(self) -> Fraction:
+        """Epsilon as it was given."""
+        return self._epsilon
 
     def __call__(self, value: Any) -> int:
         """Return the position of the largest noised score."""

@@ -18,7 +18,6 @@ from discreet.randomness.keystream import check_count, word, words
 from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
 
 _BITS = 64
-_FULL = 1 << _BITS
 _GUARD = 32
 
 
