@@ -65,5 +65,5 @@ lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@build/lock/bin/python -m tools.lock
 
 clean: ## remove everything that make made
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -105,6 +105,8 @@ VALUES: list[tuple[Any, Any, str]] = [
     (dp.Laplace(epsilon=1, sensitivity=COUNTS), np.array([1.5]), "sensitivity=1.0"),
     (dp.Laplace(epsilon=1, sensitivity=COUNTS), np.array([True]), "truth value"),
     (dp.Laplace(epsilon=1, sensitivity=COUNTS), np.array(["a"]), "integers"),
+    (dp.Laplace(epsilon=1, sensitivity=COUNTS), np.ma.masked_array([1, 2], mask=[True, False]), "masked"),
+    (dp.Laplace(epsilon=1, sensitivity=REALS, length=2), np.ma.masked_array([1.0, 2.0], mask=[True, False]), "masked"),
     (dp.Laplace(epsilon=1, sensitivity=1.0), NAN, "finite number"),
     (dp.Laplace(epsilon=1, sensitivity=1.0), -INF, "finite number"),
     (dp.Laplace(epsilon=1, sensitivity=1.0), np.array([1.0]), "length="),

@@ -86,16 +86,18 @@ class AdditiveNoise(Mechanism):
     def _steps(self, value: object) -> Steps:
         """Return the answer in steps of the grid; refuse shapes the sensitivity does not cover."""
         if is_array(value):
-            self._check_array(np.asarray(value).shape)
+            self._check_array(np.asanyarray(value))
         elif isinstance(value, list | tuple):
             raise InputError("pass an array answer as a numpy array")
         elif self.length not in (None, 1):
             raise InputError(f"this mechanism was priced for an array of {self.length} numbers, not for a single one")
         return integer_steps(value) if self._integer else grid_steps(value, self.grid)
 
-    def _check_array(self, shape: tuple[int, ...]) -> None:
+    def _check_array(self, value: NDArray[Any]) -> None:
         """Refuse an array that the stated sensitivity says nothing about; the shape of an answer is public."""
-        count = math.prod(shape)
+        if isinstance(value, np.ma.MaskedArray):
+            raise InputError("a masked array hides some of its entries: fill or drop them before asking")
+        count = value.size
         if self._scalar_only:
             hint = (
                 ""
@@ -138,7 +140,7 @@ class AdditiveNoise(Mechanism):
 
     def _call_floats(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Release an array of floats."""
-        self._check_array(value.shape)
+        self._check_array(value)
         noise = self.noise.draw(value.size)
         released: NDArray[np.float64] | None = None
         if noise.dtype != object:
