@@ -20,6 +20,18 @@ from discreet.laws import DiscreteGaussian, Enclosure, Finite, Law
 
 ALARM = 1e-6
 DIGITS = 400  # bits of the reference values
+SCALES = {
+    "1/3": Fraction(1, 3),
+    "1": Fraction(1),
+    "3.7": Fraction(3.7),
+    "10": Fraction(10),
+    "1e3": Fraction(1000),
+    "1e6": Fraction(10**6),
+    "2^20": Fraction(2**20),
+    "2^21": Fraction(2**21),
+    "2^30": Fraction(2**30),
+    "2^40": Fraction(2**40),
+}
 
 
 class NormalEdges(DiscreteGaussian):

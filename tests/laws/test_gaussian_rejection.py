@@ -11,22 +11,11 @@ import pytest
 from discreet.laws import laplace_sampler
 from discreet.laws.gaussian_rejection import GaussianRejection
 from discreet.laws.reference import reference_gaussian
+from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped, within
 
-SCALES = {
-    "1/3": Fraction(1, 3),
-    "1": Fraction(1),
-    "3.7": Fraction(3.7),
-    "10": Fraction(10),
-    "1e3": Fraction(1000),
-    "1e6": Fraction(10**6),
-    "2^20": Fraction(2**20),
-    "2^21": Fraction(2**21),
-    "2^30": Fraction(2**30),
-    "2^40": Fraction(2**40),
-    "2^70": Fraction(2**70),
-}
+SCALES = COMMON | {"2^70": Fraction(2**70)}
 FLOATED = [name for name, scale in SCALES.items() if scale < 2**53]
 
 

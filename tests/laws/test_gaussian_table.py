@@ -14,23 +14,11 @@ from discreet.errors import AssumptionFailed
 from discreet.laws import gaussian_table as module
 from discreet.laws.gaussian_table import GaussianTable, gaussian_table
 from discreet.randomness.rigour import precision
+from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
 from tests.randomness.sources import WORD, Constant, Stream, swapped
 
-SCALES = {
-    "1/3": Fraction(1, 3),
-    "1": Fraction(1),
-    "3.7": Fraction(3.7),
-    "10": Fraction(10),
-    "1e3": Fraction(1000),
-    "1023": Fraction(1023),
-    "1024": Fraction(1024),
-    "1e6": Fraction(10**6),
-    "2^20": Fraction(2**20),
-    "2^21": Fraction(2**21),
-    "2^30": Fraction(2**30),
-    "2^40": Fraction(2**40),
-}
+SCALES = COMMON | {"1023": Fraction(1023), "1024": Fraction(1024)}
 NARROW = [name for name, scale in SCALES.items() if scale < 1024]
 WIDE = [name for name, scale in SCALES.items() if scale >= 1024]
 COARSE = {"1/3": 8, "1": 8, "3.7": 8, "10": 8, "1e3": 17, "1024": 15, "2^30": 15}

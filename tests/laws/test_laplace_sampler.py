@@ -14,23 +14,11 @@ from hypothesis import strategies as st
 from discreet.laws import DiscreteLaplace, laplace_sampler
 from discreet.laws.laplace_sampler import LaplaceSampler, LogarithmFloor
 from discreet.laws.reference import reference_laplace
+from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped
 
-SCALES = {
-    "1/3": Fraction(1, 3),
-    "1": Fraction(1),
-    "3.7": Fraction(3.7),
-    "10": Fraction(10),
-    "1e3": Fraction(1000),
-    "1e6": Fraction(10**6),
-    "2^20": Fraction(2**20),
-    "2^20+1/3": 2**20 + Fraction(1, 3),
-    "2^21": Fraction(2**21),
-    "2^30": Fraction(2**30),
-    "2^40": Fraction(2**40),
-    "2^70": Fraction(2**70),
-}
+SCALES = COMMON | {"2^20+1/3": 2**20 + Fraction(1, 3), "2^70": Fraction(2**70)}
 NARROW = [name for name, scale in SCALES.items() if scale <= 2**20]
 WIDE = [name for name, scale in SCALES.items() if 2**20 < scale < 2**54]
 HALF = 1 << 63

@@ -83,8 +83,12 @@ def test_intervals_agree_with_brute_force_on_small_tables() -> None:
 
 
 def test_population_intervals_are_clopper_pearson_on_the_reports() -> None:
-    low, high = interval_for_population(30, 100, 0.75, 0.25, 0.95)
-    assert (low, high) == pytest.approx(((0.2124 - 0.25) * 0 + 0.0, (0.3998 - 0.25) / 0.5), abs=2e-3)
+    from scipy.stats import binomtest
+
+    exact = binomtest(60, 100).proportion_ci(0.95, method="exact")
+    expected = [(end - 0.25) / 0.5 for end in (exact.low, exact.high)]
+    assert interval_for_population(60, 100, 0.75, 0.25, 0.95) == pytest.approx(expected, abs=1e-6)
+    assert interval_for_population(30, 100, 0.75, 0.25, 0.95)[0] == 0.0
 
 
 def test_reports_of_many_people_come_out_in_their_shape_and_range() -> None:

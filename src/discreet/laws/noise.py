@@ -201,7 +201,9 @@ class IntegerNoise(IntegerLaw):
                 if fails(tail):
                     return False
             working *= 2
-        return True  # an exact tie: the two sides are equal, and every property here is stated so that a tie holds
+        raise ArithmeticError(
+            "a tail could not be told from a rational number, which a transcendental one never equals"
+        )
 
     def pair(self, other: Law[int]) -> Pair:
         """Return the exact loss pair of two centres of the same noise."""
