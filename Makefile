@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting lock clean
 
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 setup: $(READY) ## make the virtual environment that the other targets use
 
@@ -58,6 +58,9 @@ soak: $(READY) ## run the heavy checks at full count and write docs/evidence/soa
 
 bench-noise: $(READY) ## time the noise against the peers, ratios in one run; write docs/evidence/bench-noise.md
 	@$(RUN) benchmarks/noise.py --write
+
+bench-accounting: $(READY) ## check and time the accountant against its peers; write docs/evidence/bench-accounting.md
+	@PYTHONPATH=. $(RUN) benchmarks/accounting.py --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

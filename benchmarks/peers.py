@@ -8,17 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / ".peers"
-OPENDP = ("opendp==0.16.0", "numpy")
-_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-
-
-def opendp_python() -> str:
-    """Return an interpreter that has opendp: the one named by DISCREET_PEER_OPENDP, or one made here."""
-    return os.environ.get("DISCREET_PEER_OPENDP") or str(_environment("opendp", OPENDP))
+_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | _THREADS
 
 
 def _environment(name: str, requirements: tuple[str, ...]) -> Path:
@@ -40,24 +35,25 @@ def _run(command: list[str]) -> None:
     subprocess.run(command, check=True, env=_ENVIRONMENT)  # noqa: S603 - commands written above
 
 
-class OpenDP:
-    """The other process: ask it for the CPU time of a call of opendp, or for the correlation of noise with time."""
+class Peer:
+    """The other process, on one thread: it answers a line of JSON with a line of JSON."""
+
+    name: str
+    requirements: tuple[str, ...]
+    script: str
 
     def __init__(self) -> None:
-        """Start it."""
-        command = [opendp_python(), str(HERE / "opendp_noise.py")]
+        """Start it, in the interpreter named by DISCREET_PEER_... or one made here."""
+        variable = f"DISCREET_PEER_{self.name.upper().replace('-', '_')}"
+        python = os.environ.get(variable) or str(_environment(self.name, self.requirements))
         self._process = subprocess.Popen(  # noqa: S603 - an interpreter that the person running this chose
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_ENVIRONMENT
+            [python, str(HERE / self.script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=_ENVIRONMENT,
         )
         self.version: str = self._ask(task="version")
-
-    def seconds(self, call: str, calls: int = 1, **parameters: Any) -> float:
-        """Return the CPU seconds of one call, averaged over `calls`."""
-        return float(self._ask(task="seconds", call=call, calls=calls, **parameters))
-
-    def timing(self, call: str, calls: int, **parameters: Any) -> float:
-        """Return the rank correlation of the size of the noise with the time of a call."""
-        return float(self._ask(task="timing", call=call, calls=calls, **parameters))
 
     def _ask(self, **request: Any) -> Any:
         """Send one request and wait for its reply."""
@@ -68,7 +64,7 @@ class OpenDP:
         stdin.flush()
         reply = stdout.readline()
         if not reply:
-            raise RuntimeError(f"opendp stopped with status {self._process.wait()} at {request}")
+            raise RuntimeError(f"{self.name} stopped with status {self._process.wait()} at {request}")
         return json.loads(reply)
 
     def __enter__(self) -> Self:
@@ -84,3 +80,45 @@ class OpenDP:
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+class OpenDP(Peer):
+    """Ask opendp for the CPU time of a call, or for the correlation of noise with time."""
+
+    name, requirements, script = "opendp", ("opendp==0.16.0", "numpy"), "opendp_noise.py"
+
+    def seconds(self, call: str, calls: int = 1, **parameters: Any) -> float:
+        """Return the CPU seconds of one call, averaged over `calls`."""
+        return float(self._ask(task="seconds", call=call, calls=calls, **parameters))
+
+    def timing(self, call: str, calls: int, **parameters: Any) -> float:
+        """Return the rank correlation of the size of the noise with the time of a call."""
+        return float(self._ask(task="timing", call=call, calls=calls, **parameters))
+
+
+class Answer(NamedTuple):
+    """What an accountant said, and the CPU seconds it took."""
+
+    value: Any
+    seconds: float
+
+
+class Accountant(Peer):
+    """Ask an accountant for an epsilon or a calibrated scale, several times, and keep the fastest."""
+
+    def ask(self, task: str, rounds: int = 1, **parameters: Any) -> Answer:
+        """Return the answer and the best time."""
+        found = [Answer(**self._ask(task=task, **parameters)) for _ in range(rounds)]
+        return min(found, key=lambda one: one.seconds)
+
+
+class DPAccounting(Accountant):
+    """Privacy loss distributions on a grid, rounded to the safe side."""
+
+    name, requirements, script = "dp-accounting", ("dp-accounting==0.6.0",), "dp_accounting_side.py"
+
+
+class PRVAccountant(Accountant):
+    """Privacy random variables by Fourier transforms, with an interval."""
+
+    name, requirements, script = "prv-accountant", ("prv-accountant==0.2.0",), "prv_side.py"

@@ -9,8 +9,9 @@
     ├── InputError (ValueError)          a value is outside the declared domain (the value is never shown)
     ├── RelationMismatch (ValueError)    promises for different neighbour relations were mixed
     ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
+    ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
-    ├── NotCopyable (TypeError)          a stateful mechanism was copied or pickled
+    ├── NotCopyable (TypeError)          a stateful mechanism or a budget was copied or pickled
     ├── AssumptionFailed (RuntimeError)  this machine breaks an assumption a proof rests on
     └── MissingExtra (ImportError)       an optional package is not installed
 
@@ -56,12 +57,16 @@ class NoSoundConversion(DiscreetError, ValueError):
     """The promise asked for does not follow from the one at hand."""
 
 
+class BudgetExceeded(DiscreetError, RuntimeError):
+    """A release does not fit into what is left of a session's budget; nothing was spent and nothing released."""
+
+
 class StreamSpent(DiscreetError, RuntimeError):
     """A stream mechanism has used up its hits, or was opened by another process."""
 
 
 class NotCopyable(DiscreetError, TypeError):
-    """A mechanism whose state is secret and single-use was copied or pickled."""
+    """Something that may exist once, a secret state or a budget, was copied, pickled or used in a forked process."""
 
 
 class AssumptionFailed(DiscreetError, RuntimeError):

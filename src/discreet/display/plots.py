@@ -167,9 +167,10 @@ def plot_curve(
     upper: npt.ArrayLike,
     *,
     estimate: npt.ArrayLike | None = None,
+    log_y: bool = False,
     **words: Unpack[Words],
 ) -> Plot:
-    """Draw the band between two bounds of a curve, and the estimate inside it.
+    """Draw the band between two bounds of a curve, and the estimate inside it; on a logarithmic axis if asked.
 
     >>> plot_curve([0, 1, 2], [1.0, 0.3, 0.1], [1.0, 0.4, 0.2], x_label="epsilon", y_label="delta").svg()[:5]
     '<?xml'
@@ -188,6 +189,8 @@ def plot_curve(
         _legend(drawn, names)
     drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
     drawn.margins(x=0.01)
+    if log_y:
+        drawn.set_yscale("log")
     return Plot(cast("Figure", drawn.figure))
 
 

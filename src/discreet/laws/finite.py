@@ -115,6 +115,18 @@ class FinitePair(Pair):
         self.outcomes = [outcome for outcome, keep in zip(outcomes, seen, strict=True) if keep]
         self.p_low, self.p_high, self.q_low, self.q_high = p_low[seen], p_high[seen], q_low[seen], q_high[seen]
 
+    def __eq__(self, other: object) -> bool:
+        """Equal masses on equally many atoms, whatever the atoms are called: the losses have the same law."""
+        return isinstance(other, FinitePair) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Hash of the masses."""
+        return hash(self._key())
+
+    def _key(self) -> bytes:
+        columns = np.stack([self.p_low, self.p_high, self.q_low, self.q_high])
+        return columns[:, np.lexsort(columns)].tobytes()
+
     def reversed(self) -> FinitePair:
         """Exchange P and Q."""
         return FinitePair(self.outcomes, self.q_low, self.q_high, self.p_low, self.p_high)

@@ -14,7 +14,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.laws.race import Race, Softmax, as_scores
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.privacy import Norm, Sensitivity, warn_if_senseless
+from discreet.privacy import Norm, PrivacyLoss, Sensitivity, bounded_range_loss, warn_if_senseless
 
 Candidate = TypeVar("Candidate")
 _BLOCK = 4096
@@ -27,7 +27,8 @@ class Exponential(PurelyPrivate):
         that is when between any two neighbours all scores move the same way (counts under add/remove do).
         Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all
         weights, in the other direction at worst. If all move the same way, weight and sum move together and the ratio
-        changes by at most one factor e^(epsilon D / D).
+        changes by at most one factor e^(epsilon D / D). In both cases the losses of two candidates differ by the change
+        of the difference of their scores times the rate, at most epsilon: bounded range, which is what `loss` prices.
     Accuracy. With probability at least 1 - e^-t the chosen score is above OPT - (2 D / epsilon)(ln(|R| / |R_OPT|) + t).
         Proof: scores at or below that level have weight at most e^-t |R_OPT| / |R| e^(epsilon OPT / 2D) each, together
         at most e^-t times the weight of the |R_OPT| best.
@@ -68,6 +69,11 @@ class Exponential(PurelyPrivate):
     def _promised(self) -> Fraction:
         """Epsilon as it was given."""
         return self._epsilon
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of bounded range: the losses of any two candidates differ by at most epsilon."""
+        return bounded_range_loss(self._epsilon, relation=self.relation)
 
     def __call__(self, value: Any) -> int:
         """Return the position of the chosen score."""

@@ -208,6 +208,10 @@ class NormalPair(Pair):
         """Return the same pair: reflecting at mu/2 exchanges P and Q."""
         return self
 
+    def concentration(self) -> Fraction:
+        """D_alpha = alpha mu^2/2."""
+        return Fraction(self.mu) ** 2 / 2
+
     def _bracketed(self, wanted: Fraction) -> tuple[float, float]:
         """Return an epsilon certainly too small (or 0) and one certainly large enough (or infinity)."""
         mean = Fraction(self.mu)
@@ -215,9 +219,65 @@ class NormalPair(Pair):
         ceiling = bounds(lambda: number(mean * mean / 2) + number(mean) * (-2 * number(wanted).log()).sqrt())[1]
         if math.isinf(ceiling):
             return 0.0, math.inf
-        high = boundary(0.0, ceiling, lambda trial: self.delta(trial).upper <= wanted)[1]
-        low = boundary(0.0, high, lambda trial: self.delta(trial).lower <= wanted)[0]
+        guess = self._guess(float(mean), float(_log(wanted)), ceiling)
+
+        def enough(trial: float) -> bool:
+            return self.delta(trial).upper <= wanted
+
+        def too_small(trial: float) -> bool:
+            return self.delta(trial).lower > wanted
+
+        high = _outward(guess, +1, enough) if guess > 0 else 0.0
+        low = _outward(guess, -1, too_small) if guess > 0 else 0.0
+        if not 0.0 < high <= ceiling:
+            high = boundary(0.0, ceiling, enough)[1]
+        if not 0.0 < low <= high:
+            low = boundary(0.0, high, lambda trial: not too_small(trial))[0]
         return low, high
+
+    @staticmethod
+    def _guess(mean: float, log_delta: float, ceiling: float) -> float:
+        """Return an epsilon near the answer, by Newton's method on ln delta in floats; certified elsewhere."""
+        level = ceiling
+        for _ in range(60):
+            first, second = _scaled_tail(level / mean - mean / 2), _scaled_tail(level / mean + mean / 2)
+            # ln delta = -(level/mean - mean/2)^2/2 + ln(first - second): the Gaussian factor of both tails is the same
+            gap = -((level / mean - mean / 2) ** 2) / 2 - log_delta
+            if not first > second > 0:
+                return 0.0
+            step = (gap + math.log(first - second)) * (first - second) / second
+            level = min(max(level + step, level / 4), ceiling)
+            if abs(step) <= 1e-15 * level:
+                break
+        return level
+
+
+def _scaled_tail(value: float) -> float:
+    """Return e^(x^2/2) P(N > x), by a continued fraction where the tail itself would vanish."""
+    if value < 25.0:
+        return math.exp(value * value / 2) * math.erfc(value / math.sqrt(2)) / 2 if value > -37.0 else math.inf
+    fraction = value
+    for term in range(30, 0, -1):
+        fraction = value + term / fraction
+    return 1 / (fraction * math.sqrt(2 * math.pi))
+
+
+def _outward(start: float, direction: int, holds: Callable[[float], bool]) -> float:
+    """Return the first float of those at growing distances from the start at which a condition holds, or 0."""
+    distance = 0.0
+    for power in range(60):
+        trial = start + direction * distance
+        if trial <= 0:
+            return 0.0
+        if holds(trial):
+            return trial
+        distance = start * 2.0 ** (2 * power - 51)
+    return 0.0
+
+
+def _log(value: Fraction) -> float:
+    """Return the logarithm of a positive rational that may be below every float."""
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _total(claimed: Fraction) -> Ball:

@@ -56,6 +56,31 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
     return GaussianDP(root_upward(squares), relation=relation)
 
 
+def repeated(guarantee: Guarantee, times: int) -> Guarantee:
+    """Return the promise of several adaptive releases that each keep the same one: `basic_composition` of a list.
+
+    >>> repeated(PureDP(0.25), 4)
+    PureDP(epsilon=1.0)
+    """
+    count = whole(times, name="times")
+    relation = guarantee.relation
+    match guarantee:
+        case _ if count == 1:
+            return guarantee
+        case PureDP():
+            return PureDP(round_up(count * Fraction(guarantee.epsilon)), relation=relation)
+        case ApproxDP():
+            delta = _capped(count * Fraction(guarantee.delta))
+            return ApproxDP(round_up(count * Fraction(guarantee.epsilon)), delta, relation=relation)
+        case ZCDP():
+            return ZCDP(round_up(count * Fraction(guarantee.rho)), _any_of_equal(guarantee, count), relation=relation)
+        case RenyiDP():
+            return RenyiDP(guarantee.alpha, round_up(count * Fraction(guarantee.epsilon)), relation=relation)
+        case GaussianDP():
+            return GaussianDP(root_upward(count * Fraction(guarantee.mu) ** 2), relation=relation)
+    raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
+
+
 def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> ApproxDP:
     """Return the (epsilon, delta) promise of many adaptive releases that each keep one pure or approximate promise.
 
@@ -173,6 +198,14 @@ def _any_of(chances: list[Fraction]) -> float:
         return 1 - none
 
     return min(upward(formula), round_up(sum(chances, Fraction(0))), 1.0)
+
+
+def _any_of_equal(promise: ZCDP, count: int) -> float:
+    """Return 1 - (1 - delta)^count, rounded up."""
+    own = Fraction(promise.delta)
+    if own in (0, 1):
+        return float(own)
+    return min(upward(lambda: -(count * number(1 - own).log()).expm1()), _capped(count * own))
 
 
 def _advanced(epsilon: Fraction, count: int, slack: Fraction) -> Ball:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.number import Number
 from discreet.privacy.claim_pairs import NormalPair
 from discreet.privacy.rounding import downward, number
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 _LINES = 128
 _LARGEST_USEFUL = 700.0
+_SLACK = 2.0**-49
+_LARGEST_LEVEL = 600.0
+_SCAN, _SECTIONS, _GOLDEN = 60, 60, (5**0.5 - 1) / 2
+_GAPS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +59,66 @@ class TradeOff:
             y_label="chance of a miss",
             names=("certified band", "perfect privacy"),
         )
+
+
+def tradeoff_from_deltas(
+    delta: Callable[[float], Enclosure], delta_reversed: Callable[[float], Enclosure], alpha: float
+) -> Enclosure:
+    """Enclose the least chance of a miss at a chance alpha of a false alarm, from delta(epsilon) of both directions.
+
+    Privacy. The miss is f(alpha) = sup over real e of h(y) = 1 - delta(e) - y alpha, y = e^e; delta(-e) = 1 - e^-e +
+        e^-e times the other direction's delta(e).
+        Proof: `lower` is h at one level, so at most the supremum (Neyman and Pearson: f is the conjugate of delta). h
+        is concave in y. Where h(y1) and h(y3) are at most h(y2), y1 < y2 < y3, the supremum lies between y1 and y3;
+        left of y2 a concave function is below the line through its points at y2 and y3, right of y2 below that through
+        y1 and y2: `upper` is the larger of the two lines' values at y1 and y3.
+    Reference. Dong, Roth, Su 2022.
+    """
+    if not 0.0 <= alpha <= 1.0:
+        raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+    method = "conjugate of delta(epsilon), by tangents"
+
+    def height(level: float) -> tuple[float, float]:
+        """Bound h at a level; the slack covers the roundings of a handful of operations on numbers up to 1."""
+        slope = math.exp(level)
+        chance = delta(level) if level >= 0 else None
+        if chance is not None:
+            low, high = 1 - chance.upper, 1 - chance.lower
+        else:
+            mirrored = delta_reversed(-level)
+            low, high = slope * (1 - mirrored.upper), slope * (1 - mirrored.lower)
+        return low - slope * alpha * (1 + _SLACK) - _SLACK, high - slope * alpha * (1 - _SLACK) + _SLACK
+
+    peak = _peak(lambda level: sum(height(level)), _LARGEST_LEVEL)
+    low, high = height(peak)
+    upper = _ceiling(height, peak, high)
+    lower = min(max(low, 0.0), 1.0)
+    upper = max(min(upper, 1.0 - alpha), lower)
+    return Enclosure(lower, lower + (upper - lower) / 2, upper, method, SafeEnd.LOWER)
+
+
+def _peak(score: Callable[[float], float], reach: float) -> float:
+    """Return a level near the largest score: a scan, then golden sections between its neighbours."""
+    step = 2 * reach / _SCAN
+    start = max((-reach + step * index for index in range(_SCAN + 1)), key=score)
+    low, high = max(start - step, -reach), min(start + step, reach)
+    for _ in range(_SECTIONS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        low, high = (low, right) if score(left) >= score(right) else (left, high)
+    return (low + high) / 2
+
+
+def _ceiling(height: Callable[[float], tuple[float, float]], peak: float, top: float) -> float:
+    """Return a bound on the supremum from the lines through three points about the peak; 1 where none encloses it."""
+    middle = math.exp(peak)
+    for gap in _GAPS:
+        near, far = height(peak - gap), height(peak + gap)
+        best = height(peak)[0]
+        if near[1] <= best and far[1] <= best:
+            left, right = middle * -math.expm1(-gap), middle * math.expm1(gap)
+            rise = max((top - far[0]) * left / right, (top - near[0]) * right / left)
+            return top + rise * (1 + _SLACK) + _SLACK
+    return 1.0
 
 
 def normal_pair_is_worse(delta_above: Callable[[Fraction], float], largest_loss: float, mu: Number) -> bool:

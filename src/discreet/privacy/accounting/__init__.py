@@ -1,0 +1,7 @@
+"""The accountant: certified bounds on the loss of many releases, by closed forms, a contour integral and a lattice."""
+
+from __future__ import annotations
+
+from discreet.privacy.accounting.directed import clear_caches
+
+__all__ = ["clear_caches"]

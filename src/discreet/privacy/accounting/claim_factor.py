@@ -1,0 +1,74 @@
+"""What a promise says about moments of the loss: enough for the real axis, nothing beside it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.privacy.accounting.factor import Factor, Unsuitable
+from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
+from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+
+
+class ClaimFactor(Factor):
+    """A release of which only a promise is known, `count` times: K(s) <= s D_(s+1), with what the promise says of D.
+
+    Pure epsilon: randomized response is the worst case, s D = ln((e^((s+1) e) + e^(-s e))/(1 + e^e)). zCDP: D <= (s+1)
+    rho. Gaussian: rho = mu^2/2. Renyi of order alpha: D for s <= alpha - 1, as divergences grow with the order, and
+    nothing above. A delta is mass at infinity: the rest of the law, of weight 1 - delta, keeps the bound.
+    """
+
+    def __init__(self, claim: Guarantee, count: int) -> None:
+        """Keep the promise's numbers as floats, rounded up by the errors returned."""
+        self.claim, self.counts = claim, np.array([float(count)])
+        lost = Fraction(getattr(claim, "delta", 0))
+        if lost == 1:
+            self.log_finite = (-math.inf, -math.inf)
+        elif lost:
+            kept = count * math.log1p(-float(lost))
+            self.log_finite = (kept * (1 + UNIT), kept * (1 - UNIT))
+        self.special = [float(Fraction(claim.alpha) - 1)] if isinstance(claim, RenyiDP) else []
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Return the bound that the promise gives on K at an order, and its rounding error."""
+        value = self._bound(order)
+        total = float(self.counts[0]) * value + self.log_finite[1] if math.isfinite(self.log_finite[1]) else -math.inf
+        return total, UNIT * (4 + abs(float(self.counts[0]) * value)) if math.isfinite(total) else math.inf
+
+    def _bound(self, order: float) -> float:
+        match self.claim:
+            case PureDP() | ApproxDP():
+                reach = float(self.claim.epsilon)
+                return order * reach + math.log1p(math.exp(-(2 * order + 1) * reach)) - math.log1p(math.exp(-reach))
+            case ZCDP():
+                return order * (order + 1) * float(self.claim.rho)
+            case GaussianDP():
+                return order * (order + 1) * float(self.claim.mu) ** 2 / 2
+            case RenyiDP() if order <= self.special[0]:
+                return order * float(self.claim.epsilon)
+        return math.inf
+
+    def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:  # noqa: ARG002  nothing to evaluate
+        """Refuse: a promise says nothing off the real axis."""
+        raise Unsuitable
+
+    def variances(self, order: float) -> Floats:  # noqa: ARG002  nothing to evaluate
+        """Refuse: a promise says nothing off the real axis."""
+        raise Unsuitable
+
+
+class LesserFactor(ClaimFactor):
+    """A release with a pair and a promise, neither with a mass at infinity: the better bound, order by order."""
+
+    def __init__(self, claim: Guarantee, count: int, other: Factor) -> None:
+        """Keep both."""
+        super().__init__(claim, count)
+        if self.log_finite != (0.0, 0.0) or other.log_finite != (0.0, 0.0):
+            raise Unsuitable
+        self.other = other
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Return the smaller of the two bounds."""
+        return min(super().log_moment(order), self.other.log_moment(order), key=lambda pair: pair[0] + pair[1])

@@ -1,0 +1,326 @@
+"""Engine A: delta(epsilon) as an integral of moments along a line, with every error bounded.
+
+For the sum L of all losses, delta(epsilon) = P(L infinite) + E[(1 - e^(epsilon - L))^+; L finite], and for c > 0
+
+    delta(epsilon) - P(L infinite) = (1 / 2 pi i) integral over Re s = c of M(s) e^(-s epsilon)/(s (s+1)) ds.
+
+Composition multiplies M, so the cost does not depend on the number of releases. The errors of the sum that replaces
+the integral, and where each is bounded:
+
+- aliases: the infinite sum of step h is delta(epsilon) plus e^(c m P) delta(epsilon + m P) for all m != 0, P = 2 pi/h:
+  never too small, and too large by no more than Chernoff bounds at other orders allow (`_aliases`);
+- the nodes left out: bounds on |Phi| over intervals, by values and slopes, and beyond them by the variation of the
+  tilted density (`_left_out`);
+- the moments: each `Factor` bounds its own errors, quadrature and rounding; they are summed over the releases;
+- rounding of the weights and of the sum;
+- smoothing, only where |Phi| does not die out: the composition with one more Gaussian release of small mu has a larger
+  delta, by no more than a multiple of a smoothed density at epsilon, computed by the same sum (`_smoothing_gap`).
+
+The real axis gives the Renyi bound, which is a ceiling for every answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy.accounting.factor import Factor, Indices, Spectrum, Unsuitable
+from discreet.privacy.accounting.floats import UNIT, Complexes, Floats, ensure_tested
+from discreet.privacy.accounting.kernels import Kernel
+from discreet.privacy.accounting.normal import NormalFactor
+
+_ALIAS, _DECAYED = 36.0, 36.0
+_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
+_WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
+_LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e12
+_GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Bounds on ln of the finite part of delta, the computed value of it, and the slope of ln delta in epsilon."""
+
+    low: float
+    middle: float
+    high: float
+    slope: float
+
+
+class Moments:
+    """The sum of all K: the real axis, remembered at the orders already asked."""
+
+    def __init__(self, factors: list[Factor]) -> None:
+        """Start with no order known."""
+        self.factors = factors
+        self.known: dict[float, tuple[float, float]] = {}
+
+    def __call__(self, order: float) -> float:
+        """Return an upper bound on K(order), infinite where it cannot be computed."""
+        if order not in self.known:
+            pairs = [factor.log_moment(order) for factor in self.factors]
+            value, error = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+            self.known[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+        value, error = self.known[order]
+        return value + error
+
+    def log_delta(self, epsilon: float) -> tuple[float, float]:
+        """Return the least Chernoff bound on ln(delta - infinite mass) that was found, and its order."""
+        return _least(lambda s: self(s) - s * epsilon + log_constant(s))
+
+    def epsilon(self, log_delta: float) -> tuple[float, float]:
+        """Return the least epsilon at which a Chernoff bound reaches a delta, and its order: the Renyi answer."""
+        return _least(lambda s: (self(s) + log_constant(s) - log_delta) / s)
+
+
+def log_constant(order: float) -> float:
+    """Return ln of the least C with (1 - e^-x)^+ <= C e^(order x) for all x: order^order/(order+1)^(order+1)."""
+    return -order * math.log1p(1 / order) - math.log1p(order) + 4e-16 * (1 + math.log1p(order))
+
+
+def _least(objective: Callable[[float], float]) -> tuple[float, float]:
+    """Return the least value found over orders s > 0, and where: downhill in factors of 3, then golden sections."""
+    here, value = 1.0, objective(1.0)
+    while not math.isfinite(value) and here > _LEAST_ORDER:
+        here /= 3
+        value = objective(here)
+    for factor in (3.0, 1 / 3):
+        while _LEAST_ORDER < here * factor < _LARGEST_ORDER and (trial := objective(here * factor)) < value:
+            here, value = here * factor, trial
+    low, high = math.log(here / 3), math.log(here * 3)
+    best = (value, here)
+    for _ in range(_SECTIONS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = objective(math.exp(left)), objective(math.exp(right))
+        best = min(best, (at_left, math.exp(left)), (at_right, math.exp(right)))
+        low, high = (low, right) if at_left <= at_right else (left, high)
+    return best
+
+
+class Contour:
+    """One line Re s = c with its nodes: serves every epsilon whose saddle is near c."""
+
+    def __init__(self, moments: Moments, order: float, epsilon: float, kernel: Kernel, smoothing: float = 0.0) -> None:
+        """Choose the nodes for the neighbourhood of one epsilon, and evaluate the moments there.
+
+        `smoothing` is the mu of the Gaussian release added, 0 for none. Raises `Unsuitable` where the nodes would be
+        too many.
+        """
+        ensure_tested()
+        self.order, self.kernel, self.smoothing = order, kernel, smoothing
+        self.extra = [NormalFactor(smoothing * smoothing)] if smoothing else []
+        self.moments = moments
+        moments(order)
+        self.total, self.total_error = moments.known[order]
+        if not math.isfinite(self.total):
+            raise Unsuitable
+        self.step = self._spacing(epsilon)
+        head = self._head()
+        more, self.left_out, self._left_out_unweighted = self._tail(head)
+        self.nodes = np.concatenate([np.arange(head + 1), more]) * self.step
+        parts = [factor.spectrum(order, self.nodes) for factor in moments.factors]
+        self.spectrum = _sum(parts)
+        self.smooth = _sum([self.spectrum, *(factor.spectrum(order, self.nodes) for factor in self.extra)])
+
+    def _spacing(self, epsilon: float) -> float:
+        """Return a step whose aliases are e^-36 of the answer's order of magnitude."""
+        level = self.total - self.order * epsilon - math.log(self.order * (self.order + 1))
+        window = (_ALIAS - min(level, 0.0)) / self.order
+        below, above = [window], [math.inf]
+        for order, (value, error) in self.moments.known.items():
+            if not math.isfinite(value) or order == self.order:
+                continue
+            bound = value + error + self._smooth_moment(order) - order * epsilon + log_constant(order) - level + _ALIAS
+            (above if order > self.order else below).append(max(bound, 1.0) / abs(order - self.order))
+        window = max(min(below), min(above), 1e-300)
+        if not math.isfinite(window):
+            raise Unsuitable
+        if math.isfinite(self.kernel.limit):
+            count = max(math.ceil(window * self.kernel.limit / math.pi), 1)
+            return 2 * self.kernel.limit / count
+        return 2 * math.pi / window
+
+    def _smooth_moment(self, order: float) -> float:
+        return self.smoothing**2 * order * (order + 1) / 2
+
+    @property
+    def _most(self) -> int:
+        """Return how many nodes are affordable."""
+        return min(_MOST_NODES, _MOST_WORK // max(sum(len(factor.counts) for factor in self.moments.factors), 1))
+
+    def _head(self) -> int:
+        """Return the number of nodes until |Phi| has died out a first time, or to the end of the period."""
+        whole = math.floor(self.kernel.limit / self.step + 1e-9) if math.isfinite(self.kernel.limit) else math.inf
+        spread = sum(float(f.counts @ f.variances(self.order)) for f in (*self.moments.factors, *self.extra))
+        count = math.ceil(math.sqrt(2 * _DECAYED / max(spread, 1e-300)) / self.step) + 8
+        while count < whole and self._ceiling(count * self.step) > -_DECAYED:
+            count = math.ceil(count * 1.3) + 1
+            if count > self._most:
+                raise Unsuitable
+        if min(count, whole) > self._most:
+            raise Unsuitable
+        return int(min(count, whole))
+
+    def _ceiling(self, node: float) -> float:
+        """Return a bound on ln |Phi| at one t."""
+        at = np.array([node])
+        return sum(float(f.spectrum(self.order, at).ceiling[0]) for f in (*self.moments.factors, *self.extra))
+
+    def _tail(self, head: int) -> tuple[Indices, float, float]:
+        """Return the indices of the later nodes that count, and bounds on the sum over all others of |Phi| |W| h/pi.
+
+        Intervals on which |Phi| is certainly negligible are bounded, the nodes in the others are added, and beyond the
+        last interval one bound serves for ever. The second bound is without W, for the smoothing's own sum.
+        """
+        start = (head + 0.5) * self.step
+        if start >= self.kernel.limit:
+            return np.array([], dtype=np.intp), 0.0, 0.0
+        factors = [*self.moments.factors, *self.extra]
+        end, far = self._far_end(factors, start)
+        edges = self._edges(factors, start, end)
+        starts, ends = edges[:-1], edges[1:]
+        logs = sum((f.ceilings(self.order, starts, ends) for f in factors), np.zeros(len(starts)))
+        more = self._unclear(head, edges, logs > -_DECAYED)
+        sizes = np.where(logs > -_DECAYED, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
+        found = float(sizes @ self.kernel.largest(self.order, starts, 0.0))
+        bare = float(np.sum(sizes))
+        if math.isfinite(far):
+            found += math.exp(far) * (1 / end + self.step / end**2) / math.pi
+            bare += math.exp(far) * (self.step + 1 / (self.smoothing**2 * end)) / math.pi if self.smoothing else 0.0
+        return more, found * (1 + 1e-9), bare * (1 + 1e-9)
+
+    def _unclear(self, head: int, edges: Floats, unclear: NDArray[np.bool_]) -> Indices:
+        """Return the indices of the nodes in intervals that are not negligible."""
+        if not np.any(unclear):
+            return np.array([], dtype=np.intp)
+        last = min(edges[-1], self.kernel.limit) / self.step + 1e-9
+        if last - head > _MOST_SPREAD:
+            raise Unsuitable
+        indices = np.arange(head + 1, math.floor(last) + 1)
+        which = np.clip(np.searchsorted(edges, indices * self.step, side="right") - 1, 0, len(unclear) - 1)
+        # a node within a rounding of an edge is in both intervals: count it if either is unclear
+        near = np.clip(np.searchsorted(edges, indices * self.step * (1 - 1e-12), side="right") - 1, 0, len(unclear) - 1)
+        chosen = indices[unclear[which] | unclear[near]]
+        if len(chosen) > self._most:
+            raise Unsuitable
+        return chosen
+
+    def _far_end(self, factors: list[Factor], start: float) -> tuple[float, float]:
+        """Return a t from which one bound on ln |Phi| serves for ever, and that bound; or the end of the period."""
+        end = start
+        for _ in range(60):
+            bound = sum(factor.far(self.order, end) for factor in factors)
+            if bound <= -_DECAYED:
+                return end, bound
+            if end >= self.kernel.limit:
+                return self.kernel.limit, -math.inf
+            end = min(end * 1.5, self.kernel.limit)
+        raise Unsuitable
+
+    def _edges(self, factors: list[Factor], start: float, end: float) -> Floats:
+        """Cut [start, end] into intervals short beside t and beside the inverse spread of the losses."""
+        if end <= start:
+            return np.array([start])
+        weights = [factor.counts * factor.variances(self.order) for factor in factors]
+        total = sum(float(np.sum(weight)) for weight in weights)
+        typical = sum(float(w @ f.variances(self.order)) for w, f in zip(weights, factors, strict=True)) / total
+        longest = 0.3 / math.sqrt(2 * typical)
+        turning = min(max(longest / 0.06, start), end)
+        grown = math.ceil(math.log(turning / start) / math.log(1.06)) if turning > start else 0
+        flat = math.ceil((end - turning) / longest)
+        if grown + flat > _MOST_BLOCKS:
+            raise Unsuitable
+        curved = start * np.exp(np.linspace(0.0, math.log(turning / start), grown + 1)) if grown else np.array([start])
+        straight = np.linspace(turning, end, flat + 1)[1:] if flat else np.array([])
+        return np.concatenate([curved, straight])
+
+    def value(self, epsilon: float) -> Value:
+        """Bound ln(delta - infinite mass) at one epsilon."""
+        weights, roundings = self.kernel.weights(self.order, self.nodes, epsilon)
+        scale, scale_error = self.kernel.scale(self.order, epsilon)
+        total, error, slope = self._weighted(self.smooth, weights, roundings)
+        error += self.left_out
+        front = self.total + self._smooth_moment(self.order) + scale
+        unsure = self.total_error + scale_error + UNIT * (abs(self.total) + self._smooth_moment(self.order) + 4)
+        high = total + error
+        low = total - error - self._aliases(epsilon, front)
+        if self.smoothing:
+            low -= self._smoothing_gap(epsilon)
+        return Value(
+            front - unsure + math.log(low) if low > 0 else -math.inf,
+            front + math.log(total) if total > 0 else -math.inf,
+            front + unsure + math.log(high) if high > 0 else -math.inf,
+            slope,
+        )
+
+    def _weighted(self, spectrum: Spectrum, weights: Complexes, roundings: Floats) -> tuple[float, float, float]:
+        """Return h/(2 pi) times the sum over all nodes and their mirror images, its error, and the slope of its log."""
+        known = spectrum.error < 0.5
+        values = np.where(known, np.exp(np.where(known, spectrum.log, 0.0)), 0.0)
+        sizes = np.abs(weights)
+        terms = values * weights
+        doubt = np.where(known, 2 * spectrum.error + UNIT * (1 + np.abs(spectrum.log)), 0.0)
+        unsure = np.where(known, np.abs(values) * doubt, np.exp(np.minimum(spectrum.ceiling, 0.0)))
+        multiplicity = np.full(len(terms), 2.0)
+        multiplicity[0] = 1.0
+        if math.isfinite(self.kernel.limit) and abs(self.nodes[-1] - self.kernel.limit) < self.step / 4:
+            multiplicity[-1] = 1.0  # half a period away, a node and its mirror image are one
+        factor = self.step / (2 * math.pi)
+        total = factor * float(np.sum(multiplicity * terms.real))
+        error = factor * float(np.sum(multiplicity * (unsure * (sizes + roundings) + np.abs(values) * roundings)))
+        error += factor * UNIT * float(np.sum(multiplicity * np.abs(terms)))
+        turning = factor * float(np.sum(multiplicity * (terms * -(self.order + 1j * self.nodes)).real))
+        return total, error, turning / total if total > 0 else -self.order
+
+    def _aliases(self, epsilon: float, front: float) -> float:
+        """Bound the aliases, in units of e^front, by Chernoff bounds at the orders already known."""
+        window = 2 * math.pi / self.step
+        best = {-1: self._geometric(-front, self.order * window), 1: math.inf}
+        for order, (value, error) in self.moments.known.items():
+            if order == self.order or not math.isfinite(value):
+                continue
+            side = 1 if order > self.order else -1
+            level = value + error + self._smooth_moment(order) * (1 + UNIT) - order * epsilon + log_constant(order)
+            # an alias counts e^(c m P) delta(epsilon + m P), for the one kernel as for the other
+            best[side] = min(best[side], self._geometric(level + 1e-9 - front, abs(order - self.order) * window))
+        return best[-1] + best[1]
+
+    @staticmethod
+    def _geometric(log_first: float, rate: float) -> float:
+        """Return e^log_first times the sum of e^(-m rate) over m >= 1, rounded up; infinite where it overflows."""
+        if rate <= 0 or log_first - rate > 700:
+            return math.inf
+        return math.exp(log_first - rate) / -math.expm1(-rate) * (1 + 1e-9)
+
+    def _smoothing_gap(self, epsilon: float) -> float:
+        """Bound how much the added Gaussian release raises delta, in units of e^front.
+
+        Given the loss l, it raises (1 - e^d)^+, d = epsilon - l, to delta_tau(d), tau = mu: by e^min(d,0)
+        delta_tau(|d|). For d >= 0, delta_tau(d) is the integral of e^x Phi(-tau/2 - x/tau) from d on, at most (tau
+        sqrt(2 pi)/2) Phi(tau/2 - d/tau) because Phi(-v) <= e^(-v^2/2)/2; and with w^2 = 5 tau^2/4 that is at most C
+        e^(-d^2/(2 w^2)), C = (tau sqrt(2 pi)/2)(1/2 + tau/5) e^(tau^2/2). The mean of e^(-(epsilon - L)^2/(2 w^2)) is
+        (w/sqrt(2 pi)) times the integral of M(s) e^(-s epsilon + w^2 s^2/2) over t; its aliases are positive.
+        """
+        tau = self.smoothing
+        wide = _WIDER * tau * tau
+        constant = tau * math.sqrt(2 * math.pi) / 2 * (0.5 + tau / 5) * math.exp(tau * tau / 2) * (1 + 1e-9)
+        shift = wide * (self.order**2 - self.nodes**2) / 2
+        turn = wide * self.order * self.nodes - self.nodes * epsilon
+        weights = np.exp(shift + 1j * turn)
+        roundings = UNIT * np.abs(weights) * (4 + np.abs(turn) + np.abs(shift))
+        total, error, _ = self._weighted(self.spectrum, weights, roundings)
+        # the nodes left out: their Gaussian weight is e^(w^2 c^2/2) times one that falls faster than the smoothing
+        beyond = math.exp(wide * self.order**2 / 2) * self._left_out_unweighted
+        density = math.sqrt(2 * math.pi * wide) * (total + error + beyond)
+        # the front contains the smoothing's own moment, which this integral does not
+        return constant * max(density, 0.0) * math.exp(-self._smooth_moment(self.order)) * (1 + 1e-9)
+
+
+def _sum(parts: list[Spectrum]) -> Spectrum:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

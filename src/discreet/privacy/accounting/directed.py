@@ -1,0 +1,246 @@
+"""One direction of a composition: the best certified answer of the closed forms and the two engines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import round_down, round_up
+from discreet.laws.pair import Pair
+from discreet.privacy.accounting.claim_factor import ClaimFactor, LesserFactor
+from discreet.privacy.accounting.factor import Factor, Unsuitable
+from discreet.privacy.accounting.gather import flattened, gathered, total_square
+from discreet.privacy.accounting.line_search import Bounds, ContourEngine
+from discreet.privacy.claim_pairs import NormalPair
+from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.privacy.rounding import root_upward
+
+ASSUMPTIONS = ("float-elementary",)
+_GOOD_ENOUGH = 1e-4
+
+Part = tuple[Pair | None, Guarantee | None, int]
+
+
+class DirectedLoss:
+    """What many releases cost in one direction; each part is a dominating pair, a promise, or both, and a count."""
+
+    def __init__(self, parts: tuple[Part, ...], *, attained: bool) -> None:
+        """Sort the parts; engines are made when they are first asked.
+
+        `attained` says that the pairs are the releases' own laws; then a promise has nothing to add to them.
+        """
+        self.parts, self.attained = parts, attained
+        self.pairs = None
+        if all(pair is not None for pair, _, _ in parts):
+            self.pairs = flattened((pair, count) for pair, _, count in parts if pair is not None)
+        self._contour: ContourEngine | None = None
+        self._axis: ContourEngine | None = None
+        self._made = False
+
+    def _make(self) -> None:
+        """Build the contour engine from the pairs, and the real axis from whatever bounds the moments best."""
+        if self._made:
+            return
+        self._made = True
+        factors = None if self.pairs is None else gathered(self.pairs)
+        self._contour = ContourEngine(factors) if factors else None
+        more = not self.attained and any(_says_more(claim) for _, claim, _ in self.parts)
+        if more or self._contour is None:
+            bounded = [_moment_factor(*part) for part in self.parts]
+            if all(factor is not None for factor in bounded):
+                self._axis = ContourEngine([factor for factor in bounded if factor is not None])
+
+    @property
+    def gaussian(self) -> tuple[NormalPair, NormalPair] | None:
+        """Two normal pairs around the composition when every pair is normal: one just milder, one just worse."""
+        if self.pairs is None or not all(isinstance(pair, NormalPair) for pair, _ in self.pairs):
+            return None
+        square = total_square(self.pairs)
+        above = root_upward(square)
+        below = above if Fraction(above) ** 2 == square else math.nextafter(above, 0.0)
+        return NormalPair(below), NormalPair(above)
+
+    def epsilon(self, delta: float, tolerance: float | None) -> Enclosure:
+        """Enclose the least epsilon >= 0 at a delta."""
+        normal = self.gaussian
+        if normal is not None:
+            low, high = (pair.epsilon(delta) for pair in normal)
+            return _enclosure(Bounds(low.lower, high.estimate, high.upper, "closed form of Gaussian composition"))
+        alone = self._single(lambda pair: pair.epsilon(delta))
+        if alone is not None:
+            return alone
+        largest = self.max_loss()
+        found = Bounds(0.0, largest, largest, "sum of the largest losses") if delta >= 0 else None
+        if delta == 0.0:
+            return _enclosure(found or _anything())
+        for engine in self._engines():
+            found = _met(found, engine.epsilon(delta, tolerance))
+        if self._too_wide(found, tolerance, 1.0) and self.pairs is not None:
+            from discreet.privacy.accounting.lattice import enclose_epsilon
+
+            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(_middle(found), 1e-3)
+            found = _met(found, _bounds(enclose_epsilon(self.pairs, delta, tolerance=wanted)))
+        return _enclosure(found or _anything())
+
+    def delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
+        """Enclose delta at an epsilon >= 0."""
+        normal = self.gaussian
+        if normal is not None:
+            low, high = (pair.delta(epsilon) for pair in normal)
+            return _enclosure(Bounds(low.lower, high.estimate, high.upper, "closed form of Gaussian composition"))
+        alone = self._single(lambda pair: pair.delta(epsilon))
+        if alone is not None:
+            return alone
+        found: Bounds | None = None
+        if epsilon >= self.max_loss():
+            found = Bounds(0.0, 0.0, 0.0, "epsilon is at least the sum of the largest losses")
+            return _enclosure(found)
+        for engine in self._engines():
+            found = _met(found, engine.delta(epsilon, tolerance))
+        if self._too_wide(found, tolerance, found.upper if found else 1.0) and self.pairs is not None:
+            from discreet.privacy.accounting.lattice import enclose_delta
+
+            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(epsilon, 1e-3)
+            found = _met(found, _bounds(enclose_delta(self.pairs, epsilon, tolerance=wanted)))
+        return _enclosure(found or Bounds(0.0, 1.0, 1.0, "nothing is known"))
+
+    def renyi(self, alpha: float) -> Enclosure:
+        """Enclose the Renyi divergence of order alpha; the lower end is 0 where only promises are known."""
+        self._make()
+        normal = self.gaussian
+        if normal is not None:
+            ends = [alpha * float(Fraction(pair.mu) ** 2) / 2 for pair in normal]
+            return Enclosure.outward(ends[0] * (1 - 2**-50), ends[1] * (1 + 2**-50), method="closed form", floor=0.0)
+        largest = self.max_loss()
+        low, high = 0.0, largest
+        method = "largest loss"
+        for engine in (self._contour, self._axis):
+            if engine is None:
+                continue
+            value, error = sum_of_moments(engine, alpha - 1)
+            if engine.infinite[0] > 0:
+                value = math.inf
+            if engine is self._contour and engine.infinite[1] == 0 and math.isfinite(value):
+                low = max(low, (value - error) / (alpha - 1) * (1 - 2**-50))
+            if engine.infinite[1] > 0:
+                continue
+            bound = (value + error) / (alpha - 1) * (1 + 2**-50)
+            if bound < high:
+                high, method = bound, "moment on the real axis"
+        return Enclosure(min(low, high), min(low, high), high, method)
+
+    def ceiling(self, delta: float) -> float:
+        """Return an upper bound on epsilon at a delta without any integral: the Renyi bound, or the largest losses."""
+        if delta == 0.0 or self._single(lambda pair: pair.max_loss()) is not None:
+            return math.inf
+        bounds = [engine.ceiling(delta) for engine in self._engines()]
+        return min([self.max_loss(), *bounds])
+
+    def delta_ceiling(self, epsilon: float) -> float:
+        """Return an upper bound on delta at an epsilon without any integral."""
+        if self._single(lambda pair: pair.max_loss()) is not None:
+            return 1.0
+        return min([1.0, *(engine.delta_ceiling(epsilon) for engine in self._engines())])
+
+    def max_loss(self) -> float:
+        """Return an upper bound on the largest total loss: each part's largest, or its pure promise."""
+        total = Fraction(0)
+        for pair, claim, count in self.parts:
+            known = [] if pair is None else [pair.max_loss().upper]
+            if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
+                known.append(round_up(Fraction(claim.epsilon)))
+            least = min(known, default=math.inf)
+            if math.isinf(least):
+                return math.inf
+            total += count * Fraction(least)
+        return round_up(total)
+
+    def least_max_loss(self) -> float:
+        """Return a lower bound on the largest total loss of the stated pairs."""
+        if self.pairs is None:
+            return 0.0
+        ends = [(pair.max_loss().lower, count) for pair, count in self.pairs]
+        if any(math.isinf(end) for end, _ in ends):
+            return math.inf
+        return round_down(sum((count * Fraction(end) for end, count in ends), Fraction(0)))
+
+    def _engines(self) -> list[ContourEngine]:
+        self._make()
+        return [engine for engine in (self._contour, self._axis) if engine is not None]
+
+    def _single(self, ask: Callable[[Pair], Enclosure]) -> Enclosure | None:
+        """Answer from the pair itself when it is the only one."""
+        if self.pairs is not None and len(self.pairs) == 1 and self.pairs[0][1] == 1:
+            return ask(self.pairs[0][0])
+        return None
+
+    def _too_wide(self, found: Bounds | None, tolerance: float | None, scale: float) -> bool:
+        """Say whether the lattice should be tried: nothing found, or wider than asked."""
+        if found is None or not math.isfinite(found.upper):
+            return True
+        wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(found.upper, 1e-3 * scale)
+        return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
+
+
+def sum_of_moments(engine: ContourEngine, order: float) -> tuple[float, float]:
+    """Return K at an order and its error."""
+    engine.moments(order)
+    return engine.moments.known[order]
+
+
+@lru_cache(maxsize=256)
+def directed(parts: tuple[Part, ...], *, attained: bool) -> DirectedLoss:
+    """Return the engines of a composition, kept between questions."""
+    return DirectedLoss(parts, attained=attained)
+
+
+def clear_caches() -> None:
+    """Forget all engines; the next question starts from nothing (for benchmarks)."""
+    directed.cache_clear()
+
+
+def _says_more(claim: Guarantee | None) -> bool:
+    """Say whether a promise may say more about moments than a pair; pure and approximate ones are pairs themselves."""
+    return claim is not None and not isinstance(claim, PureDP | ApproxDP)
+
+
+def _moment_factor(pair: Pair | None, claim: Guarantee | None, count: int) -> Factor | None:
+    """Return whatever bounds the moments of a part."""
+    factors = None if pair is None else gathered(flattened([(pair, count)]))
+    known = factors[0] if factors and len(factors) == 1 else None
+    if claim is None or not (_says_more(claim) or known is None):
+        return known
+    if known is None:
+        return ClaimFactor(claim, count)
+    try:
+        return LesserFactor(claim, count, known)
+    except Unsuitable:
+        return known
+
+
+def _met(found: Bounds | None, other: Bounds) -> Bounds:
+    """Intersect two certified intervals."""
+    if found is None:
+        return other
+    lower, upper = max(found.lower, other.lower), min(found.upper, other.upper)
+    sharper = other if other.upper - other.lower <= found.upper - found.lower else found
+    return Bounds(min(lower, upper), min(max(sharper.estimate, lower), upper), upper, sharper.method)
+
+
+def _bounds(found: Enclosure) -> Bounds:
+    return Bounds(found.lower, found.estimate, found.upper, found.method)
+
+
+def _middle(found: Bounds | None) -> float:
+    return 1.0 if found is None or not math.isfinite(found.upper) else found.upper
+
+
+def _anything() -> Bounds:
+    return Bounds(0.0, math.inf, math.inf, "nothing is known")
+
+
+def _enclosure(found: Bounds) -> Enclosure:
+    return Enclosure(found.lower, found.estimate, found.upper, found.method)

@@ -1,0 +1,172 @@
+"""Losses between -r and r: randomized response, Laplace noise, bounded range; closed forms for many releases at once.
+
+Such a loss is r with mass `top`, -r with mass `bottom`, and between them it has the density kappa e^(l/2), or, for
+integer Laplace noise, atoms with the same weights at a regular step. Everything is divided by e^(c r), so that no power
+overflows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.location_pair import LocationPair
+from discreet.laws.pair import Pair
+from discreet.privacy.accounting.factor import Factor, Indices
+from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
+from discreet.privacy.bounded_range import BoundedRangePair
+from discreet.privacy.claim_pairs import PureApproxPair
+from discreet.privacy.laplace_pair import LaplacePair
+
+_SMALLEST, _LARGEST = 2.0**-200, 2.0**16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SymmetricFactor(Factor):
+    """Releases whose losses have the closed form of this module; arrays hold one entry for each."""
+
+    counts: Floats
+    reach: Floats
+    top: Floats
+    bottom: Floats
+    kappa: Floats  # the density at r is kappa; 0 where there is none
+    half_step: Floats  # of integer Laplace noise: losses r - 2 j half_step; 0 for a density
+    log_finite: tuple[float, float] = (0.0, 0.0)
+
+    @staticmethod
+    def accepts(pair: Pair) -> bool:
+        """Say whether a pair belongs to this family and its parameters to the range the error bounds are for."""
+        found = _coefficients(pair)
+        return found is not None and (_SMALLEST < found[0] <= _LARGEST) and found[4] >= 0
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], counts: Sequence[int]) -> SymmetricFactor:
+        """Gather pairs that this family accepts."""
+        rows = np.array([_coefficients(pair) for pair in pairs], dtype=np.float64)
+        number = np.array(counts, dtype=np.float64)
+        lost = [
+            (count, Fraction(pair.claimed_delta))
+            for pair, count in zip(pairs, counts, strict=True)
+            if isinstance(pair, PureApproxPair) and pair.claimed_delta
+        ]
+        kept = math.fsum(count * math.log1p(-float(chance)) for count, chance in lost) if lost else 0.0
+        slack = UNIT * abs(kept)
+        reach, top, bottom, kappa, half_step = rows.T.copy()
+        return cls(number, reach, top, bottom, kappa, half_step, (kept - slack, kept + slack))
+
+    def restricted(self, chosen: Indices) -> SymmetricFactor:
+        """Return some of the releases."""
+        return SymmetricFactor(
+            self.counts[chosen],
+            self.reach[chosen],
+            self.top[chosen],
+            self.bottom[chosen],
+            self.kappa[chosen],
+            self.half_step[chosen],
+        )
+
+    @property
+    def lattice(self) -> tuple[float, float, float] | None:
+        """All losses at r - 2 j half_step when there is one kind of release, and it has no density."""
+        if len(self.counts) != 1 or (self.kappa[0] > 0 and self.half_step[0] == 0):
+            return None
+        reach = float(self.reach[0])
+        step = 2 * float(self.half_step[0]) if self.half_step[0] else 2 * reach
+        return -reach, step, 4 * 2.0**-52 * reach
+
+    def _scaled(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
+        """Return M(order + i t) e^(-order r), and the sum of the sizes of its terms."""
+        reach, kappa = self.reach[:, None], self.kappa[:, None]
+        turn = np.exp(1j * (nodes * reach))
+        low = np.exp(-2 * order * reach)
+        value = self.top[:, None] * turn + (self.bottom[:, None] * low) * np.conj(turn)
+        size = np.broadcast_to(self.top[:, None] + self.bottom[:, None] * low, value.shape)
+        if not np.any(kappa):
+            return value, size
+        middle = order + 0.5 + 1j * nodes
+        far = np.exp(-(2 * order + 1) * reach)
+        smooth = (turn - far * np.conj(turn)) / middle
+        sizes = 2 / np.abs(middle) * np.ones_like(reach)
+        if np.any(self.half_step):
+            step = 2 * self.half_step[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                stride = np.exp(step * middle)
+                ratio = _expm1(step * (order + 0.5), step * nodes)
+                stepped = (turn - far * np.conj(turn) * stride) / ratio
+                # near a full turn a rounded phase moves the denominator by up to its own size times |phase|
+                turned = np.abs(stride) * (step * nodes) / np.abs(ratio)
+                heavy = (1 + np.abs(stride)) / np.abs(ratio) * (1 + turned / 16)
+            smooth = np.where(step > 0, stepped, smooth)
+            sizes = np.where(step > 0, heavy, sizes)
+        return value + kappa * smooth, size + kappa * sizes
+
+    def _base(self, order: float) -> tuple[Floats, Floats]:
+        """Return M(order) e^(-order r), and the relative error of it."""
+        value, size = self._scaled(order, np.zeros(1))
+        base = value.real[:, 0]
+        return base, UNIT * (6 + (2 * order + 1) * self.reach) * size[:, 0] / base
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Sum order r + ln(M e^(-order r))."""
+        base, relative = self._base(order)
+        terms = order * self.reach + np.log(base)
+        error = 2 * relative + UNIT * (order * self.reach + np.abs(np.log(base)))
+        low, high = self.log_finite
+        return (
+            float(np.sum(self.counts * terms)) + (low + high) / 2,
+            float(np.sum(self.counts * (error + UNIT * np.abs(terms)))) * (1 + 1e-12) + (high - low),
+        )
+
+    def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
+        """Divide by the value at t = 0; errors are relative to the sizes of the terms, phases included."""
+        base, relative = self._base(order)
+        value, size = self._scaled(order, nodes)
+        weight = UNIT * (6 + (2 * order + 1) * self.reach[:, None] + np.abs(nodes) * self.reach[:, None])
+        error = weight * size / base[:, None] * (1 + 1e-6) + 2 * relative[:, None]
+        return value / base[:, None], error
+
+    def variances(self, order: float) -> Floats:  # noqa: ARG002  the same at every tilt
+        """A law on an interval of length 2 r has a variance of at most r^2."""
+        return self.reach**2 * (1 + 1e-15)
+
+    def far(self, order: float, start: float) -> float:
+        """Bound |phi| by the tilted mass of the atoms plus the variation 2 kappa of the tilted density over t."""
+        base, relative = self._base(order)
+        smooth = (self.half_step == 0) & (self.kappa > 0)
+        atoms = (self.top + self.bottom * np.exp(-2 * order * self.reach)) / base
+        bound = np.where(smooth, (atoms + 2 * self.kappa / base / start) * (1 + 4 * relative + UNIT), 1.0)
+        return float(self.counts @ np.log(np.minimum(bound, 1.0))) + 1e-12
+
+
+def _expm1(real: Floats, imaginary: Floats) -> Complexes:
+    """Return e^(real + i imaginary) - 1 without cancellation."""
+    half = np.sin(imaginary / 2)
+    growth = np.exp(real)
+    return np.asarray(np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(imaginary)))
+
+
+def _coefficients(pair: Pair) -> tuple[float, float, float, float, float] | None:
+    """Return reach, top, bottom, kappa and half step of a pair of this family."""
+    match pair:
+        case PureApproxPair():
+            reach = float(pair.claimed_epsilon)
+            small = math.exp(-reach) if reach < 700 else 0.0
+            return reach, 1 / (1 + small), small / (1 + small), 0.0, 0.0
+        case LaplacePair():
+            reach = float(pair.ratio)
+            return reach, 0.5, math.exp(-min(reach, 700.0)) / 2, 0.25, 0.0
+        case BoundedRangePair() if pair.range > 0:
+            reach = float(pair.range)
+            return reach, 0.0, 0.0, -0.5 / math.expm1(-min(reach, 700.0)), 0.0
+        case LocationPair() if isinstance(pair.noise, DiscreteLaplace) and pair.shift > 0:
+            reach, rate = float(pair.shift / pair.noise.scale), float(1 / pair.noise.scale)
+            small = math.exp(-min(rate, 700.0))
+            top, bottom = 1 / (1 + small), math.exp(-min(reach, 700.0)) / (1 + small)
+            inner = math.tanh(rate / 2) if pair.shift > 1 else 0.0
+            return reach, top, bottom, inner, rate if pair.shift > 1 else 0.0
+    return None

@@ -1,0 +1,183 @@
+"""What a release costs in a session's notion: its promise as stated, or the best promise its whole curve certifies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
+from discreet.laws.number import Number
+from discreet.privacy.adaptive.batch import Batch
+from discreet.privacy.adaptive.books import (
+    ApproxBooks,
+    Books,
+    ConcentratedBooks,
+    GaussianBooks,
+    PureBooks,
+    RenyiBooks,
+)
+from discreet.privacy.conversion import convert
+from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.loss import PrivacyLoss
+from discreet.privacy.mixture_pair import Side
+
+_DOUBLINGS = 40
+_BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
+_REMEMBERED = 256
+_WORTH_SEARCHING = 1 - 2.0**-10
+
+Spendable = Guarantee | PrivacyLoss | Batch
+
+
+def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guarantee, Number | None]:
+    """Return a promise that a release keeps and the books can read, and the delta at which they are to read it."""
+    match release:
+        case Guarantee():
+            return release, at_delta
+        case Batch():
+            return certified(release.loss, books, at_delta), None
+        case PrivacyLoss():
+            return certified(release, books, at_delta), None
+    kind = type(release).__name__
+    raise ParameterError(
+        f"a promise (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
+        "spent.",
+        parameter="promise",
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guarantee:
+    """Return the least promise found, of the books' notion, that the whole curve is certified to keep.
+
+    Privacy. Every release with this loss keeps the promise returned.
+        Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the
+        `concentration`, a bound on D_alpha/alpha at all orders; with one: (epsilon, delta)-DP is delta-approximate
+        (epsilon tanh(epsilon/2))-zCDP. Renyi: the divergence at the one order. Gaussian: a mu that follows from one of
+        these or that `satisfies` certifies on the whole trade-off curve, both ends. A single point of the curve would
+        not do for the last three: it says nothing about the rest of it. All of them in both directions.
+    """
+    if set(loss.sides) != set(Side):
+        raise ParameterError(
+            "this loss is of one direction only (a person removed, or added), and a session must hold for both: spend "
+            "the whole loss",
+            parameter="promise",
+        )
+    match books:
+        case PureBooks():
+            return _pure(loss)
+        case ApproxBooks():
+            if at_delta is None:
+                raise _unnamed("its price in epsilon depends on the delta")
+            return _approx(loss, at_delta)
+        case ConcentratedBooks():
+            if at_delta is not None:
+                return convert(_approx(loss, at_delta), ZCDP)
+            return _concentrated(loss)
+        case RenyiBooks(alpha=alpha):
+            return _renyi(loss, alpha)
+        case GaussianBooks():
+            return _gaussian(loss)
+    raise NoSoundConversion(f"no price is known in {type(books).__name__}")
+
+
+def _pure(loss: PrivacyLoss) -> PureDP:
+    found: list[Number] = [loss.max_loss().upper]
+    if isinstance(loss.claim, PureDP):
+        found.append(loss.claim.epsilon)  # exact, where the curve rounds up
+    epsilon = min(found)
+    if math.isinf(epsilon):
+        raise NoSoundConversion(
+            "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
+            "session's books in ApproxDP or ZCDP instead."
+        )
+    return PureDP(epsilon, relation=loss.relation)
+
+
+def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
+    found: list[Number] = [loss.epsilon(delta).upper]
+    claim = loss.claim
+    if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta <= delta):
+        found.append(claim.epsilon)
+    epsilon = min(found)
+    if math.isinf(epsilon):
+        raise NoSoundConversion(
+            f"this release has no epsilon at delta = {delta}: its loss is unbounded with a larger probability. Name a "
+            "larger at_delta."
+        )
+    return ApproxDP(epsilon, delta, relation=loss.relation)
+
+
+def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
+    known: list[Number] = [loss.renyi(alpha).upper, *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha))]
+    epsilon = min(known)
+    if math.isinf(epsilon):
+        raise NoSoundConversion(
+            f"no divergence of order {alpha} could be certified for this release. Keep the session's books in "
+            "ApproxDP, or in ZCDP with a delta, and name at_delta."
+        )
+    return RenyiDP(alpha, epsilon, relation=loss.relation)
+
+
+def _concentrated(loss: PrivacyLoss) -> ZCDP:
+    known: list[Number] = [one.rho for one in _implied(loss, ZCDP)]
+    if not known:
+        raise _unnamed("no rho could be certified over all orders without a delta")
+    return ZCDP(min(known), relation=loss.relation)
+
+
+def _gaussian(loss: PrivacyLoss) -> GaussianDP:
+    known: list[Number] = [one.mu for one in _implied(loss, GaussianDP)]
+    found = _least(lambda mu: loss.satisfies(GaussianDP(mu, relation=loss.relation)), min(known, default=None))
+    if found is None:
+        raise NoSoundConversion(
+            "no mu could be certified: the trade-off curve of this release is below every normal one that was tried. "
+            "Keep the session's books in ApproxDP, or in ZCDP with a delta, and name at_delta."
+        )
+    return GaussianDP(found, relation=loss.relation)
+
+
+def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:
+    """Return the promises of a notion, without a delta, that follow from the claim, the largest loss or the rho."""
+    largest, rho = loss.max_loss().upper, loss.concentration()
+    sources: list[Guarantee | None] = [loss.claim]
+    sources += [PureDP(largest)] if math.isfinite(largest) else []
+    sources += [ZCDP(rho)] if math.isfinite(rho) else []
+    if isinstance(loss.claim, GaussianDP):
+        sources.append(ZCDP(Fraction(loss.claim.mu) ** 2 / 2))  # exact, where the conversion rounds up
+    found = []
+    for source in sources:
+        if source is None or (isinstance(source, ApproxDP | ZCDP) and source.delta):
+            continue
+        try:
+            found.append(convert(source, notion, **arguments))
+        except NoSoundConversion:
+            continue
+    return found
+
+
+def _least(holds: Callable[[float], bool], start: Number | None) -> Number | None:
+    """Return a small number for which a condition was found to hold; `start` is one that is known to."""
+    if start is None:
+        tried = (2.0**power for power in range(-_DOUBLINGS // 2, _DOUBLINGS // 2))
+        start = next((candidate for candidate in tried if holds(candidate)), None)
+        if start is None:
+            return None
+    high: Number = start
+    if not start or not holds(float(start) * _WORTH_SEARCHING):
+        return high
+    low, high = 0.0, float(start) * _WORTH_SEARCHING
+    for _ in range(_BISECTIONS):
+        middle = low + (high - low) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _unnamed(reason: str) -> MissingParameter:
+    return MissingParameter(
+        f"{reason}: name the delta to spend on this release, spend(..., at_delta=...). It is never defaulted.",
+        parameter="at_delta",
+    )

@@ -1,0 +1,162 @@
+"""The least noise that meets a target, and the most repetitions that a budget allows; both certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import Number
+from discreet.privacy.loss import PrivacyLoss
+from discreet.privacy.parameters import nonnegative, positive, probability, whole
+
+_START, _MOST_DOUBLINGS, _STEPS = 1.0, 200, 60
+
+
+class Calibration(float):
+    """A noise parameter, as a float that also knows its price and how near it is to the least.
+
+    `loss` is the certified price at this parameter; at `refused`, just below, the target is not certified.
+    """
+
+    loss: PrivacyLoss
+    refused: float
+
+    def __new__(cls, value: float, loss: PrivacyLoss, refused: float) -> Calibration:
+        """Keep the price beside the number."""
+        made = super().__new__(cls, value)
+        made.loss, made.refused = loss, refused
+        return made
+
+
+def calibrate(
+    family: Callable[[float], PrivacyLoss],
+    *,
+    epsilon: Number,
+    delta: Number,
+    tolerance: Number = 1e-7,
+    start: Number = _START,
+) -> Calibration:
+    """Return the least noise parameter whose price is certified (epsilon, delta)-DP, to a relative tolerance.
+
+    `family` turns a positive parameter (a scale, a noise multiplier) into a price that falls as it grows.
+
+    Privacy. The returned parameter's price has delta(epsilon) <= delta.
+        Proof: it was asked, and the upper end of its delta(epsilon) is at most delta. That the family is monotone is
+        used for the search only.
+
+    >>> from discreet.privacy.losses import gaussian_loss
+    >>> calibrate(lambda sigma: gaussian_loss(sigma) * 100, epsilon=1, delta=1e-6)
+    42.24...
+    """
+    level, chance = float(nonnegative(epsilon, name="epsilon")), float(probability(delta, name="delta"))
+    near = float(positive(tolerance, name="tolerance"))
+    if chance == 1.0:
+        raise ParameterError("delta = 1 allows everything: no noise is needed", parameter="delta")
+    search = _Search(family, level, chance)
+    low, high = search.bracket(float(positive(start, name="start")))
+    low, high = search.narrowed(low, high, near)
+    return Calibration(high, search.prices[high], low)
+
+
+def largest_count(loss: PrivacyLoss, *, epsilon: Number, delta: Number, most: int = 10**9) -> int:
+    """Return the most repetitions of a release whose price together is certified (epsilon, delta)-DP; 0 if none is.
+
+    >>> from discreet.privacy.losses import gaussian_loss
+    >>> largest_count(gaussian_loss(10), epsilon=1, delta=1e-6)
+    5
+    """
+    level, chance = nonnegative(epsilon, name="epsilon"), probability(delta, name="delta")
+    cap = whole(most, name="most")
+
+    def fits(count: int) -> bool:
+        return (loss * count).delta(level).upper <= chance
+
+    if not fits(1):
+        return 0
+    low, high = 1, 2
+    while high <= cap and fits(high):
+        low, high = high, 2 * high
+    high = min(high, cap + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+class _Search:
+    """Ask prices at parameters, and remember the answers."""
+
+    def __init__(self, family: Callable[[float], PrivacyLoss], epsilon: float, delta: float) -> None:
+        self.family, self.epsilon, self.delta = family, epsilon, delta
+        self.prices: dict[float, PrivacyLoss] = {}
+        self.found: dict[float, Enclosure] = {}
+
+    def ask(self, parameter: float) -> Enclosure:
+        """Return delta at the target epsilon."""
+        if parameter not in self.found:
+            price = self.family(parameter)
+            if not isinstance(price, PrivacyLoss):
+                raise ParameterError(
+                    "the family must return a price: a mechanism's .loss, or gaussian_loss(...)", parameter="family"
+                )
+            self.prices[parameter], self.found[parameter] = price, price.delta(self.epsilon)
+        return self.found[parameter]
+
+    def enough(self, parameter: float) -> bool:
+        """Say whether the target is certified at a parameter."""
+        return self.ask(parameter).upper <= self.delta
+
+    def gap(self, parameter: float) -> float:
+        """Return ln(delta there) - ln(target), by the estimate; infinite where one of them is 0."""
+        estimate = self.ask(parameter).estimate
+        if estimate <= 0 or self.delta <= 0:
+            return math.inf if estimate > self.delta else -math.inf
+        return math.log(estimate) - math.log(self.delta)
+
+    def bracket(self, start: float) -> tuple[float, float]:
+        """Return a parameter that is not enough and one that is."""
+        here = start
+        if not self.enough(here):
+            for _ in range(_MOST_DOUBLINGS):
+                if self.enough(2 * here):
+                    return here, 2 * here
+                here *= 2
+            raise ParameterError("no parameter up to 2^200 times the start meets the target", parameter="family")
+        for _ in range(_MOST_DOUBLINGS):
+            if not self.enough(here / 2):
+                return here / 2, here
+            here /= 2
+        raise ParameterError(
+            "even a parameter 2^-200 times the start meets the target: does the price fall as the parameter grows?",
+            parameter="family",
+        )
+
+    def narrowed(self, low: float, high: float, tolerance: float) -> tuple[float, float]:
+        """Shrink the bracket: secants of ln delta in ln parameter towards the root, then one step to either side."""
+        last = (low, high)
+        for step in range(_STEPS):
+            if high - low <= tolerance * low:
+                break
+            trial = self._secant(*last, low, high) if step % 8 != 7 else math.sqrt(low * high)
+            if abs(trial - last[1]) <= tolerance / 4 * trial:
+                # the estimate has converged: close the bracket around it
+                for probe in (trial * (1 + tolerance / 2), trial * (1 - tolerance / 2)):
+                    if low < probe < high:
+                        low, high = (low, probe) if self.enough(probe) else (probe, high)
+                trial = math.sqrt(low * high)
+            last = (last[1], trial)
+            if low < trial < high:
+                low, high = (low, trial) if self.enough(trial) else (trial, high)
+        return low, high
+
+    def _secant(self, first: float, second: float, low: float, high: float) -> float:
+        """Return where the line through two points of the gap meets 0, kept inside the bracket."""
+        left, right = self.gap(first), self.gap(second)
+        if math.isfinite(left) and math.isfinite(right) and left != right:
+            share = left / (left - right)
+            trial = first * math.exp(min(max(share * math.log(second / first), -50.0), 50.0))
+            if low < trial < high:
+                return trial
+        return math.sqrt(low * high)
