@@ -32,7 +32,7 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, Renyi
 from discreet.privacy.accounting import clear_caches
 from tests.privacy.accounting import truths
 from tests.privacy.accounting.compositions import Part, loss_of
-from tests.privacy.accounting.references import epsilon_of, gaussian, pure
+from tests.privacy.accounting.references import Curve, epsilon_of, gaussian, pure
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "bench-accounting.md"
 ROUNDS = 7
@@ -170,7 +170,7 @@ def _interval_error(answer: Answer, truth: float) -> str:
 def small_deltas(peers: Peers) -> list[Row]:
     """Ask for tiny deltas, where only relative accuracy helps."""
     rows = []
-    kinds = {
+    kinds: dict[str, tuple[list[Part], Curve]] = {
         "1e3 Gaussians, scale 50": ([("gaussian", {"scale": 50.0}, 1000)], gaussian(Fraction(2, 5))),
         "1e3 pure promises, epsilon 0.02": ([("promise", {"epsilon": 0.02}, 1000)], pure(0.02, 1000)),
     }

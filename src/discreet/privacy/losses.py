@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from discreet.errors import ParameterError
 from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.finite import Finite
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.location_pair import LocationPair
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.privacy.bounded_range import BoundedRangePair
@@ -18,7 +20,7 @@ from discreet.privacy.laplace_pair import LaplacePair
 from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.parameters import positive, whole
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.rounding import bounds, number
 
 
 def gaussian_loss(sigma: Number, *, sensitivity: Number = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
@@ -90,11 +92,18 @@ def randomized_response_loss(
     claim = PureDP(exact, relation=relation)
     if kinds == 2:
         return PrivacyLoss.from_pairs([PureApproxPair(exact)], relation=relation, claim=claim)
-    # the truth's probability as a rational rounded up keeps the price on the safe side
-    truth = Fraction(upward(lambda: 1 / (1 + (kinds - 1) * (-number(exact)).exp())))
-    other = (1 - truth) / (kinds - 1)
-    law, neighbour = [truth, other, 1 - truth - other], [other, truth, 1 - truth - other]
-    return table_loss(law, neighbour, relation=relation)
+    pair = _response_pair(Fraction(exact), kinds)
+    return PrivacyLoss.from_pairs([pair], relation=relation, claim=claim)
+
+
+def _response_pair(epsilon: Fraction, kinds: int) -> FinitePair:
+    """Return the pair of reports on two truths: its own category, the other's, and all others together."""
+    own = bounds(lambda: 1 / (1 + (kinds - 1) * (-number(epsilon)).exp()))
+    other = bounds(lambda: 1 / (number(epsilon).exp() + (kinds - 1)))
+    rest = bounds(lambda: (kinds - 2) / (number(epsilon).exp() + (kinds - 1)))
+    low, high = (np.array([own[end], other[end], rest[end]]) for end in (0, 1))
+    swapped = [1, 0, 2]
+    return FinitePair(["own", "other", "rest"], low, high, low[swapped], high[swapped])
 
 
 def bounded_range_loss(epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:

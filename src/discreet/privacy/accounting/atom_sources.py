@@ -13,8 +13,8 @@ from discreet.laws.finite import FinitePair
 from discreet.laws.location_pair import LocationPair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.cells import LEAST, Atoms, AtomSource, Reach
-from discreet.privacy.accounting.densities import Sampling
 from discreet.privacy.accounting.fft_bounds import UNIT, Floats
+from discreet.privacy.accounting.loss_map import Sampling
 from discreet.privacy.claim_pairs import PureApproxPair
 from discreet.privacy.rounding import bounds, number
 from discreet.randomness.rigour import lower_float, precision, upper_float
@@ -38,7 +38,7 @@ def claim_source(pair: PureApproxPair) -> AtomSource:
     if epsilon == 0:
         rest = Atoms.of([0.0], [math.log1p(-float(delta))], _SMALL)
         return AtomSource((rest, rest), infinite, 0.0)
-    low, high = bounds(lambda: (number(1 - delta) / (1 + (-number(epsilon)).exp())).log())
+    low, high = bounds(lambda: number(1 - delta).log() - (-number(epsilon)).exp().log1p())
     likely = low + (high - low) / 2
     reach = float(epsilon)
     atoms = Atoms.of([-reach, reach], [likely - reach, likely], _SMALL + 8 * UNIT * (abs(likely) + reach))
@@ -61,7 +61,7 @@ def table_source(pair: FinitePair) -> AtomSource:
         min(math.fsum(pair.p_high[high == math.inf]) * (1 + 4 * UNIT), 1.0),
     )
     sides = (_finite(lower), _finite(upper))
-    return AtomSource(sides, infinite, 0.0)
+    return AtomSource(sides, infinite if len(sides[1].loss) else (1.0, 1.0), 0.0)
 
 
 def _finite(atoms: Atoms) -> Atoms:
@@ -99,7 +99,7 @@ def _integer_laplace(noise: DiscreteLaplace, shift: int) -> AtomSource | None:
     scale = noise.scale
     y = np.arange(shift + 1)
     rate = float(1 / scale)
-    loss: Floats = (2.0 * y - shift) * rate
+    loss: Floats = ((2.0 * y - shift) * rate).astype(np.float64)
     middle = bounds(lambda: (1 / (2 * number(scale))).tanh().log())
     end = bounds(lambda: -(-1 / number(scale)).exp().log1p())
     log_mass: Floats = (sum(middle) / 2 - (shift - y) * rate).astype(np.float64)

@@ -28,15 +28,14 @@ _NEGLIGIBLE = 1e-18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossAtoms:
-    """Losses within `blur` of the true ones, masses under P and Q between two ends, and P's mass at infinity."""
+    """Outcomes with their losses, infinite ones included, and masses under P and Q, each between two ends."""
 
-    loss: Floats
-    blur: Floats
+    low: Floats
+    high: Floats
     p_low: Floats
     p_high: Floats
     q_low: Floats
     q_high: Floats
-    infinite: tuple[float, float] = (0.0, 0.0)
 
 
 def atoms_of(pair: Pair) -> LossAtoms | None:
@@ -58,30 +57,22 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
 
 
 def _of_table(pair: FinitePair) -> LossAtoms | None:
-    """Take each atom with both masses; where Q's may be zero the loss may be infinite: P's mass counts as such."""
-    low, high = pair.losses()
-    known = np.isfinite(low) & np.isfinite(high)
-    unbounded = ~known & (high == math.inf)
-    certain = low == math.inf
-    if np.count_nonzero(known) > _MOST_ATOMS:
+    """Take each atom as it is."""
+    if len(pair.p_low) > _MOST_ATOMS:
         return None
-    infinite = (math.fsum(pair.p_low[certain]), math.fsum(pair.p_high[unbounded]) * (1 + UNIT))
-    middle = (low[known] + high[known]) / 2
-    blur = (high[known] - low[known]) / 2 + 2.0**-50 * np.abs(middle)
-    p_low, p_high, q_low, q_high = (array[known] for array in (pair.p_low, pair.p_high, pair.q_low, pair.q_high))
-    return LossAtoms(middle, blur, p_low, p_high, q_low, q_high, infinite)
+    low, high = pair.losses()
+    return LossAtoms(low, high, pair.p_low, pair.p_high, pair.q_low, pair.q_high)
 
 
 def _of_claim(pair: PureApproxPair) -> LossAtoms:
-    """Two atoms at plus and minus epsilon; a share delta of P is at infinity."""
+    """Two atoms at plus and minus epsilon, and with probability delta an outcome of P or of Q alone."""
     reach, lost = float(pair.claimed_epsilon), float(pair.claimed_delta)
     small = math.exp(-min(reach, 700.0))
-    p = (1 - lost) * np.array([1 / (1 + small), small / (1 + small)])
-    loss = np.array([reach, -reach])
+    p = np.array([lost, (1 - lost) / (1 + small), (1 - lost) * small / (1 + small), 0.0])
+    loss = np.array([math.inf, reach, -reach, -math.inf])
+    blur = np.array([0.0, reach, reach, 0.0]) * 2.0**-50
     near, far = 1 - UNIT, 1 + UNIT
-    return LossAtoms(
-        loss, 2.0**-50 * np.abs(loss), p * near, p * far, p[::-1] * near, p[::-1] * far, (lost * near, lost * far)
-    )
+    return LossAtoms(loss - blur, loss + blur, p * near, p * far, p[::-1] * near, p[::-1] * far)
 
 
 def _of_noise(pair: LocationPair) -> LossAtoms | None:
@@ -107,7 +98,13 @@ def _of_noise(pair: LocationPair) -> LossAtoms | None:
         lost = upper_float(right[0] + left[0]) if gaussian else 0.0
         loss = np.array([float(_loss(pair, y)) for y in places])
     blur = 2.0**-52 * np.abs(loss)
-    return LossAtoms(loss, blur, ends[0], tops[0], ends[1], tops[1], (0.0, lost))
+    tails = (np.array([0.0]), np.array([lost])) if lost else (np.array([]), np.array([]))
+    wide = np.full(len(tails[0]), math.inf)
+    return LossAtoms(
+        np.append(loss - blur, -wide), np.append(loss + blur, wide),
+        np.append(ends[0], tails[0]), np.append(tops[0], tails[1]),
+        np.append(ends[1], tails[0]), np.append(tops[1], tails[1]),
+    )  # fmt: skip
 
 
 def _masses(pair: LocationPair, reach: int) -> list[Ball]:
@@ -129,78 +126,84 @@ def _loss(pair: LocationPair, outcome: int) -> Fraction:
 def _sampled(base: LossAtoms, rate: float, side: Side) -> LossAtoms:
     """Mix the two laws, and move each loss to ln(1 - g + g e^l) (remove) or -ln(1 - g + g e^-l) (add)."""
     near, far = 1 - UNIT, 1 + UNIT
-    sign = 1.0 if side is Side.REMOVE else -1.0
-    inner = sign * base.loss
-    # ln(1 + g (e^x - 1)) for small x, x + ln(g + (1 - g) e^-x) for large: neither overflows
-    moved = np.where(
-        inner > 1,
-        inner + np.log(rate + (1 - rate) * np.exp(-np.maximum(inner, 0.0))),
-        np.log1p(rate * np.expm1(np.minimum(inner, 1.0))),
-    )
-    blur = base.blur + UNIT * (np.abs(moved) + np.minimum(rate * np.exp(np.minimum(inner, 1.0)), 2.0))
-    mixed_low = ((1 - rate) * base.q_low + rate * base.p_low, (1 - rate) * base.p_low + rate * base.q_low)
-    mixed_high = ((1 - rate) * base.q_high + rate * base.p_high, (1 - rate) * base.p_high + rate * base.q_high)
-    lost = (rate * base.infinite[0] * near, rate * base.infinite[1] * far)
     if side is Side.REMOVE:
-        return LossAtoms(moved, blur, mixed_low[0] * near, mixed_high[0] * far, base.q_low, base.q_high, lost)
-    if rate < 1 and base.infinite[1] > 0:  # where Q was zero the mixture has (1 - g) P: the loss is -ln(1 - g)
-        ceiling = -math.log1p(-rate)
-        extra = np.array([ceiling]), np.array([UNIT * (ceiling + rate)]), np.array(base.infinite[:1])
-        tops = np.array(base.infinite[1:])
-        columns = (
-            (-moved, extra[0]), (blur, extra[1]), (base.p_low, extra[2]), (base.p_high, tops),
-            (mixed_low[1] * near, extra[2] * (1 - rate) * near), (mixed_high[1] * far, tops * (1 - rate) * far),
-        )  # fmt: skip
-        loss, wide, p_low, p_high, q_low, q_high = (np.concatenate(pieces) for pieces in columns)
-        return LossAtoms(loss, wide, p_low, p_high, q_low, q_high)
-    return LossAtoms(
-        -moved,
-        blur,
-        base.p_low,
-        base.p_high,
-        mixed_low[1] * near,
-        mixed_high[1] * far,
-        base.infinite if rate == 1 else (0.0, 0.0),
-    )
+        mixed = ((1 - rate) * base.q_low + rate * base.p_low, (1 - rate) * base.q_high + rate * base.p_high)
+        low, high = _mixed_loss(base.low, rate, -1), _mixed_loss(base.high, rate, +1)
+        return LossAtoms(low, high, mixed[0] * near, mixed[1] * far, base.q_low, base.q_high)
+    mixed = ((1 - rate) * base.p_low + rate * base.q_low, (1 - rate) * base.p_high + rate * base.q_high)
+    low, high = -_mixed_loss(-base.low, rate, +1), -_mixed_loss(-base.high, rate, -1)
+    return LossAtoms(low, high, base.p_low, base.p_high, mixed[0] * near, mixed[1] * far)
+
+
+def _mixed_loss(loss: Floats, rate: float, direction: int) -> Floats:
+    """Return ln(1 - g + g e^l), rounded up or down: as ln(1 + g (e^l - 1)), or for large l as l + ln(g + (1-g) e^-l)."""
+    large = loss > 1
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        small = rate * np.expm1(np.where(large, 0.0, loss))
+        moved = np.where(large, loss + np.log(rate + (1 - rate) * np.exp(-np.where(large, loss, 0.0))), np.log1p(small))
+        # what a relative UNIT of the rate and of e^l - 1 does to the logarithm
+        doubt = np.where(large, 2 + np.abs(loss), np.abs(small) / (1 + small) + np.abs(moved))
+        return np.where(np.isfinite(moved), moved + direction * UNIT * doubt, moved)
 
 
 def _of_fixed_size(base: LossAtoms, rate: float) -> LossAtoms:
-    """Join the positive losses of the removed person, the negative ones of the added, and what is left at loss 0."""
+    """Join the positive losses of the removed person, the negative ones of the added, and what is left near loss 0."""
     removed, added = _sampled(base, rate, Side.REMOVE), _sampled(base, rate, Side.ADD)
-    above, below = removed.loss > 0, added.loss < 0
-    picked = [
-        np.concatenate([getattr(removed, name)[above], getattr(added, name)[below], [0.0]])
-        for name in ("loss", "blur", "p_low", "p_high", "q_low", "q_high")
-    ]
-    loss, blur, p_low, p_high, q_low, q_high = picked
-    rest_low = 1 - math.fsum(p_high) - removed.infinite[1]
-    rest_high = 1 - math.fsum(p_low) - removed.infinite[0]
-    p_low[-1], p_high[-1] = max(rest_low - UNIT, 0.0), max(rest_high + UNIT, 0.0)
-    q_low[-1], q_high[-1] = p_low[-1], p_high[-1]
-    return LossAtoms(loss, blur, p_low, p_high, q_low, q_high, removed.infinite)
+    above, below = removed.low > 0, added.high < 0
+    unclear = ~(above | below)
+    near = max(
+        float(np.max(np.abs(removed.high[unclear]), initial=0.0)),
+        float(np.max(np.abs(added.low[unclear]), initial=0.0)),
+    )
+    rest_high = 1 - math.fsum(removed.p_low[above]) - math.fsum(added.p_low[below]) + UNIT
+    rest_low = 1 - math.fsum(removed.p_high[above]) - math.fsum(added.p_high[below]) - UNIT
+    rest = {"low": -near, "high": near, "p_low": max(rest_low, 0.0), "p_high": max(rest_high, 0.0)}
+    rest |= {
+        "q_low": rest["p_low"] * math.exp(-min(near, 700.0)),
+        "q_high": rest["p_high"] * math.exp(min(near, 700.0)),
+    }
+    columns = (
+        np.concatenate([getattr(removed, name)[above], getattr(added, name)[below], [value]])
+        for name, value in rest.items()
+    )
+    low, high, p_low, p_high, q_low, q_high = columns
+    return LossAtoms(low, high, p_low, p_high, q_low, q_high)
 
 
 class AtomsFactor(Factor):
     """One release with finitely many losses, `count` times."""
 
     def __init__(self, atoms: LossAtoms, count: int) -> None:
-        """Keep the atoms that P can produce."""
-        seen = atoms.p_high > 0
+        """Keep the atoms that P can produce; a mass whose loss may be infinite counts as infinite from above only.
+
+        An atom that P may not have, with a loss known from above only, is put at that loss with half its mass; what is
+        wrong with it is at most three times that, in size, wherever the loss really is.
+        """
+        infinite = atoms.high == math.inf
+        certain = math.fsum(atoms.p_low[atoms.low == math.inf])
+        possible = min(math.fsum(atoms.p_high[infinite]) * (1 + UNIT), 1.0)
+        mass = (atoms.p_low + atoms.p_high) / 2
+        seen = ~infinite & (mass > 0) & (atoms.high > -math.inf)
+        low, high, mass = atoms.low[seen], atoms.high[seen], mass[seen]
+        open_below = low == -math.inf
+        low = np.where(open_below, high, low)
         self.counts = np.array([float(count)])
-        self._loss, self._blur = atoms.loss[seen], atoms.blur[seen]
-        self._mass = (atoms.p_low[seen] + atoms.p_high[seen]) / 2
+        self._loss = low + (high - low) / 2
+        self._blur = (high - low) / 2 + 2.0**-51 * np.abs(self._loss)
+        self._log_mass = np.log(mass)
         half = (atoms.p_high[seen] - atoms.p_low[seen]) / 2
-        self._doubt = np.minimum(half / np.maximum(self._mass, 5e-324), 1.0) + 2.0**-50
-        low, high = atoms.infinite
+        self._doubt = np.where(open_below, 3.0, half / mass * (1 + UNIT) + 2.0**-50)
         self.log_finite = (
-            count * math.log1p(-high) * (1 + UNIT) if high < 1 else -math.inf,
-            count * math.log1p(-low) * (1 - UNIT) if low < 1 else -math.inf,
+            count * math.log1p(-possible) * (1 + UNIT) if possible < 1 else -math.inf,
+            count * math.log1p(-certain) * (1 - UNIT) if certain < 1 else -math.inf,
         )
 
     @property
     def lattice(self) -> tuple[float, float, float] | None:
         """Find a step of which all differences are multiples: the least gap divided by 1, 2 or 3."""
         places = np.unique(self._loss)
+        if not np.any(np.isfinite(places)):
+            return None
         if len(places) < 2:
             return (float(places[0]), 1.0, float(np.max(self._blur))) if len(places) else None
         gaps = np.diff(places)
@@ -225,34 +228,30 @@ class AtomsFactor(Factor):
         moved.__dict__.update(self.__dict__, _loss=places, _blur=2.0**-50 * (np.abs(places) + abs(offset)))
         return moved
 
-    def _weights(self, order: float) -> tuple[Floats, float]:
-        """Return the masses tilted by e^(order (l - largest)), and the largest loss."""
-        largest = float(np.max(self._loss))
-        return self._mass * np.exp(order * (self._loss - largest)), largest
-
-    def _base(self, order: float) -> tuple[float, float, Floats]:
-        """Return the sum of the weights, a bound on its relative error, and the weights."""
-        weights, largest = self._weights(order)
+    def _base(self, order: float) -> tuple[float, float, Floats, float]:
+        """Return the sum of the tilted masses over e^peak, a bound on its relative error, the masses, and the peak."""
+        logs = self._log_mass + order * self._loss
+        peak = float(np.max(logs))
+        weights = np.exp(logs - peak)
         total = float(np.sum(weights))
-        moved = order * self._blur
-        error = weights * (
-            self._doubt + (np.expm1(np.minimum(moved, 1.0)) + UNIT * (3 + order * (largest - self._loss)))
-        )
-        return total, float(np.sum(error)) / total * (1 + 1e-9), weights
+        moved = np.expm1(np.minimum(order * self._blur, 1.0))
+        rounded = UNIT * (3 + np.abs(self._log_mass) + np.abs(order * self._loss))
+        error = weights * (self._doubt + moved + rounded)
+        return total, float(np.sum(error)) / total * (1 + 1e-9), weights, peak
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """Count times ln of the sum of masses times e^(order loss)."""
-        total, relative, _ = self._base(order)
-        if not 0 < relative < 0.5:
+        if not len(self._loss):  # every loss is infinite
             return math.inf, math.inf
-        largest = float(np.max(self._loss))
-        value = order * largest + math.log(total)
+        total, relative, _, peak = self._base(order)
+        if relative > 0.5:  # noqa: PLR2004  beyond that the logarithm is not known
+            return math.inf, math.inf
         count = float(self.counts[0])
-        return count * value, count * (2 * relative + UNIT * (abs(order * largest) + abs(math.log(total))))
+        return count * (peak + math.log(total)), count * (2 * relative + UNIT * (1 + abs(peak) + abs(math.log(total))))
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Divide the sum at c + i t by the sum at c; turning about the mean loss keeps phases small."""
-        total, relative, weights = self._base(order)
+        total, relative, weights, _ = self._base(order)
         center = float(weights @ self._loss) / total
         kept = weights > total * (_NEGLIGIBLE / len(weights))
         off, blur, weights = self._loss[kept] - center, self._blur[kept], weights[kept]
@@ -269,7 +268,7 @@ class AtomsFactor(Factor):
 
     def variances(self, order: float) -> Floats:
         """The tilted second moment about any point bounds the variance; the point is the tilted mean."""
-        total, relative, weights = self._base(order)
+        total, relative, weights, _ = self._base(order)
         center = float(weights @ self._loss) / total
         moment = float(weights @ (np.abs(self._loss - center) + self._blur) ** 2) / total
         spread = float(np.max(np.abs(self._loss - center) + self._blur))

@@ -4,6 +4,9 @@ For the sum L of all losses, delta(epsilon) = P(L infinite) + E[(1 - e^(epsilon 
 
     delta(epsilon) - P(L infinite) = (1 / 2 pi i) integral over Re s = c of M(s) e^(-s epsilon)/(s (s+1)) ds.
 
+Left of the pole at 0, for -1 < c < 0, minus the same integral is P(L finite) - (delta(epsilon) - P(L infinite)) =
+E[min(1, e^(epsilon - L)); L finite]: the better number where delta is large.
+
 Composition multiplies M, so the cost does not depend on the number of releases. The errors of the sum that replaces
 the integral, and where each is bounded:
 
@@ -22,7 +25,7 @@ The real axis gives the Renyi bound, which is a ceiling for every answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,14 +38,16 @@ from discreet.privacy.accounting.normal import NormalFactor
 
 _ALIAS, _DECAYED = 36.0, 36.0
 _MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
+_MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer is no answer
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e12
+_OFF_CENTRE = 0.1
 _GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Bounds on ln of the finite part of delta, the computed value of it, and the slope of ln delta in epsilon."""
+    """Bounds on ln of the integral, the computed value of it, and the slope of its logarithm in epsilon."""
 
     low: float
     middle: float
@@ -69,15 +74,41 @@ class Moments:
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """Return the least Chernoff bound on ln(delta - infinite mass) that was found, and its order."""
-        return _least(lambda s: self(s) - s * epsilon + log_constant(s))
+        _, order = _least(lambda s: self(s) - s * epsilon + log_constant(s))
+        value, constant = self(order), log_constant(order)
+        return value - order * epsilon + constant + UNIT * (abs(value) + abs(order * epsilon) + abs(constant)), order
+
+    def left(self, epsilon: float) -> tuple[float, float]:
+        """Return the size of the integrand's logarithm at the best order in (-1, 0), and that order."""
+
+        def size(share: float) -> float:
+            order = -1 / (1 + math.exp(-share))
+            return self(order) - order * epsilon - math.log(-order * (1 + order))
+
+        low, high = -12.0, 12.0
+        for _ in range(_SECTIONS + 5):
+            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+            low, high = (low, right) if size(left) <= size(right) else (left, high)
+        share = (low + high) / 2
+        if abs(share) < _OFF_CENTRE:  # some closed forms divide by s + 1/2
+            share = math.copysign(_OFF_CENTRE, share)
+        return size(share), -1 / (1 + math.exp(-share))
 
     def epsilon(self, log_delta: float) -> tuple[float, float]:
         """Return the least epsilon at which a Chernoff bound reaches a delta, and its order: the Renyi answer."""
-        return _least(lambda s: (self(s) + log_constant(s) - log_delta) / s)
+        _, order = _least(lambda s: (self(s) + log_constant(s) - log_delta) / s)
+        value, constant = self(order), log_constant(order)
+        rounding = UNIT * (abs(value) + abs(constant) + abs(log_delta))
+        return (value + constant - log_delta + rounding) / order, order
 
 
 def log_constant(order: float) -> float:
-    """Return ln of the least C with (1 - e^-x)^+ <= C e^(order x) for all x: order^order/(order+1)^(order+1)."""
+    """Return ln of the least C with (1 - e^-x)^+ <= C e^(order x) for all x: order^order/(order+1)^(order+1).
+
+    For orders in [-1, 0] it is the C = 1 with min(1, e^-x) <= C e^(order x).
+    """
+    if order <= 0:
+        return 0.0
     return -order * math.log1p(1 / order) - math.log1p(order) + 4e-16 * (1 + math.log1p(order))
 
 
@@ -110,7 +141,10 @@ class Contour:
         too many.
         """
         ensure_tested()
+        if (smoothing * order) ** 2 > _MOST_SMOOTHING:
+            raise Unsuitable
         self.order, self.kernel, self.smoothing = order, kernel, smoothing
+        self.sign = 1.0 if order > 0 else -1.0
         self.extra = [NormalFactor(smoothing * smoothing)] if smoothing else []
         self.moments = moments
         moments(order)
@@ -127,14 +161,11 @@ class Contour:
 
     def _spacing(self, epsilon: float) -> float:
         """Return a step whose aliases are e^-36 of the answer's order of magnitude."""
-        level = self.total - self.order * epsilon - math.log(self.order * (self.order + 1))
-        window = (_ALIAS - min(level, 0.0)) / self.order
-        below, above = [window], [math.inf]
-        for order, (value, error) in self.moments.known.items():
-            if not math.isfinite(value) or order == self.order:
-                continue
-            bound = value + error + self._smooth_moment(order) - order * epsilon + log_constant(order) - level + _ALIAS
-            (above if order > self.order else below).append(max(bound, 1.0) / abs(order - self.order))
+        level = self.total - self.order * epsilon - math.log(abs(self.order * (self.order + 1)))
+        below, above = [math.inf], [math.inf]
+        for order, bound in self._chernoff(epsilon):
+            need = max(bound - level + _ALIAS, 1.0) / abs(order - self.order)
+            (above if order > self.order else below).append(need)
         window = max(min(below), min(above), 1e-300)
         if not math.isfinite(window):
             raise Unsuitable
@@ -142,6 +173,16 @@ class Contour:
             count = max(math.ceil(window * self.kernel.limit / math.pi), 1)
             return 2 * self.kernel.limit / count
         return 2 * math.pi / window
+
+    def _chernoff(self, epsilon: float) -> Iterator[tuple[float, float]]:
+        """Yield orders with bounds on ln of the integral by its moment there; what bounds it by 1 comes for nothing."""
+        yield 0.0, 0.0
+        if self.order < 0:
+            yield -1.0, epsilon
+        for order, (value, error) in self.moments.known.items():
+            if order != self.order and math.isfinite(value) and (order > 0) == (self.order > 0):
+                smooth = self._smooth_moment(order) + UNIT * abs(self._smooth_moment(order))
+                yield order, value + error + smooth - order * epsilon + log_constant(order) + 1e-9
 
     def _smooth_moment(self, order: float) -> float:
         return self.smoothing**2 * order * (order + 1) / 2
@@ -241,14 +282,15 @@ class Contour:
         """Bound ln(delta - infinite mass) at one epsilon."""
         weights, roundings = self.kernel.weights(self.order, self.nodes, epsilon)
         scale, scale_error = self.kernel.scale(self.order, epsilon)
-        total, error, slope = self._weighted(self.smooth, weights, roundings)
+        total, error, slope = self._weighted(self.smooth, self.sign * weights, roundings)
         error += self.left_out
         front = self.total + self._smooth_moment(self.order) + scale
-        unsure = self.total_error + scale_error + UNIT * (abs(self.total) + self._smooth_moment(self.order) + 4)
+        unsure = self.total_error + scale_error + UNIT * (abs(self.total) + abs(self._smooth_moment(self.order)) + 4)
         high = total + error
         low = total - error - self._aliases(epsilon, front)
-        if self.smoothing:
-            low -= self._smoothing_gap(epsilon)
+        if self.smoothing:  # it raises delta, so it lowers what is left of 1
+            gap = self._smoothing_gap(epsilon)
+            low, high = (low - gap, high) if self.sign > 0 else (low, high + gap)
         return Value(
             front - unsure + math.log(low) if low > 0 else -math.inf,
             front + math.log(total) if total > 0 else -math.inf,
@@ -278,14 +320,11 @@ class Contour:
     def _aliases(self, epsilon: float, front: float) -> float:
         """Bound the aliases, in units of e^front, by Chernoff bounds at the orders already known."""
         window = 2 * math.pi / self.step
-        best = {-1: self._geometric(-front, self.order * window), 1: math.inf}
-        for order, (value, error) in self.moments.known.items():
-            if order == self.order or not math.isfinite(value):
-                continue
+        best = {-1: math.inf, 1: math.inf}
+        for order, bound in self._chernoff(epsilon):
             side = 1 if order > self.order else -1
-            level = value + error + self._smooth_moment(order) * (1 + UNIT) - order * epsilon + log_constant(order)
-            # an alias counts e^(c m P) delta(epsilon + m P), for the one kernel as for the other
-            best[side] = min(best[side], self._geometric(level + 1e-9 - front, abs(order - self.order) * window))
+            # an alias counts e^(c m P) times the answer at epsilon + m P, for the one kernel as for the other
+            best[side] = min(best[side], self._geometric(bound - front, abs(order - self.order) * window))
         return best[-1] + best[1]
 
     @staticmethod
@@ -293,7 +332,7 @@ class Contour:
         """Return e^log_first times the sum of e^(-m rate) over m >= 1, rounded up; infinite where it overflows."""
         if rate <= 0 or log_first - rate > 700:
             return math.inf
-        return math.exp(log_first - rate) / -math.expm1(-rate) * (1 + 1e-9)
+        return math.exp(max(log_first - rate, -700.0)) / -math.expm1(-rate) * (1 + 1e-9)
 
     def _smoothing_gap(self, epsilon: float) -> float:
         """Bound how much the added Gaussian release raises delta, in units of e^front.

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.laws.pair import Pair
 from discreet.privacy.accounting.cells import Atoms, Grid, Measure, Reach, Source
-from discreet.privacy.accounting.fft_bounds import UNIT, Floats
+from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 
 _MOST_DOTS = 1 << 10
 _FARTHEST = 600.0
@@ -85,7 +85,7 @@ def _polygon(losses: Floats, dots: Floats) -> tuple[Floats, Floats, float]:
     steep = np.append(np.cumsum((mass[1:] / x[1:])[::-1])[::-1], 0.0)
     reached = last + np.append(np.cumsum((np.diff(x) * steep[:-1])[::-1])[::-1], 0.0)
     short = float(np.max(np.divide(y, reached, out=np.ones_like(y), where=reached > 0)))
-    raised = max(short, 1.0) * (1 + 16 * len(x) * UNIT)
+    raised = max(short, 1.0) * (1 + 16 * len(x) * UNIT + 8 * ELEMENTARY / min(float(np.min(np.diff(losses))), 1.0))
     return losses, mass[1:] * raised, last * raised
 
 

@@ -5,71 +5,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import lru_cache
 
 import numpy as np
 
 from discreet.privacy.accounting.cells import LEAST, Atoms, Grid, Indices, Measure, Nodes, Reach, Source
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
+from discreet.privacy.accounting.loss_map import LossMap, Sampling
 
 _MOST_NODES = 12
 _GOOD_ENOUGH = 2.0**-58
 _MOST_PANELS = 1 << 22
-
-
-class Sampling(Enum):
-    """What was done to the base pair before the loss is looked at."""
-
-    NONE = "nothing"
-    REMOVE = "a Poisson sample; P is the table with the person"
-    ADD = "a Poisson sample; P is the table without"
-    FIXED = "a sample of fixed size; a row is changed"
-
-
-@dataclass(frozen=True, slots=True)
-class LossMap:
-    """The loss after sampling as an increasing function of the base's loss t, and what becomes of P's mass at t."""
-
-    kind: Sampling
-    rate: float
-
-    def loss(self, base: Floats) -> Floats:
-        """ln(1 - g + g e^t) for a removed person, -ln(1 - g + g e^-t) for an added one."""
-        if self.kind is Sampling.NONE or self.rate == 1.0:
-            return base
-        if self.kind is Sampling.ADD:
-            return -self._mixed(-base)
-        return self._mixed(base)
-
-    def _mixed(self, base: Floats) -> Floats:
-        near = np.log1p(self.rate * np.expm1(np.minimum(base, 600.0)))
-        return np.where(base > 600.0, base + math.log(self.rate), near)
-
-    def inverse(self, loss: Floats) -> Floats:
-        """Return the base's loss; infinite where sampling never leads."""
-        if self.kind is Sampling.NONE or self.rate == 1.0:
-            return loss
-        if self.kind is Sampling.ADD:
-            return -self._unmixed(-loss)
-        return self._unmixed(loss)
-
-    def _unmixed(self, loss: Floats) -> Floats:
-        inside = np.expm1(np.minimum(loss, 600.0)) / self.rate
-        with np.errstate(divide="ignore", invalid="ignore"):
-            near = np.where(inside > -1.0, np.log1p(np.maximum(inside, -1.0)), -math.inf)
-        return np.where(loss > 600.0, loss - math.log(self.rate), near)
-
-    def slope(self, base: Floats, loss: Floats) -> Floats:
-        """Return the derivative of the loss, at most 1: g e^(t - l), or its mirror image."""
-        if self.kind is Sampling.NONE or self.rate == 1.0:
-            return np.ones_like(base)
-        turn = -1.0 if self.kind is Sampling.ADD else 1.0
-        return np.minimum(np.exp(np.minimum(math.log(self.rate) + turn * (base - loss), 0.0)), 1.0)
-
-    def log_factor(self, base: Floats, loss: Floats) -> Floats:
-        """Return ln of P's new mass over P's old: the mixture's (1 - g) e^-t + g = e^(l - t), or 1."""
-        return loss - base if self.kind in (Sampling.REMOVE, Sampling.FIXED) else np.zeros_like(base)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +147,9 @@ class ExponentialDensity(Density):
 class DensitySource(Source):
     """A density and a few atoms, after sampling."""
 
-    def __init__(self, density: Density, atoms: Atoms, mapped: LossMap) -> None:
-        """`atoms` are those of the sampled release already."""
-        self.density, self.atoms, self.mapped = density, atoms, mapped
+    def __init__(self, density: Density, atoms: Atoms, mapped: LossMap, wobble: float = 0.0) -> None:
+        """`atoms` are those of the sampled release already, and `wobble` bounds the error of their losses."""
+        self.density, self.atoms, self.mapped, self._wobble = density, atoms, mapped, wobble
         self._latest: tuple[tuple[Grid, Reach], Nodes, float] | None = None  # both sides use the same nodes
 
     def lattice(self) -> tuple[float, float] | None:
@@ -229,21 +175,21 @@ class DensitySource(Source):
         if self._latest is None or self._latest[0] != (grid, reach):
             self._latest = ((grid, reach), *laid_out(self.density, self.mapped, grid, reach))
         _, nodes, wobble = self._latest
-        if self.mapped.kind is Sampling.FIXED:
-            atoms = Atoms.joined(atoms, self._rest(nodes, upper=upper))
         below, above = self.density.cut(self.density.span(reach, self.mapped.kind), self.mapped.kind, self.mapped.rate)
-        wobble = max(wobble, 8 * UNIT * _largest(atoms.loss, grid))
+        if self.mapped.kind is Sampling.FIXED:
+            atoms = Atoms.joined(atoms, self._rest(nodes, below + above, upper=upper))
+        wobble = max(wobble, self._wobble + 8 * UNIT * _largest(atoms.loss, grid))
         if not upper:
             return Measure(atoms, nodes, 0.0, wobble)
         if below > 0:
             atoms = Atoms.joined(atoms, Atoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800))
         return Measure(atoms, nodes, above, wobble)
 
-    def _rest(self, nodes: Nodes, *, upper: bool) -> Atoms:
+    def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> Atoms:
         """Return the atom at loss 0 of a sample of fixed size: all mass that is neither above nor below."""
         moved = math.fsum(np.exp(nodes.log_mass)) + math.fsum(np.exp(self.atoms.log_mass))
-        doubt = nodes.error + float(np.max(nodes.slack)) + 64 * UNIT
-        rest = 1.0 - moved + (doubt if upper else -doubt)
+        doubt = nodes.error + 2 * float(np.max(nodes.slack)) + 256 * UNIT
+        rest = 1.0 - moved + (doubt if upper else -doubt - cut)
         return Atoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
 
 
@@ -274,7 +220,9 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     owner = np.clip(np.searchsorted(edges, left + width / 2, side="right") - 1, 0, len(index) - 2) + first
     narrow = width <= float(np.max(width)) / 16  # where panels differ much in width, so do the rules that suffice
     groups = [
-        _nodes(density, mapped, left[part], width[part], owner[part]) for part in (narrow, ~narrow) if np.any(part)
+        _nodes(density, mapped, left[part], width[part], owner[part], grid.step)
+        for part in (narrow, ~narrow)
+        if np.any(part)
     ]
     wobble = max(doubt for _, doubt in groups)
     wobble += 16 * UNIT * max(abs(grid.anchor), *(abs(float(end)) for end in ends))
@@ -285,19 +233,22 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     return (_mirrored(nodes, grid) if mapped.kind is Sampling.FIXED else nodes), wobble
 
 
-def _nodes(density: Density, mapped: LossMap, left: Floats, width: Floats, owner: Indices) -> tuple[Nodes, float]:
+def _nodes(
+    density: Density, mapped: LossMap, left: Floats, width: Floats, owner: Indices, step: float
+) -> tuple[Nodes, float]:
     """Return the nodes of some panels with one rule for all, and a bound on the error of a loss."""
     farthest = max(abs(float(left[0])), abs(float(left[-1] + width[-1])))
-    count, relative = _rule_size(density, float(np.max(width)), farthest)
+    count, relative = _rule_size(density, float(np.max(width)), farthest, step)
     places, weights = _gauss(count)
     x = (left[:, None] + width[:, None] * places).ravel()
     base = density.base_loss(x)
     loss = mapped.loss(base)
     log_mass = density.log_density(x) + mapped.log_factor(base, loss)
     log_mass += (np.log(width)[:, None] + np.log(weights)).ravel()
-    slack = UNIT * (64 + 8 * (x * x + np.abs(base) + np.abs(loss) + np.abs(log_mass)))
+    doubt = mapped.doubt(base, loss)
+    slack = UNIT * (64 + 8 * (x * x + np.abs(base) + np.abs(loss) + np.abs(log_mass))) + doubt
     turned = np.abs(loss) + (np.abs(base) + 2 * density.offset) * mapped.slope(base, loss)
-    return Nodes(loss, log_mass, slack, np.repeat(owner, count), relative), 16 * UNIT * float(np.max(turned))
+    return Nodes(loss, log_mass, slack, np.repeat(owner, count), relative), float(np.max(16 * UNIT * turned + doubt))
 
 
 def _mirrored(nodes: Nodes, grid: Grid) -> Nodes:
@@ -313,11 +264,11 @@ def _mirrored(nodes: Nodes, grid: Grid) -> Nodes:
     )
 
 
-def _rule_size(density: Density, width: float, reach: float) -> tuple[int, float]:
+def _rule_size(density: Density, width: float, reach: float, step: float) -> tuple[int, float]:
     """Return the least number of nodes that is good enough, and the relative error it has."""
     for count in range(2, _MOST_NODES + 1):
         error = min(_rule_error(density, width, reach, count, radius) for radius in 2.0 ** np.arange(-12.0, 3.0))
-        if error <= _GOOD_ENOUGH * min(width, 1.0):
+        if error <= _GOOD_ENOUGH * min(step, 1.0):
             break
     return count, error
 

@@ -243,4 +243,5 @@ def _anything() -> Bounds:
 
 
 def _enclosure(found: Bounds) -> Enclosure:
-    return Enclosure(found.lower, found.estimate, found.upper, found.method)
+    lower = min(found.lower, found.upper)
+    return Enclosure(lower, min(max(found.estimate, lower), found.upper), found.upper, found.method)

@@ -65,10 +65,34 @@ class Factor(ABC):
         """Offset and step if all losses of one release lie on offset + step * integers, and how far off at most."""
         return None
 
+    def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
+        """Return ln phi at the nodes for each release, bounds on the errors, and bounds on ln |phi| from above.
+
+        The error is infinite where phi may be 0.
+        """
+        values, errors = self.values(order, nodes)
+        sizes = np.abs(values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
+            logs = np.log(np.where(sizes > 0, values, 1e-300))
+        # |ln(1 + z)| <= 2|z| for |z| <= 1/2
+        return logs, 2 * relative + 2.0**-50 * np.abs(logs) + 2.0**-52, _height(sizes + errors)
+
+    def heights(self, order: float, nodes: Floats) -> Floats:
+        """Return bounds on ln |phi| from above, at the nodes for each release."""
+        values, errors = self.values(order, nodes)
+        return _height(np.abs(values) + errors)
+
     def spectrum(self, order: float, nodes: Floats) -> Spectrum:
         """Return the sum over releases of counts * ln phi at the nodes."""
-        values, errors = self.values(order, nodes)
-        return combined(values, errors, self.counts)
+        logs, errors, ceilings = self.logs(order, nodes)
+        rounding = 2.0**-52 * (2 + len(self.counts)) * np.abs(logs)  # of the products and of the sum over releases
+        ceiling = self.counts @ ceilings
+        return Spectrum(
+            np.asarray(self.counts @ logs),
+            np.asarray(self.counts @ (errors + rounding)),
+            np.asarray(ceiling * (1 - 1e-12)),
+        )
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
         """Return upper bounds on ln |Phi| over each of several intervals of t.
@@ -77,36 +101,33 @@ class Factor(ABC):
         min(E|D|, t E D^2) <= min(sqrt(2 v), 2 v t), v the variance. So |phi|^2 on an interval is at most its value at
         the middle plus half the length times that. Releases left out are bounded by |phi| <= 1.
         """
-        spreads = self.variances(order)
-        ranked = np.argsort(-self.counts * spreads)
-        bounds = self._interval_bounds(order, starts, ends, ranked[:_WITNESSES])
-        unclear = bounds > _CLEAR
-        if len(ranked) > _WITNESSES and np.any(unclear):
-            bounds[unclear] += self._interval_bounds(order, starts[unclear], ends[unclear], ranked[_WITNESSES:])
+        ranked = np.argsort(-self.counts * self.variances(order), kind="stable")
+        bounds, first, size = np.zeros(len(starts)), 0, _WITNESSES
+        while first < len(ranked):
+            unclear = bounds > _CLEAR
+            if not np.any(unclear):
+                break
+            chosen = ranked[first : first + size]
+            bounds[unclear] += self._interval_bounds(order, starts[unclear], ends[unclear], chosen)
+            first, size = first + size, 2 * size
         return bounds
 
     def _interval_bounds(self, order: float, starts: Floats, ends: Floats, chosen: Indices) -> Floats:
         """Bound ln |Phi| over intervals for some of the releases."""
         part = self.restricted(chosen)
         spreads = part.variances(order)[:, None]
-        values, errors = part.values(order, (starts + ends) / 2)
-        slope = np.minimum(np.sqrt(2 * spreads), 2 * spreads * ends)
-        squares = (np.abs(values) + errors) ** 2 + slope * ((ends - starts) / 2)
-        logs = np.log(np.clip(squares * (1 + 1e-14), 1e-300, 1.0)) / 2
-        return np.asarray(part.counts @ logs)
+        heights = part.heights(order, (starts + ends) / 2)
+        slope = np.minimum(np.sqrt(2 * spreads), 2 * spreads * ends) * ((ends - starts) / 2) * (1 + 1e-12)
+        # |phi|^2 - 1 at the middle, without cancellation
+        middle = np.expm1(2 * heights)
+        rise = np.minimum(middle * (1 - 1e-12) + slope, 0.0)
+        return np.asarray(part.counts @ (np.log1p(np.maximum(rise, -1 + 1e-16)) / 2 * (1 - 1e-12)))
 
     def restricted(self, chosen: Indices) -> Factor:  # noqa: ARG002  for families of several releases
         """Return the factor of some of the releases; a single one is always all of it."""
         return self
 
 
-def combined(values: Complexes, errors: Floats, counts: Floats) -> Spectrum:
-    """Sum counts * ln phi over releases; where phi is not known to be away from 0 the error is infinite."""
-    sizes = np.abs(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
-        logs = np.log(np.where(sizes > 0, values, 1e-300))
-        # |ln(1 + z)| <= 2|z| for |z| <= 1/2; the last term is for the logarithm, the product and the sum over releases
-        error = counts @ (2 * relative + 2.0**-52 * (4 + len(counts)) * (1 + np.abs(logs)))
-        ceiling = counts @ np.log(np.minimum(sizes + errors, 1.0) * (1 - 1e-16) + 1e-300)
-    return Spectrum(np.asarray(counts @ logs), np.asarray(error), np.asarray(ceiling) + 1e-12)
+def _height(size: Floats) -> Floats:
+    """Return the logarithm of a bound on |phi|, which is at most 1, rounded up."""
+    return np.asarray(np.minimum(np.log(np.minimum(size, 1.0) + 1e-300) + 2.0**-51, 0.0))

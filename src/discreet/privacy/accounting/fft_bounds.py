@@ -3,8 +3,8 @@
 Assumption (float-fft). For real vectors of N <= 2^23 doubles, the forward and the inverse transform of `numpy.fft` have
 an error of at most 8 * 2^-53 * log2(N) relative to the exact result, in the Euclidean norm; and every entry of the
 forward transform is within 8 * 2^-53 * log2(N) times the sum of the vector's magnitudes. Classical analyses of the
-radix-2 algorithm with accurate twiddle factors prove bounds of that form with a smaller constant (an entry is a sum over
-a tree of log2(N) levels); numpy's mixed-radix code is not covered by a published proof, so the bounds are an
+radix-2 algorithm with accurate twiddle factors prove bounds of that form with a smaller constant (an entry is a sum
+over a tree of log2(N) levels); numpy's mixed-radix code is not covered by a published proof, so the bounds are an
 assumption, used with a factor of 4 to spare. Elementary functions of doubles (exp, log, sin, cos, hypot, arctan2,
 expm1, log1p) are assumed to be within 4 units in the last place, and are used with a factor of 4 to spare as well.
 """

@@ -58,4 +58,4 @@ def _single(pair: Pair, count: int) -> Factor | None:
     if SampledNormalFactor.accepts(pair):
         return SampledNormalFactor.of(pair, count)  # type: ignore[arg-type]  # accepts() has looked
     atoms = atoms_of(pair)
-    return None if atoms is None or not len(atoms.loss) else AtomsFactor(atoms, count)
+    return None if atoms is None else AtomsFactor(atoms, count)

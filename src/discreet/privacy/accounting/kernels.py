@@ -49,8 +49,8 @@ class LineKernel(Kernel):
         return weights, UNIT * np.abs(weights) * (4 + np.abs(nodes * epsilon))
 
     def largest(self, order: float, nodes: Floats, epsilon: float) -> Floats:  # noqa: ARG002  the same at every level
-        """|s (s+1)| >= c^2 + t^2."""
-        return np.asarray((1 + UNIT) / (order * order + nodes * nodes))
+        """|s| and |s + 1| grow with t."""
+        return np.asarray((1 + UNIT) / np.hypot(order, nodes) / np.hypot(order + 1, nodes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     >>> from discreet.privacy.claim_pairs import PureApproxPair
     >>> bounds = enclose_delta([(PureApproxPair(0.1), 10)], 0.5, tolerance=1e-6)
     >>> round(bounds.upper, 8), bounds.width < 1e-12
-    (0.00956186, True)
+    (0.00992963, True)
     """
     level = float(epsilon)
     if math.isnan(level):
@@ -129,7 +129,15 @@ def _next_level(known: dict[float, float], aim: float, slope: float, top: float,
         drop = (finite[here] - finite[other]) / (other - here)
         slope = drop if drop > 0 else slope
     guess = min(max(here + (finite[here] - aim) / slope, 0.0), top)
-    below = max((level for level, value in finite.items() if value > aim), default=0.0)
+    passing = [level for level, value in finite.items() if value > aim]
+    if not passing:
+        # far below the tilt a bound says nothing (minus infinity): go down from the least level where it says no
+        least = min(finite)
+        blind = max((level for level in known if level < least), default=0.0)
+        if not blind < guess < least and guess not in (0.0, top):
+            guess = max(least * (1 - 1e-13 * 8.0 ** len(known)), blind + (least - blind) / 2)
+        return guess if guess not in known else blind + (least - blind) / 2
+    below = max(passing)
     above = min((level for level, value in known.items() if level > below and value <= aim), default=top)
     inside = below < guess < above or (guess in (0.0, top) and guess not in known)
     return guess if inside and not halve else below + (above - below) / 2

@@ -51,7 +51,7 @@ class Composed:
         """
         level = epsilon - self.shift if upper else epsilon + self.shift
         level += (-1 if upper else 1) * 8 * UNIT * (abs(epsilon) + abs(self.start) + len(self.weight) * self.step)
-        first = max(math.floor((level - self.start) / self.step) - 1, 0)
+        first = max(math.floor(min((level - self.start) / self.step, len(self.weight))) - 1, 0)
         over = self.start + np.arange(first, len(self.weight)) * self.step - level
         weight = self.weight[first:][over > 0]
         over = over[over > 0]
@@ -143,7 +143,7 @@ def _window(laws: Sequence[tuple[TiltedLaw, int]], means: Sequence[float]) -> tu
     below = min(float(np.min((down - _LOG_ALIAS) / orders)), half)
     high, low = min(math.ceil(mean + above), top), max(math.floor(mean - below), bottom)
     alias = 0.0
-    doubt = 1e-9 + 4 * UNIT * abs(mean)
+    doubt = 1e-9 + 8 * UNIT * math.fsum(abs(times * mean) for _, times, mean in placed)
     if high < top:
         alias += math.exp(min(float(np.min(up - orders * (high + 1 - mean - doubt))), 0.0))
     if low > bottom:

@@ -6,16 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.privacy.accounting.balance import Bins, merge_atoms, rounded_down
 from discreet.privacy.accounting.cells import Atoms, Grid, Indices, Measure, log_sum, rounding_of
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 
-_SWEEPS = 12
-_MOST_GIVEN = 0.45
 _FLOOR, _LIGHT = 1e-300, 1e-250
-_MARGIN = 1e-9
-_RESIDUALS = 10.0 ** np.arange(-19.0, -2.0)
+_NEAR = 1e-8  # atoms this near the grid, in steps, are moved onto it, and the distance is paid for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,19 +120,19 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     log_scale = max(
         log_sum(log_mass + theta * grid.loss(index)), log_sum(atoms.log_mass + theta * grid.loss(snapped.index))
     )
-    shift = measure.wobble + snapped.moved
+    shift, unsure = measure.wobble + snapped.moved, 0.0
     if len(index):
         weight, unsure = _tilted(index, log_mass, slack, grid, theta, log_scale, upper=False)
-        bins = _Bins.of(index - first, weight, np.expm1(grid.loss(index) - loss), len(total))
+        bins = Bins.of(index - first, weight, np.expm1(grid.loss(index) - loss), len(total))
         kept, residual, sweeps = bins.balanced(grid.step, theta)
-        total, allowed = _rounded_down(kept, residual, grid.step, theta)
+        total, allowed = rounded_down(kept, residual, grid.step, theta)
         doubt = 8 * unsure + 4 * error + 64 * UNIT * bins.crowd
         shift += allowed + (sweeps + 2) * doubt * math.expm1(2 * grid.step)
         total *= 1 - 16 * (sweeps + 1) * UNIT - 2 * bins.crowd * UNIT - 4 * error
     heavy, _ = _tilted(snapped.index, atoms.log_mass, atoms.slack, grid, theta, log_scale, upper=False)
     np.add.at(total, snapped.index[exact] - first, heavy[exact])
     if measure.nodes is not None:
-        _merged_atoms(total, snapped, heavy, first, grid.step, theta)
+        merge_atoms(total, snapped.index - first, snapped.off, heavy, grid.step, theta, unsure)
     total, log_scale = _normalised(total, log_scale, upper=False)
     return TiltedLaw(grid, first, total, log_scale, theta, measure.infinite, shift)
 
@@ -167,7 +164,7 @@ def _snapped(atoms: Atoms, grid: Grid) -> _Snapped:
     nearest = np.rint(position)
     tiny = 64 * UNIT * (np.abs(atoms.loss) + abs(grid.anchor))
     distance = np.abs(atoms.loss - grid.loss(nearest.astype(np.int64)))
-    on_grid = distance <= tiny
+    on_grid = distance <= np.maximum(tiny, _NEAR * grid.step)
     index = np.where(on_grid, nearest, np.floor(position)).astype(np.int64)
     off = np.where(on_grid, 0.0, np.clip(atoms.loss - grid.loss(index), 0.0, grid.step))
     moved = float(np.max(distance[on_grid], initial=0.0)) + 8 * UNIT * float(np.max(np.abs(atoms.loss), initial=0.0))
@@ -195,129 +192,3 @@ def _normalised(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Float
     scaled = log_scale + math.log(total)
     doubt = ELEMENTARY * (1 + abs(math.log(total))) + 4 * UNIT * (abs(log_scale) + abs(scaled))
     return weight / total * (1 + 2 * doubt if upper else 1 - 2 * doubt), scaled
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bins:
-    """Tilted mass in each bin, and its residual: the mean of e^(grid loss - loss) minus 1."""
-
-    mass: Floats
-    residual: Floats
-    crowd: int
-
-    @classmethod
-    def of(cls, index: Indices, weight: Floats, deviation: Floats, size: int) -> _Bins:
-        """Add up masses and deviations."""
-        mass: Floats = np.bincount(index, weights=weight, minlength=size).astype(np.float64)
-        moment = np.bincount(index, weights=weight * deviation, minlength=size)
-        residual = np.divide(moment, mass, out=np.zeros(size), where=mass > 0)
-        return cls(mass, residual, int(np.max(np.bincount(index))))
-
-    def balanced(self, step: float, theta: float) -> tuple[Floats, Floats, int]:
-        """Sweep: a bin whose mean loss is too low takes a share of the bin above, one too high of the bin below."""
-        mass, residual = self.mass, self.residual
-        before = math.inf
-        for sweep in range(_SWEEPS):
-            unrest = float(np.sum(np.abs(residual) * mass))
-            if unrest <= _RESIDUALS[0] or unrest > before / 2:  # what is left is at the law's ends: it stays
-                return mass, residual, sweep
-            before = unrest
-            mass, residual = _swept(mass, residual, step, theta)
-        return mass, residual, _SWEEPS
-
-
-def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, Floats]:
-    """Exchange once between all neighbours; shares are of a bin's own mass, whatever was decided for the others."""
-    above, below = _shifted(residual, -1), _shifted(residual, 1)
-    gap_above = -np.expm1(-step) - math.exp(-step) * above  # how far the bin above lies above, in units of e^-loss
-    gap_below = np.expm1(step) + math.exp(step) * below
-    want_above = _ratio(np.maximum(residual, 0.0), gap_above, gap_above > step / 4)
-    want_below = _ratio(np.maximum(-residual, 0.0), gap_below, gap_below > step / 4)
-    # P's mass of a neighbour in units of one's own: the tilted masses' ratio, tilted back
-    to_above = _ratio(_shifted(mass, -1), mass, mass > 0) * math.exp(-theta * step)
-    to_below = _ratio(_shifted(mass, 1), mass, mass > 0) * math.exp(theta * step)
-    want_above = np.minimum(want_above, _MOST_GIVEN * to_above)
-    want_below = np.minimum(want_below, _MOST_GIVEN * to_below)
-    given_down = _shifted(_ratio(want_above, to_above, to_above > 0), 1)  # what the bin below takes from this one
-    given_up = _shifted(_ratio(want_below, to_below, to_below > 0), -1)
-    left = 1 - given_down - given_up
-    share = left + want_above + want_below
-    moment = left * residual - want_above * gap_above + want_below * gap_below
-    return mass * share, _ratio(moment, share, share > 0)
-
-
-def _shifted(values: Floats, by: int) -> Floats:
-    """Return the values of the neighbours: by 1 those below, by -1 those above; 0 outside."""
-    moved = np.zeros_like(values)
-    if by > 0:
-        moved[by:] = values[:-by]
-    else:
-        moved[:by] = values[-by:]
-    return moved
-
-
-def _ratio(above: Floats, below: Floats, where: NDArray[np.bool_]) -> Floats:
-    return np.divide(above, below, out=np.zeros_like(above), where=where)
-
-
-def _rounded_down(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, float]:
-    """Allow every bin a small residual, the same for all, and move bins with a larger one down whole steps."""
-    weights = mass / max(float(np.sum(mass)), _FLOOR)
-    costs = [allowed + step * float(np.sum(weights[residual > allowed])) for allowed in _RESIDUALS]
-    allowed = float(_RESIDUALS[int(np.argmin(costs))])
-    worse = residual > allowed
-    total = np.where(worse, 0.0, mass)
-    if np.any(worse):
-        places = np.flatnonzero(worse)
-        steps = np.ceil(np.log1p(residual[worse]) / step * (1 + 1e-9)).astype(np.int64)
-        moved = mass[worse] * np.exp(np.maximum(-theta * step * steps, -700.0)) * (1 - 16 * ELEMENTARY)
-        inside = places >= steps
-        np.add.at(total, (places - steps)[inside], moved[inside])
-    return total, allowed
-
-
-def _merged_atoms(total: Floats, snapped: _Snapped, heavy: Floats, first: int, step: float, theta: float) -> None:
-    """Put atoms between grid losses onto the grid, balanced by as much of the density beside them as that takes."""
-    for place, off, weight in zip(snapped.index - first, snapped.off, heavy, strict=True):
-        if off == 0.0 or weight == 0.0:
-            continue
-        if not _merged_down(total, int(place), float(off), float(weight), step, theta) and not _merged_up(
-            total, int(place), float(off), float(weight), step, theta
-        ):
-            total[place] += weight
-
-
-def _merged_down(total: Floats, place: int, off: float, weight: float, step: float, theta: float) -> bool:
-    """Balance an atom at the grid loss below it with bins further below, nearest first."""
-    wanted = weight * -math.expm1(-off) * (1 - _MARGIN)
-    count = np.arange(1, place + 1)
-    pull, back = np.expm1(np.minimum(count * step, 500.0)), np.exp(np.minimum(theta * step * count, 500.0))
-    offered = total[place - count] * back  # in the tilt of the atom's new place
-    return _taken(total, place, place - count, weight, wanted, offered, offered * pull)
-
-
-def _merged_up(total: Floats, place: int, off: float, weight: float, step: float, theta: float) -> bool:
-    """Balance an atom at the grid loss above it with bins further above, nearest first."""
-    up = math.exp(min(theta * step, 500.0))
-    wanted = weight * up * math.expm1(step - off) * (1 + _MARGIN)
-    count = np.arange(1, len(total) - place - 1)
-    pull, back = -np.expm1(-count * step), np.exp(-np.minimum(theta * step * count, 500.0))
-    offered = total[place + 1 + count] * back
-    return _taken(total, place + 1, place + 1 + count, weight * up, wanted, offered, offered * pull)
-
-
-def _taken(
-    total: Floats, target: int, places: Indices, weight: float, wanted: float, offered: Floats, pulls: Floats
-) -> bool:
-    """Move mass from bins to the target until their pull is what is wanted; say whether there was enough."""
-    reached = np.cumsum(pulls)
-    if not len(reached) or not np.isfinite(reached[-1]) or reached[-1] < wanted:
-        return False
-    end = int(np.searchsorted(reached, wanted))
-    part = np.zeros(len(places))
-    part[:end] = 1.0
-    before = float(reached[end - 1]) if end else 0.0
-    part[end] = min(max((wanted - before) / pulls[end], 0.0), 1.0) if pulls[end] > 0 else 0.0
-    total[target] += (weight + float(np.dot(part, offered))) * (1 - 1e-12)
-    total[places] *= (1 - part) * (1 - 4 * UNIT)
-    return True

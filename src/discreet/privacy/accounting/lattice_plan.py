@@ -14,6 +14,7 @@ from discreet.laws.pair import Pair
 from discreet.laws.product import ProductPair
 from discreet.privacy.accounting.cells import Grid, Reach, Source
 from discreet.privacy.accounting.fft_bounds import UNIT
+from discreet.privacy.accounting.floats import ensure_tested
 from discreet.privacy.accounting.lattice_composition import LARGEST_TRANSFORM, Composed, compose
 from discreet.privacy.accounting.lattice_maps import lowered, raised
 from discreet.privacy.accounting.sources import source_of
@@ -62,6 +63,7 @@ class Plan:
 
     def __init__(self, parts: Parts) -> None:
         """Merge equal pairs, take products apart, and add up the squares of all Gaussian pairs."""
+        ensure_tested()
         counts: dict[Pair, int] = {}
         square = Fraction(0)
         for pair, times in parts:
@@ -108,6 +110,8 @@ class Plan:
         step = math.sqrt(6 * wanted / ((1 + tilt.theta) * max(tilt.smooth, 1e-12)))
         step = min(step, math.sqrt(tilt.variance) / 4) if tilt.variance > 0 else self._widest(sources, reach) or 1.0
         finest = self._finest(sources, reach, tilt)
+        if tilt.smooth == 0.0:  # every loss is an atom on one lattice, which is then the grid
+            step = _common_spacing(sources, [times for _, times in self.kinds]) or step
         last = math.inf
         for _ in range(_PASSES if all(source.two_sided for source in sources) else 1):
             step = self._fitted(sources, max(step, finest))
@@ -150,7 +154,7 @@ class Plan:
 
         def too_small(theta: float) -> bool:
             tilt = points.tilted(theta)
-            if tilt.variance <= 1e-2 * widest:
+            if tilt.variance <= 1e-2 * widest and points.top - tilt.mean <= 0.2 * math.sqrt(widest):
                 return False
             if target.epsilon is not None:
                 return tilt.mean < target.epsilon
@@ -236,6 +240,7 @@ class _Points:
         self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.zeros(0, np.int64)
         self._sizes = np.array(sizes, dtype=np.int64)
         self._loss, self._log, self._smooth = np.concatenate(losses), np.concatenate(logs), np.concatenate(smooth)
+        self.top = float(np.dot(self._times, np.maximum.reduceat(self._loss, self._starts))) if sizes else 0.0
         scale = float(np.max(np.abs(self._loss), initial=0.0))
         self.steepest = 1e6 / scale if scale > 1e-200 else 0.0
 

@@ -12,7 +12,8 @@ from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT
 from discreet.privacy.accounting.kernels import Kernel, LatticeKernel, LineKernel
 
-_STEPS, _WIDENINGS = 60, 40
+_STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
+_LARGE_DELTA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class ContourEngine:
         self.factors = factors
         self.moments = Moments(factors)
         low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
-        self.infinite = (max(-math.expm1(high), 0.0), min(-math.expm1(low) * (1 + UNIT), 1.0))
+        self.infinite = (abs(-math.expm1(high) * (1 - UNIT)), min(-math.expm1(low) * (1 + UNIT), 1.0))
 
     def epsilon(self, delta: float, tolerance: float | None) -> Bounds:
         """Bound the least epsilon >= 0 with delta(epsilon) <= delta."""
@@ -66,8 +67,26 @@ class ContourEngine:
                 continue
             best = _sharper(best, found)
             if best.upper - best.lower <= wanted:
+                return best
+        return _sharper(best, self._halved(delta, best, wanted)) if delta > _LARGE_DELTA else best
+
+    def _halved(self, delta: float, start: Bounds, wanted: float) -> Bounds:
+        """Narrow an interval by asking delta at its middle; for large deltas, where one line does not serve all."""
+        low, high, method = start.lower, start.upper, start.method
+        if (found := self.delta(low, wanted)).upper <= delta:
+            return Bounds(low, low, low, found.method)
+        for _ in range(_HALVINGS):
+            if high - low <= wanted:
                 break
-        return best
+            middle = (low + high) / 2
+            found = self.delta(middle, wanted)
+            if found.upper <= delta:
+                high, method = middle, found.method
+            elif found.lower > delta:
+                low, method = middle, found.method
+            else:
+                break
+        return Bounds(low, (low + high) / 2, high, method)
 
     def ceiling(self, delta: float) -> float:
         """Return the Renyi bound on epsilon."""
@@ -80,27 +99,45 @@ class ContourEngine:
 
     def delta(self, epsilon: float, tolerance: float | None) -> Bounds:
         """Bound delta at an epsilon, the mass at infinity included."""
+        if self.infinite[0] >= 1:
+            return Bounds(1.0, 1.0, 1.0, "mass at infinity")
         ceiling, order = self.moments.log_delta(epsilon)
         high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
         best = Bounds(self.infinite[0], high, high, "Renyi bound on the real axis")
         wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
-        for road in self._roads(order, wanted):
+        if ceiling > math.log(_LARGE_DELTA):
+            size, left = self.moments.left(epsilon)
+            if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):
+                order = left
+        for road in self._roads(abs(order), wanted):
             try:
-                contour = Contour(road.moments, order, epsilon, road.kernel, road.smoothing)
+                found = self._along(Contour(road.moments, order, epsilon, road.kernel, road.smoothing), road, epsilon)
             except Unsuitable:
                 continue
-            low = contour.value(epsilon + road.slop)
-            top = contour.value(epsilon - road.slop) if road.slop else low
-            found = Bounds(
-                min(_exp_down(low.low) + self.infinite[0], 1.0),
-                min(math.exp(min(low.middle, 0.0)) + self.infinite[0], 1.0),
-                min(_exp_up(top.high) + self.infinite[1], 1.0),
-                road.method,
-            )
             best = _sharper(best, found)
             if best.upper - best.lower <= wanted * max(order, 1.0) * best.upper:
                 break
         return best
+
+    def _along(self, contour: Contour, road: _Road, epsilon: float) -> Bounds:
+        """Read delta off a contour; left of 0 the integral is what delta lacks to 1."""
+        low = contour.value(epsilon + road.slop)
+        top = contour.value(epsilon - road.slop) if road.slop else low
+        if contour.order > 0:
+            return Bounds(
+                min(_exp_down(low.low) + self.infinite[0], 1.0) * (1 - 2.0**-52),
+                min(math.exp(min(low.middle, 0.0)) + self.infinite[0], 1.0),
+                min((_exp_up(top.high) + self.infinite[1]) * (1 + 2.0**-52), 1.0),
+                road.method,
+            )
+        # delta = 1 - integral, infinite losses or not; it falls with epsilon, so the integral grows. A mass that may or
+        # may not be infinite is not in the integral
+        return Bounds(
+            max((1 - _exp_up(low.high) - (self.infinite[1] - self.infinite[0])) * (1 - 2.0**-52), 0.0),
+            max(1 - math.exp(min(low.middle, 0.0)), 0.0),
+            min((1 - _exp_down(top.low)) * (1 + 2.0**-52), 1.0),
+            road.method,
+        )
 
     def _roads(self, order: float, tolerance: float) -> Iterator[_Road]:
         """Yield ways to set up the contour, the sharpest first."""

@@ -26,11 +26,10 @@ from discreet.privacy.accounting.densities import (
     Density,
     DensitySource,
     ExponentialDensity,
-    LossMap,
     NormalDensity,
-    Sampling,
 )
 from discreet.privacy.accounting.fft_bounds import UNIT
+from discreet.privacy.accounting.loss_map import LossMap, Sampling
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.laplace_pair import LaplacePair
@@ -82,7 +81,8 @@ def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> Source | None:
     if isinstance(base, LaplacePair) and base.ratio > 0:
         density, atoms = _laplace(base)
         mapped = LossMap(kind, rate)
-        return DensitySource(density, _mapped_atoms(atoms, mapped), mapped)
+        doubt = float(np.max(mapped.doubt(atoms.loss, mapped.loss(atoms.loss))))
+        return DensitySource(density, _mapped_atoms(atoms, mapped), mapped, doubt)
     table = _as_table(base, reach)
     if table is None:
         return None
@@ -107,7 +107,7 @@ def _mapped_atoms(atoms: Atoms, mapped: LossMap) -> Atoms:
     """Move atoms by a loss map; a sample of fixed size keeps the positive ones and their mirror images."""
     loss = mapped.loss(atoms.loss)
     log_mass = atoms.log_mass + mapped.log_factor(atoms.loss, loss)
-    slack = atoms.slack + 16 * UNIT * (np.abs(loss) + np.abs(atoms.loss) + 4)
+    slack = atoms.slack + 16 * UNIT * (np.abs(loss) + np.abs(atoms.loss) + 4) + 2 * mapped.doubt(atoms.loss, loss)
     moved = Atoms(loss, log_mass, slack)
     if mapped.kind is not Sampling.FIXED:
         return moved

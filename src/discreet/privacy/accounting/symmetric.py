@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.location_pair import LocationPair
@@ -23,7 +24,7 @@ from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import PureApproxPair
 from discreet.privacy.laplace_pair import LaplacePair
 
-_SMALLEST, _LARGEST = 2.0**-200, 2.0**16
+_SMALLEST, _LARGEST, _SMALL = 2.0**-200, 2.0**16, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +36,7 @@ class SymmetricFactor(Factor):
     top: Floats
     bottom: Floats
     kappa: Floats  # the density at r is kappa; 0 where there is none
+    skew: Floats  # top - bottom, without cancellation
     half_step: Floats  # of integer Laplace noise: losses r - 2 j half_step; 0 for a density
     log_finite: tuple[float, float] = (0.0, 0.0)
 
@@ -42,7 +44,7 @@ class SymmetricFactor(Factor):
     def accepts(pair: Pair) -> bool:
         """Say whether a pair belongs to this family and its parameters to the range the error bounds are for."""
         found = _coefficients(pair)
-        return found is not None and (_SMALLEST < found[0] <= _LARGEST) and found[4] >= 0
+        return found is not None and (_SMALLEST < found[0] <= _LARGEST) and found[5] >= 0
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], counts: Sequence[int]) -> SymmetricFactor:
@@ -56,8 +58,8 @@ class SymmetricFactor(Factor):
         ]
         kept = math.fsum(count * math.log1p(-float(chance)) for count, chance in lost) if lost else 0.0
         slack = UNIT * abs(kept)
-        reach, top, bottom, kappa, half_step = rows.T.copy()
-        return cls(number, reach, top, bottom, kappa, half_step, (kept - slack, kept + slack))
+        reach, top, bottom, kappa, skew, half_step = rows.T.copy()
+        return cls(number, reach, top, bottom, kappa, skew, half_step, (kept - slack, kept + slack))
 
     def restricted(self, chosen: Indices) -> SymmetricFactor:
         """Return some of the releases."""
@@ -67,6 +69,7 @@ class SymmetricFactor(Factor):
             self.top[chosen],
             self.bottom[chosen],
             self.kappa[chosen],
+            self.skew[chosen],
             self.half_step[chosen],
         )
 
@@ -82,7 +85,8 @@ class SymmetricFactor(Factor):
     def _scaled(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Return M(order + i t) e^(-order r), and the sum of the sizes of its terms."""
         reach, kappa = self.reach[:, None], self.kappa[:, None]
-        turn = np.exp(1j * (nodes * reach))
+        angle = nodes * reach
+        turn = np.cos(angle) + 1j * np.sin(angle)
         low = np.exp(-2 * order * reach)
         value = self.top[:, None] * turn + (self.bottom[:, None] * low) * np.conj(turn)
         size = np.broadcast_to(self.top[:, None] + self.bottom[:, None] * low, value.shape)
@@ -95,9 +99,9 @@ class SymmetricFactor(Factor):
         if np.any(self.half_step):
             step = 2 * self.half_step[:, None]
             with np.errstate(divide="ignore", invalid="ignore"):
-                stride = np.exp(step * middle)
-                ratio = _expm1(step * (order + 0.5), step * nodes)
-                stepped = (turn - far * np.conj(turn) * stride) / ratio
+                stride = np.exp(-step * middle)
+                ratio = -_expm1(-step * (order + 0.5), -step * nodes)
+                stepped = (turn * stride - far * np.conj(turn)) / ratio
                 # near a full turn a rounded phase moves the denominator by up to its own size times |phase|
                 turned = np.abs(stride) * (step * nodes) / np.abs(ratio)
                 heavy = (1 + np.abs(stride)) / np.abs(ratio) * (1 + turned / 16)
@@ -113,9 +117,13 @@ class SymmetricFactor(Factor):
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """Sum order r + ln(M e^(-order r))."""
-        base, relative = self._base(order)
-        terms = order * self.reach + np.log(base)
-        error = 2 * relative + UNIT * (order * self.reach + np.abs(np.log(base)))
+        if bool(self._small(np.array([abs(order) + 1]))[0]):
+            found, errors = self._log_one_more(np.array([complex(order)]))
+            terms, error = found.real[:, 0], errors[:, 0]
+        else:
+            base, relative = self._base(order)
+            terms = order * self.reach + np.log(base)
+            error = 2 * relative + UNIT * (abs(order) * self.reach + np.abs(np.log(base)))
         low, high = self.log_finite
         return (
             float(np.sum(self.counts * terms)) + (low + high) / 2,
@@ -130,6 +138,56 @@ class SymmetricFactor(Factor):
         error = weight * size / base[:, None] * (1 + 1e-6) + 2 * relative[:, None]
         return value / base[:, None], error
 
+    def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
+        """Use M - 1 itself where all losses are small beside 1/|s|: then errors are relative to K, not to 1."""
+        small = self._small(np.hypot(order + 1, nodes))
+        if not np.any(small):
+            return super(SymmetricFactor, self).logs(order, nodes)
+        if not np.all(small):
+            near, far = self.logs(order, nodes[small]), super(SymmetricFactor, self).logs(order, nodes[~small])
+            joined = [np.empty((len(self.counts), len(nodes)), dtype=one.dtype) for one in near]
+            for whole, left, right in zip(joined, near, far, strict=True):
+                whole[:, small], whole[:, ~small] = left, right
+            return joined[0], joined[1], joined[2]
+        base, base_error = self._log_one_more(np.array([complex(order)]))
+        values, errors = self._log_one_more(order + 1j * nodes)
+        logs, error = values - base, errors + base_error
+        return logs, error, np.minimum(logs.real + error, 0.0)
+
+    def heights(self, order: float, nodes: Floats) -> Floats:
+        """Bound ln |phi| by its logarithm where losses are small, by its size elsewhere."""
+        if np.any(self._small(np.hypot(order + 1, nodes))):
+            return self.logs(order, nodes)[2]
+        return super(SymmetricFactor, self).heights(order, nodes)
+
+    def _small(self, size: Floats) -> NDArray[np.bool_]:
+        """Say at which |s| the expansion in small losses is used: never with atoms inside."""
+        if np.any(self.half_step):
+            return np.zeros(len(size), dtype=bool)
+        return np.asarray(size * float(np.max(self.reach)) < _SMALL)
+
+    def _log_one_more(self, s: Complexes) -> tuple[Complexes, Floats]:
+        """Return ln M by M - 1 = (top + bottom)(cosh(s r) - 1) + (top - bottom) sinh(s r) + the part of the density.
+
+        That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a = (s +
+        1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... + b^n).
+        For |s + 1| r < 1/4 the terms fall by a factor of at least 100; eight are taken.
+        """
+        r = self.reach[:, None]
+        small = s * r
+        even = (self.top + self.bottom)[:, None] * 2 * _sinh(small / 2) ** 2
+        odd = self.skew[:, None] * _sinh(small)
+        a, power, term, total = (s + 0.5) ** 2, np.ones_like(small), 1 / 6, np.zeros_like(small)
+        for index in range(8):
+            total = total + term * power * r ** (2 * index)
+            power = power * a + 0.25 ** (index + 1)
+            term /= (2 * index + 4) * (2 * index + 5)
+        density = (self.kappa * np.exp(-self.reach / 2))[:, None] * 2 * r**3 * (s * (s + 1)) * total
+        more = even + odd + density
+        sizes = np.abs(even) + np.abs(odd) + np.abs(density)
+        logs = np.log1p(2 * more.real + more.real**2 + more.imag**2) / 2 + 1j * np.arctan2(more.imag, 1 + more.real)
+        return logs, 16 * UNIT * sizes
+
     def variances(self, order: float) -> Floats:  # noqa: ARG002  the same at every tilt
         """A law on an interval of length 2 r has a variance of at most r^2."""
         return self.reach**2 * (1 + 1e-15)
@@ -143,6 +201,13 @@ class SymmetricFactor(Factor):
         return float(self.counts @ np.log(np.minimum(bound, 1.0))) + 1e-12
 
 
+def _sinh(value: Complexes) -> Complexes:
+    """Return sinh without cancellation near 0."""
+    real, turn = value.real, value.imag
+    growth, decay = np.expm1(real), np.expm1(-real)
+    return np.asarray((growth - decay) / 2 * np.cos(turn) + 1j * ((growth + decay) / 2 + 1) * np.sin(turn))
+
+
 def _expm1(real: Floats, imaginary: Floats) -> Complexes:
     """Return e^(real + i imaginary) - 1 without cancellation."""
     half = np.sin(imaginary / 2)
@@ -150,23 +215,24 @@ def _expm1(real: Floats, imaginary: Floats) -> Complexes:
     return np.asarray(np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(imaginary)))
 
 
-def _coefficients(pair: Pair) -> tuple[float, float, float, float, float] | None:
-    """Return reach, top, bottom, kappa and half step of a pair of this family."""
+def _coefficients(pair: Pair) -> tuple[float, float, float, float, float, float] | None:
+    """Return reach, top, bottom, kappa, skew and half step of a pair of this family."""
     match pair:
         case PureApproxPair():
             reach = float(pair.claimed_epsilon)
             small = math.exp(-reach) if reach < 700 else 0.0
-            return reach, 1 / (1 + small), small / (1 + small), 0.0, 0.0
+            return reach, 1 / (1 + small), small / (1 + small), 0.0, math.tanh(reach / 2), 0.0
         case LaplacePair():
             reach = float(pair.ratio)
-            return reach, 0.5, math.exp(-min(reach, 700.0)) / 2, 0.25, 0.0
+            return reach, 0.5, math.exp(-min(reach, 700.0)) / 2, 0.25, -math.expm1(-min(reach, 700.0)) / 2, 0.0
         case BoundedRangePair() if pair.range > 0:
             reach = float(pair.range)
-            return reach, 0.0, 0.0, -0.5 / math.expm1(-min(reach, 700.0)), 0.0
+            return reach, 0.0, 0.0, -0.5 / math.expm1(-min(reach, 700.0)), 0.0, 0.0
         case LocationPair() if isinstance(pair.noise, DiscreteLaplace) and pair.shift > 0:
             reach, rate = float(pair.shift / pair.noise.scale), float(1 / pair.noise.scale)
             small = math.exp(-min(rate, 700.0))
             top, bottom = 1 / (1 + small), math.exp(-min(reach, 700.0)) / (1 + small)
             inner = math.tanh(rate / 2) if pair.shift > 1 else 0.0
-            return reach, top, bottom, inner, rate if pair.shift > 1 else 0.0
+            skew = -math.expm1(-min(reach, 700.0)) / (1 + small)
+            return reach, top, bottom, inner, skew, rate if pair.shift > 1 else 0.0
     return None
