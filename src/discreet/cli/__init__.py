@@ -1,4 +1,4 @@
-"""The command line: `discreet --version`, `discreet demo`."""
+"""The command line: `discreet --version`, `discreet demo`, `discreet account`."""
 
 from __future__ import annotations
 

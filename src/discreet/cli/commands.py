@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from discreet._version import __version__
+from discreet.cli.account import account
+from discreet.cli.console import friendly, readable_console, say, say_written, show, spinner
 from discreet.cli.demo import WardCounts, tell
-from discreet.cli.narration import Chapter, chapters
+from discreet.cli.narration import chapters
 from discreet.cli.report import ward_plot, write_report
 from discreet.data import hospital
 from discreet.display.plots import Plot
-from discreet.errors import DiscreetError, MissingExtra
-
-_WIDEST = 88
+from discreet.errors import MissingExtra
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet", message="%(prog)s %(version)s")
 def program() -> None:
     """Ask about everyone, learn about no one: differential privacy for tables."""
+
+
+program.add_command(account)
 
 
 @program.command()
@@ -47,22 +47,21 @@ def program() -> None:
 @click.option("--no-plot", is_flag=True, help="Write the report without the plot.")
 def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
     """Attack exact answers about an invented hospital, then answer the same questions privately."""
-    console = _console()
-    with _friendly():
-        with _spinner(console, "Inventing a hospital and answering questions about it"):
+    console = readable_console()
+    with friendly():
+        with spinner(console, "Inventing a hospital and answering questions about it"):
             story = tell(hospital(people=people, seed=seed), seed=seed)
         parts = chapters(story)
         for part in parts:
-            _show(console, part)
-        with _spinner(console, "Writing the report"):
+            show(console, part)
+        with spinner(console, "Writing the report"):
             plot, reason = (None, "") if no_plot else _plot(story.wards)
             written = write_report(parts, out, plot=plot)
     if reason:
-        _say(console, f"No plot was drawn: {reason}")
+        say(console, f"No plot was drawn: {reason}")
     console.print()
     for path in written:
-        # a path must stay on one line to be clicked or copied
-        console.print(f"Wrote {path.resolve()}", soft_wrap=True, markup=False, highlight=False)
+        say_written(console, path)
 
 
 def _plot(wards: WardCounts) -> tuple[Plot | None, str]:
@@ -71,41 +70,3 @@ def _plot(wards: WardCounts) -> tuple[Plot | None, str]:
         return ward_plot(wards), ""
     except MissingExtra as missing:
         return None, str(missing)
-
-
-def _console() -> Console:
-    """Return a console no wider than people like to read."""
-    console = Console()
-    console.width = min(console.width, _WIDEST)
-    return console
-
-
-def _spinner(console: Console, words: str) -> AbstractContextManager[object]:
-    """Show that work goes on, on a terminal only; logs and pipes stay clean."""
-    return console.status(words) if console.is_terminal else nullcontext()
-
-
-def _show(console: Console, part: Chapter) -> None:
-    """Print one chapter."""
-    console.print(f"\n{part.title}", style="bold", markup=False, highlight=False)
-    for sentence in part.before:
-        _say(console, sentence)
-    console.print(f"\n{part.table}", soft_wrap=True, markup=False, highlight=False)
-    for sentence in part.after:
-        _say(console, sentence)
-
-
-def _say(console: Console, sentence: str) -> None:
-    """Print one paragraph, wrapped between words."""
-    console.print(f"\n{sentence}", markup=False, highlight=False)
-
-
-@contextmanager
-def _friendly() -> Iterator[None]:
-    """Turn what a user can mend into one line and exit code 1."""
-    try:
-        yield
-    except DiscreetError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None

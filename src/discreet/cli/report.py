@@ -37,14 +37,14 @@ def write_report(chapters: Iterable[Chapter], directory: Path, *, plot: Plot | N
     """Write the page, and the plot if there is one, into a directory that is made when missing; return the paths."""
     directory.mkdir(parents=True, exist_ok=True)
     drawing = "" if plot is None else figure(plot.svg(), description=PLOT_CAPTION)
-    body = "\n".join(_chapter(part, drawing) for part in chapters)
+    body = "\n".join(chapter_html(part, drawing) for part in chapters)
     target = directory / "report.html"
     target.write_text(page("discreet: a demo", body), encoding="utf-8")
     drawings = [] if plot is None else [plot.save(directory / "wards.svg"), plot.save(directory / "wards.png")]
     return [target, *drawings]
 
 
-def _chapter(part: Chapter, drawing: str) -> str:
+def chapter_html(part: Chapter, drawing: str = "") -> str:
     """Return one chapter as HTML, with the drawing where it belongs."""
     illustration = drawing if part.illustrated else ""
     return section(

@@ -22,7 +22,7 @@ _BISECTIONS = 1200
 
 def enclosed(ends: tuple[float, float], *, method: str = _CLOSED_FORM, safe: SafeEnd = SafeEnd.UPPER) -> Enclosure:
     """Enclose a probability between two bounds."""
-    low, high = (min(max(end, 0.0), 1.0) for end in ends)
+    low, high = (min(max(end, 0.0), 1.0) + 0.0 for end in ends)  # minus zero becomes zero
     return Enclosure(low, low + (high - low) / 2, high, method, safe)
 
 

@@ -167,7 +167,9 @@ def _snapped(atoms: Atoms, grid: Grid) -> _Snapped:
     on_grid = distance <= np.maximum(tiny, _NEAR * grid.step)
     index = np.where(on_grid, nearest, np.floor(position)).astype(np.int64)
     off = np.where(on_grid, 0.0, np.clip(atoms.loss - grid.loss(index), 0.0, grid.step))
-    moved = float(np.max(distance[on_grid], initial=0.0)) + 8 * UNIT * float(np.max(np.abs(atoms.loss), initial=0.0))
+    moved = float(np.max(distance[on_grid], initial=0.0)) + 8 * UNIT * (
+        float(np.max(np.abs(atoms.loss), initial=0.0)) + abs(grid.anchor)
+    )
     return _Snapped(index, off, moved)
 
 
@@ -178,7 +180,7 @@ def _tilted(
     turned = theta * grid.loss(index)
     exponent = log_mass + (turned - log_scale)
     np.maximum(exponent, -740.0, out=exponent)
-    doubt = slack + rounding_of(log_mass, turned, log_scale)
+    doubt = slack + rounding_of(log_mass, turned, log_scale, 2 * theta * grid.anchor)
     weight = np.exp(exponent)
     weight = weight * (1 + 2 * doubt) + _FLOOR if upper else np.where(weight > _LIGHT, weight * (1 - 2 * doubt), 0.0)
     return weight, float(np.max(doubt, initial=0.0))

@@ -1,0 +1,190 @@
+"""Plans of releases as the command line states them: which options make which record, and the least noise that does."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.display import Rounding, format_number
+from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.laws.number import Number
+from discreet.privacy import Relation, Sampler, calibrate
+from discreet.privacy.record import ReleaseRecord
+from discreet.privacy.record_kinds import Kind
+
+UNNAMED = "person"
+_WHOLE, _RATIO = re.compile(r"[+-]?[0-9][0-9_]*"), re.compile(r"[+-]?[0-9]+/[0-9]+")
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of release, the options that state it, and the one by which the noise is chosen.
+
+    `options` map the words of the command line to the names of the record; `noise` grows with privacy (a scale), or
+    falls with it (an epsilon) where `inverse`.
+    """
+
+    kind: Kind
+    words: str
+    noise: str
+    options: Mapping[str, str]
+    inverse: bool = False
+    defaults: Mapping[str, int] | None = None
+
+    @property
+    def asks_by_epsilon(self) -> bool:
+        """Whether --epsilon is free to ask for delta; else it states the release."""
+        return "epsilon" not in self.options
+
+
+FAMILIES: Mapping[str, Family] = {
+    "gaussian": Family(
+        Kind.GAUSSIAN, "Gaussian noise", "scale",
+        {"scale": "sigma", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
+    ),
+    "laplace": Family(
+        Kind.LAPLACE, "Laplace noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
+    ),
+    "discrete-gaussian": Family(
+        Kind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
+        {"scale": "sigma", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+    ),
+    "discrete-laplace": Family(
+        Kind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
+        {"scale": "scale", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+    ),
+    "randomized-response": Family(
+        Kind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
+        {"epsilon": "epsilon", "categories": "categories"}, inverse=True, defaults={"categories": 2},
+    ),
+    "exponential": Family(
+        Kind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon", {"epsilon": "epsilon"}, inverse=True
+    ),
+    "above-threshold": Family(
+        Kind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
+    ),
+    "pure": Family(
+        Kind.PURE, "a release that is epsilon-differentially private", "epsilon", {"epsilon": "epsilon"}, inverse=True
+    ),
+    "approx": Family(
+        Kind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
+        {"epsilon": "epsilon", "each-delta": "delta"}, inverse=True,
+    ),
+    "zcdp": Family(
+        Kind.ZCDP, "a release that is rho-zCDP", "rho",
+        {"rho": "rho", "each-delta": "delta"}, inverse=True, defaults={"each-delta": 0},
+    ),
+    "renyi": Family(
+        Kind.RENYI, "a release with a Renyi promise of one order", "epsilon",
+        {"alpha": "alpha", "epsilon": "epsilon"}, inverse=True,
+    ),
+    "gdp": Family(Kind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which rows each release is run on, and for which neighbours the price is asked."""
+
+    sampler: Sampler = Sampler.EVERYONE
+    rate: Number | None = None
+    relation: Relation = Relation.UNSTATED
+
+
+def read_number(text: str) -> Number:
+    """Return what somebody typed: an integer, a fraction 1/3, or decimals, taken as the float they name.
+
+    >>> read_number("10_000"), read_number("1/3"), read_number("1e-5")
+    (10000, Fraction(1, 3), 1e-05)
+    """
+    plain = text.strip()
+    if not plain or len(plain) > _LONGEST:
+        raise ParameterError("a number is needed")
+    try:
+        if _WHOLE.fullmatch(plain):
+            return int(plain)
+        if _RATIO.fullmatch(plain):
+            return Fraction(plain)
+        value = float(plain)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"{plain[:40]!r} is not a number") from None
+    if not math.isfinite(value):
+        raise ParameterError(f"{plain[:40]!r} is not a finite number that a float can hold")
+    return value
+
+
+def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> Sampling:
+    """Return the sampling that the options state; a rate alone means Poisson, and each sampler implies its relation."""
+    stated = None if relation is None else _RELATIONS[relation]
+    if rate is None:
+        if sampler is not None:
+            raise MissingParameter(f"a {sampler} sample needs its rate: --rate 0.01, say", parameter="rate")
+        return Sampling(relation=stated or Relation.UNSTATED)
+    how = Sampler.named((sampler or "poisson").replace("-", " "))
+    needed = Relation.CHANGE_ONE if how is Sampler.FIXED_SIZE else Relation.ADD_REMOVE
+    if stated not in (None, needed):
+        raise ConflictingParameters(
+            "Poisson sampling is priced for --relation add-remove, samples of a fixed size for --relation change-one: "
+            "write --rate with --sampler poisson --relation add-remove, or with --fixed-size --relation change-one",
+            parameter="relation",
+        )
+    return Sampling(how, rate, needed)
+
+
+_RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Some releases of one family with the same parameters, in the words of the command line; the unit may be open."""
+
+    family: Family
+    stated: Mapping[str, Number]
+    rows: Sampling
+    count: int
+    unit: str | None
+
+    def record(self) -> ReleaseRecord:
+        """Return the record of the plan."""
+        for name in self.family.options:
+            if name not in self.stated:
+                raise MissingParameter(f"--{name} is missing: it is never guessed", parameter=name)
+        named = {self.family.options[name]: value for name, value in self.stated.items()}
+        try:
+            return self._recorded(named)
+        except ParameterError as problem:
+            words = {**{inner: word for word, inner in self.family.options.items()}, "count": "steps", "rate": "rate"}
+            option = words.get(problem.parameter or "")
+            raise ParameterError(f"--{option}: {problem}" if option else str(problem)) from None
+
+    def _recorded(self, named: Mapping[str, Number]) -> ReleaseRecord:
+        return ReleaseRecord.of(
+            self.family.kind, relation=self.rows.relation, unit=UNNAMED if self.unit is None else self.unit,
+            sampler=self.rows.sampler, rate=self.rows.rate, count=self.count, **named,
+        )  # fmt: skip
+
+    def calibrated(self, epsilon: Number, delta: Number) -> Plan:
+        """Return the plan with the least noise that is certified to meet a target."""
+        if self.family.noise in self.stated:
+            raise ConflictingParameters(
+                f"--calibrate finds the {self.family.noise}: leave --{self.family.noise} out, or leave --calibrate out",
+                parameter=self.family.noise,
+            )
+        found = calibrate(lambda noise: self._with(noise).record().loss, epsilon=epsilon, delta=delta)
+        return self._with(float(found))
+
+    @property
+    def noise(self) -> str:
+        """The option that states the noise, as one may write it: rounded to the safe side."""
+        rounding = Rounding.DOWN if self.family.inverse else Rounding.UP
+        value = format_number(self.stated[self.family.noise], digits=9, rounding=rounding).replace(",", "")
+        return f"--{self.family.noise} {value}"
+
+    def _with(self, noise: float) -> Plan:
+        value = 1 / noise if self.family.inverse else noise
+        return replace(self, stated={**self.stated, self.family.noise: value})
