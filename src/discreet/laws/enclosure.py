@@ -20,6 +20,8 @@ class SafeEnd(Enum):
 class Enclosure:
     """The truth lies in [lower, upper]; `float()` gives the end that errs on the side of privacy.
 
+    `assumptions` names what the bounds rest on besides proofs (see the threat model); none for ball arithmetic.
+
     >>> e = Enclosure(lower=0.4, estimate=0.45, upper=0.5, method="sum over the support")
     >>> float(e)
     0.5
@@ -32,6 +34,7 @@ class Enclosure:
     upper: float
     method: str
     safe: SafeEnd = SafeEnd.UPPER
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse bounds that are out of order or not numbers."""

@@ -53,11 +53,13 @@ def positive_rational(value: object, *, name: str) -> Fraction:
 
 def round_up(value: Fraction) -> float:
     """Return the least float that is at least the given rational (infinity beyond the largest float)."""
+    top, bottom = value.numerator, value.denominator
     try:
-        nearest = float(value)
+        nearest = top / bottom  # correctly rounded
     except OverflowError:
         return math.inf if value > 0 else -float(np.finfo(np.float64).max)
-    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+    first, second = nearest.as_integer_ratio()
+    return nearest if first * bottom >= top * second else math.nextafter(nearest, math.inf)
 
 
 def round_down(value: Fraction) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number
 from discreet.privacy.loss import PrivacyLoss
+from discreet.privacy.mixture_pair import Side
 from discreet.privacy.parameters import nonnegative, positive, probability, whole
 
 _START, _MOST_DOUBLINGS, _STEPS = 1.0, 200, 60
@@ -92,25 +94,39 @@ class _Search:
         self.family, self.epsilon, self.delta = family, epsilon, delta
         self.prices: dict[float, PrivacyLoss] = {}
         self.found: dict[float, Enclosure] = {}
+        self.side: Side | None = None
 
-    def ask(self, parameter: float) -> Enclosure:
-        """Return delta at the target epsilon."""
-        if parameter not in self.found:
+    def price(self, parameter: float) -> PrivacyLoss:
+        """Return the price at a parameter."""
+        if parameter not in self.prices:
             price = self.family(parameter)
             if not isinstance(price, PrivacyLoss):
                 raise ParameterError(
                     "the family must return a price: a mechanism's .loss, or gaussian_loss(...)", parameter="family"
                 )
-            self.prices[parameter], self.found[parameter] = price, price.delta(self.epsilon)
+            self.prices[parameter] = price
+        return self.prices[parameter]
+
+    def one_way(self, parameter: float) -> Enclosure:
+        """Return delta at the target in the direction that seemed the worse one at the first parameter."""
+        price = self.price(parameter)
+        if self.side is None:
+            self.side = max(price.sides, key=lambda side: replace(price, sides=(side,)).delta_ceiling(self.epsilon))
+        if parameter not in self.found:
+            self.found[parameter] = replace(price, sides=(self.side,)).delta(self.epsilon)
         return self.found[parameter]
 
     def enough(self, parameter: float) -> bool:
-        """Say whether the target is certified at a parameter."""
-        return self.ask(parameter).upper <= self.delta
+        """Say whether the target is certified: in the worse direction, and then in both."""
+        return self.one_way(parameter).upper <= self.delta and self.price(parameter).delta(self.epsilon).upper <= self.delta
+
+    def surely_enough(self, parameter: float) -> bool:
+        """Say the same, asking a cheap ceiling first."""
+        return self.price(parameter).delta_ceiling(self.epsilon) <= self.delta or self.enough(parameter)
 
     def gap(self, parameter: float) -> float:
         """Return ln(delta there) - ln(target), by the estimate; infinite where one of them is 0."""
-        estimate = self.ask(parameter).estimate
+        estimate = self.one_way(parameter).estimate
         if estimate <= 0 or self.delta <= 0:
             return math.inf if estimate > self.delta else -math.inf
         return math.log(estimate) - math.log(self.delta)
@@ -118,14 +134,14 @@ class _Search:
     def bracket(self, start: float) -> tuple[float, float]:
         """Return a parameter that is not enough and one that is."""
         here = start
-        if not self.enough(here):
+        if not self.surely_enough(here):
             for _ in range(_MOST_DOUBLINGS):
-                if self.enough(2 * here):
+                if self.surely_enough(2 * here):
                     return here, 2 * here
                 here *= 2
             raise ParameterError("no parameter up to 2^200 times the start meets the target", parameter="family")
         for _ in range(_MOST_DOUBLINGS):
-            if not self.enough(here / 2):
+            if not self.surely_enough(here / 2):
                 return here / 2, here
             here /= 2
         raise ParameterError(
@@ -134,22 +150,32 @@ class _Search:
         )
 
     def narrowed(self, low: float, high: float, tolerance: float) -> tuple[float, float]:
-        """Shrink the bracket: secants of ln delta in ln parameter towards the root, then one step to either side."""
-        last = (low, high)
-        for step in range(_STEPS):
+        """Shrink the bracket: find the root of the estimate by secants, then certify one step to either side."""
+        root = self._root(low, high, tolerance)
+        for reach in (0.49, 4.0, 32.0):
+            for probe in (root * (1 + tolerance * reach), root * (1 - tolerance * reach)):
+                if low < probe < high:
+                    low, high = (low, probe) if self.enough(probe) else (probe, high)
+            if high - low <= 2 * reach * tolerance * low:
+                break
+        for _ in range(_STEPS):
             if high - low <= tolerance * low:
                 break
-            trial = self._secant(*last, low, high) if step % 8 != 7 else math.sqrt(low * high)
-            if abs(trial - last[1]) <= tolerance / 4 * trial:
-                # the estimate has converged: close the bracket around it
-                for probe in (trial * (1 + tolerance / 2), trial * (1 - tolerance / 2)):
-                    if low < probe < high:
-                        low, high = (low, probe) if self.enough(probe) else (probe, high)
-                trial = math.sqrt(low * high)
-            last = (last[1], trial)
-            if low < trial < high:
-                low, high = (low, trial) if self.enough(trial) else (trial, high)
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if self.enough(middle) else (middle, high)
         return low, high
+
+    def _root(self, low: float, high: float, tolerance: float) -> float:
+        """Return about where the estimated delta is the target: secants of ln delta in ln parameter."""
+        asked = [parameter for parameter in self.found if math.isfinite(self.gap(parameter))]
+        last, here = asked[-2:] if len(asked) > 1 else (low, high)
+        for step in range(_STEPS):
+            trial = self._secant(last, here, low, high) if step % 8 != 7 else math.sqrt(low * high)  # noqa: PLR2004
+            last, here = here, trial
+            if abs(here - last) <= tolerance / 8 * here:
+                break
+            low, high = (low, here) if self.gap(here) <= 0 else (here, high)
+        return here
 
     def _secant(self, first: float, second: float, low: float, high: float) -> float:
         """Return where the line through two points of the gap meets 0, kept inside the bracket."""

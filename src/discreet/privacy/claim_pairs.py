@@ -60,6 +60,10 @@ class PureApproxPair(Pair):
         object.__setattr__(self, "claimed_epsilon", nonnegative(self.claimed_epsilon, name="epsilon"))
         object.__setattr__(self, "claimed_delta", probability(self.claimed_delta, name="delta"))
 
+    def __hash__(self) -> int:
+        """Hash the exact parameters by their integers: a Fraction's own hash is slow."""
+        return hash((self.claimed_epsilon.as_integer_ratio(), self.claimed_delta.as_integer_ratio()))
+
     @property
     def _parameters(self) -> tuple[Fraction, Fraction]:
         return Fraction(self.claimed_epsilon), Fraction(self.claimed_delta)
@@ -153,6 +157,10 @@ class NormalPair(Pair):
     def __post_init__(self) -> None:
         """Refuse an impossible mean."""
         object.__setattr__(self, "mu", nonnegative(self.mu, name="mu"))
+
+    def __hash__(self) -> int:
+        """Hash the exact parameter by its integers: a Fraction's own hash is slow."""
+        return hash(self.mu.as_integer_ratio())
 
     def delta(self, epsilon: Number) -> Enclosure:
         """Enclose the difference of two normal tails."""

@@ -38,6 +38,10 @@ class LaplacePair(Pair):
         """Refuse an impossible distance."""
         object.__setattr__(self, "ratio", nonnegative(self.ratio, name="ratio"))
 
+    def __hash__(self) -> int:
+        """Hash the exact parameter by its integers: a Fraction's own hash is slow."""
+        return hash(self.ratio.as_integer_ratio())
+
     def delta(self, epsilon: Number) -> Enclosure:
         """Enclose 1 - e^((epsilon - ratio)/2), or its continuation outside the losses."""
         ratio = Fraction(self.ratio)

@@ -35,7 +35,7 @@ _CURVE_POINTS = 101
 _DELTA_POINTS = 61
 _LEAST_DRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
-_COARSE = 1e-6
+_MOST_RELEASES = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +180,8 @@ class PrivacyLoss:
     def __mul__(self, times: int) -> PrivacyLoss:
         """Price the same releases made several times, with fresh noise."""
         count = whole(times, name="times")
+        if count > _MOST_RELEASES:
+            raise ParameterError("at most 2^60 releases are priced together", parameter="times")
         return replace(self, parts=tuple((release, own * count) for release, own in self.parts))
 
     __rmul__ = __mul__
@@ -314,6 +316,13 @@ class PrivacyLoss:
             return True
         return any(_follows(known, guarantee) for known in self._consequences(guarantee))
 
+    def delta_ceiling(self, epsilon: Number) -> float:
+        """Return an upper bound on delta that costs next to nothing: Renyi's, for several releases."""
+        level = round_down(Fraction(nonnegative(epsilon, name="epsilon")))
+        if self.is_single:
+            return self.delta(epsilon).upper
+        return max(side.delta_ceiling(level) for side in self._directions())
+
     def _directions(self) -> list[DirectedLoss]:
         """Return the engines of each direction that is priced; one where the two are the same."""
         return list(dict.fromkeys(self._towards(side) for side in self.sides))
@@ -353,10 +362,10 @@ class PrivacyLoss:
         here, there = self._towards(side), self._towards(side.opposite)
 
         def forward(level: float) -> Enclosure:
-            return here.delta(level, _COARSE)
+            return here.delta(level, None)
 
         def backward(level: float) -> Enclosure:
-            return there.delta(level, _COARSE)
+            return there.delta(level, None)
 
         low = tradeoff_from_deltas(forward, backward, above)
         high = low if below == above else tradeoff_from_deltas(forward, backward, below)
@@ -403,14 +412,17 @@ class PrivacyLoss:
             upper = min(upper, promised)
         lower = min(best.lower, upper)
         method = self._method() if self.is_single else best.method
-        return Enclosure(lower, min(max(best.estimate, lower), upper), upper, method)
+        estimate = min(max(best.estimate, lower), upper)
+        return Enclosure(lower, estimate, upper, method, assumptions=best.assumptions)
 
     @staticmethod
     def _largest(found: Sequence[Enclosure]) -> Enclosure:
         """Enclose the largest of several enclosed numbers."""
         lower, upper = max(one.lower for one in found), max(one.upper for one in found)
         worst = max(found, key=lambda one: (one.estimate, one.upper))
-        return Enclosure(lower, min(max(worst.estimate, lower), upper), upper, worst.method)
+        estimate = min(max(worst.estimate, lower), upper)
+        assumptions = tuple(dict.fromkeys(name for one in found for name in one.assumptions))
+        return Enclosure(lower, estimate, upper, worst.method, assumptions=assumptions)
 
     def _method(self) -> str:
         if not self.is_single:
@@ -498,8 +510,9 @@ def _follows(known: Guarantee, wanted: Guarantee) -> bool:
 
 def _spanning(low: Enclosure, high: Enclosure) -> Enclosure:
     """Return an enclosure of every number from inside the first to inside the second."""
+    estimate = min(max(low.lower, high.estimate), high.upper)
     return Enclosure(
-        min(low.lower, high.upper), min(max(low.lower, high.estimate), high.upper), high.upper, high.method
+        min(low.lower, high.upper), estimate, high.upper, high.method, assumptions=high.assumptions
     )
 
 

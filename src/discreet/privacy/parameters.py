@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import sys
 from fractions import Fraction
@@ -10,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational
 
 _LARGEST = Fraction(sys.float_info.max)
+_SURELY_FLOAT = 1 << 1000
 
 
 def plain(value: object, *, name: str) -> Number:
@@ -18,6 +20,9 @@ def plain(value: object, *, name: str) -> Number:
     >>> plain(0.25, name="epsilon"), plain(3, name="epsilon")
     (0.25, 3)
     """
+    kind = type(value)
+    if (kind is float and math.isfinite(value)) or (kind is int and abs(value) < _SURELY_FLOAT):  # type: ignore[arg-type]
+        return value + 0  # type: ignore[operator,no-any-return]  # minus zero is zero
     exact = exact_rational(value, name=name)
     if abs(exact) > _LARGEST:
         raise ParameterError(f"{name} must not exceed the largest float, about 1.8e308", parameter=name)

@@ -50,6 +50,14 @@ class ClaimFactor(Factor):
                 return order * float(self.claim.epsilon)
         return math.inf
 
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return differences of the bound, forwards where it ends."""
+        near, here, far = (self._bound(order * part) for part in (0.99, 1.0, 1.01))
+        count, step = float(self.counts[0]), 0.01 * order
+        if not math.isfinite(far):
+            return count * (here - near) / step, 1e-12
+        return count * (far - near) / (2 * step), max(count * (far - 2 * here + near) / step**2, 1e-12)
+
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:  # noqa: ARG002  nothing to evaluate
         """Refuse: a promise says nothing off the real axis."""
         raise Unsuitable
@@ -72,3 +80,9 @@ class LesserFactor(ClaimFactor):
     def log_moment(self, order: float) -> tuple[float, float]:
         """Return the smaller of the two bounds."""
         return min(super().log_moment(order), self.other.log_moment(order), key=lambda pair: pair[0] + pair[1])
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return those of the promise where it is the smaller bound, else those of the pair."""
+        if super().log_moment(order)[0] <= self.other.log_moment(order)[0]:
+            return super().slopes(order)
+        return self.other.slopes(order)

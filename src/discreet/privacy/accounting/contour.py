@@ -42,7 +42,9 @@ _MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer is no answ
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e12
 _OFF_CENTRE = 0.1
-_GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 7
+_GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 12
+_NEWTON_STEPS, _NEAR = 40, 0.05
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +58,91 @@ class Value:
 
 
 class Moments:
-    """The sum of all K: the real axis, remembered at the orders already asked."""
+    """The sum of all K on the real axis. Values are kept, but a question uses only the orders it asked for itself.
+
+    So an answer does not depend on what was asked before.
+    """
 
     def __init__(self, factors: list[Factor]) -> None:
         """Start with no order known."""
         self.factors = factors
+        self._kept: dict[float, tuple[float, float]] = {}
+        self._slopes: dict[float, tuple[float, float]] = {}
         self.known: dict[float, tuple[float, float]] = {}
+
+    def begin(self) -> None:
+        """Start a new question."""
+        self.known = {}
 
     def __call__(self, order: float) -> float:
         """Return an upper bound on K(order), infinite where it cannot be computed."""
-        if order not in self.known:
-            pairs = [factor.log_moment(order) for factor in self.factors]
-            value, error = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-            self.known[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+        self.ask([order])
         value, error = self.known[order]
         return value + error
 
+    def ask(self, orders: list[float]) -> None:
+        """Make K known at several orders at once."""
+        new = [order for order in orders if order not in self._kept]
+        if new:
+            for order, *pairs in zip(new, *(factor.log_moments(new) for factor in self.factors), strict=True):
+                value, error = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+                self._kept[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+        for order in orders:
+            self.known[order] = self._kept[order]
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return about K' and K'' at an order: the mean and the variance of the tilted loss."""
+        if order not in self._slopes:
+            pairs = [factor.slopes(order) for factor in self.factors]
+            self._slopes[order] = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+        return self._slopes[order]
+
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """Return the least Chernoff bound on ln(delta - infinite mass) that was found, and its order."""
-        _, order = _least(lambda s: self(s) - s * epsilon + log_constant(s))
+
+        def excess(order: float) -> tuple[float, float]:
+            mean, variance = self.slopes(order)
+            return mean - epsilon - math.log1p(1 / order), variance + 1 / (order * (order + 1))
+
+        order = self._stationary(excess)
         value, constant = self(order), log_constant(order)
         return value - order * epsilon + constant + UNIT * (abs(value) + abs(order * epsilon) + abs(constant)), order
+
+    def epsilon(self, log_delta: float) -> tuple[float, float]:
+        """Return the least epsilon at which a Chernoff bound reaches a delta, and its order: the Renyi answer."""
+
+        def excess(order: float) -> tuple[float, float]:
+            mean, variance = self.slopes(order)
+            total = self(order) + log_constant(order) - log_delta
+            return mean - math.log1p(1 / order) - total / order, variance + 1 / (order * (order + 1))
+
+        order = self._stationary(excess)
+        value, constant = self(order), log_constant(order)
+        rounding = UNIT * (abs(value) + abs(constant) + abs(log_delta))
+        return (value + constant - log_delta + rounding) / order, order
+
+    def _stationary(self, excess: Callable[[float], tuple[float, float]]) -> float:
+        """Return about where an increasing function of the order is 0, by Newton steps inside a growing bracket.
+
+        Orders at which a moment cannot be computed count as too large. Any order gives a bound; a good one a good one.
+        """
+        end = min([_LARGEST_ORDER, *(order for factor in self.factors for order in factor.special)])
+        low, high, order = _LEAST_ORDER, end, min(1.0, end)
+        for _ in range(_NEWTON_STEPS):
+            if math.isfinite(self(order)):
+                gap, slope = excess(order)
+                low, high = (low, order) if gap > 0 else (order, high)
+                trial = order - gap / slope
+            else:
+                high, trial = order, order / 3
+            trial = min(max(trial, order / 4, low), order * 4, high)
+            if abs(trial - order) <= _NEAR * order:
+                break
+            order = trial if low < trial < high or trial == end else math.sqrt(low * high)
+        while not math.isfinite(self(order)) and order > _LEAST_ORDER:
+            order /= 3
+        self.ask([min(part * order, end) for part in (0.6, 1.5)])  # for bounds on aliases
+        return order
 
     def left(self, epsilon: float) -> tuple[float, float]:
         """Return the size of the integrand's logarithm at the best order in (-1, 0), and that order."""
@@ -86,20 +152,13 @@ class Moments:
             return self(order) - order * epsilon - math.log(-order * (1 + order))
 
         low, high = -12.0, 12.0
-        for _ in range(_SECTIONS + 5):
+        for _ in range(_SECTIONS):
             left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
             low, high = (low, right) if size(left) <= size(right) else (left, high)
         share = (low + high) / 2
         if abs(share) < _OFF_CENTRE:  # some closed forms divide by s + 1/2
             share = math.copysign(_OFF_CENTRE, share)
         return size(share), -1 / (1 + math.exp(-share))
-
-    def epsilon(self, log_delta: float) -> tuple[float, float]:
-        """Return the least epsilon at which a Chernoff bound reaches a delta, and its order: the Renyi answer."""
-        _, order = _least(lambda s: (self(s) + log_constant(s) - log_delta) / s)
-        value, constant = self(order), log_constant(order)
-        rounding = UNIT * (abs(value) + abs(constant) + abs(log_delta))
-        return (value + constant - log_delta + rounding) / order, order
 
 
 def log_constant(order: float) -> float:
@@ -110,25 +169,6 @@ def log_constant(order: float) -> float:
     if order <= 0:
         return 0.0
     return -order * math.log1p(1 / order) - math.log1p(order) + 4e-16 * (1 + math.log1p(order))
-
-
-def _least(objective: Callable[[float], float]) -> tuple[float, float]:
-    """Return the least value found over orders s > 0, and where: downhill in factors of 3, then golden sections."""
-    here, value = 1.0, objective(1.0)
-    while not math.isfinite(value) and here > _LEAST_ORDER:
-        here /= 3
-        value = objective(here)
-    for factor in (3.0, 1 / 3):
-        while _LEAST_ORDER < here * factor < _LARGEST_ORDER and (trial := objective(here * factor)) < value:
-            here, value = here * factor, trial
-    low, high = math.log(here / 3), math.log(here * 3)
-    best = (value, here)
-    for _ in range(_SECTIONS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = objective(math.exp(left)), objective(math.exp(right))
-        best = min(best, (at_left, math.exp(left)), (at_right, math.exp(right)))
-        low, high = (low, right) if at_left <= at_right else (left, high)
-    return best
 
 
 class Contour:
@@ -145,6 +185,7 @@ class Contour:
             raise Unsuitable
         self.order, self.kernel, self.smoothing = order, kernel, smoothing
         self.sign = 1.0 if order > 0 else -1.0
+        self._values: dict[float, Value] = {}
         self.extra = [NormalFactor(smoothing * smoothing)] if smoothing else []
         self.moments = moments
         moments(order)
@@ -193,22 +234,13 @@ class Contour:
         return min(_MOST_NODES, _MOST_WORK // max(sum(len(factor.counts) for factor in self.moments.factors), 1))
 
     def _head(self) -> int:
-        """Return the number of nodes until |Phi| has died out a first time, or to the end of the period."""
+        """Return about the number of nodes until |Phi| has died out a first time, or to the end of the period."""
         whole = math.floor(self.kernel.limit / self.step + 1e-9) if math.isfinite(self.kernel.limit) else math.inf
         spread = sum(float(f.counts @ f.variances(self.order)) for f in (*self.moments.factors, *self.extra))
         count = math.ceil(math.sqrt(2 * _DECAYED / max(spread, 1e-300)) / self.step) + 8
-        while count < whole and self._ceiling(count * self.step) > -_DECAYED:
-            count = math.ceil(count * 1.3) + 1
-            if count > self._most:
-                raise Unsuitable
         if min(count, whole) > self._most:
             raise Unsuitable
         return int(min(count, whole))
-
-    def _ceiling(self, node: float) -> float:
-        """Return a bound on ln |Phi| at one t."""
-        at = np.array([node])
-        return sum(float(f.spectrum(self.order, at).ceiling[0]) for f in (*self.moments.factors, *self.extra))
 
     def _tail(self, head: int) -> tuple[Indices, float, float]:
         """Return the indices of the later nodes that count, and bounds on the sum over all others of |Phi| |W| h/pi.
@@ -221,9 +253,14 @@ class Contour:
             return np.array([], dtype=np.intp), 0.0, 0.0
         factors = [*self.moments.factors, *self.extra]
         end, far = self._far_end(factors, start)
-        edges = self._edges(factors, start, end)
+        longest = self._longest(factors)
+        if (end - start) / self.step <= min((end - start) / longest + _FEW, self._most):  # no more nodes than intervals
+            edges = np.array([start, max(end, start)])
+            logs = np.zeros(1)
+        else:
+            edges = self._edges(start, end, longest)
+            logs = sum((f.ceilings(self.order, edges[:-1], edges[1:]) for f in factors), np.zeros(len(edges) - 1))
         starts, ends = edges[:-1], edges[1:]
-        logs = sum((f.ceilings(self.order, starts, ends) for f in factors), np.zeros(len(starts)))
         more = self._unclear(head, edges, logs > -_DECAYED)
         sizes = np.where(logs > -_DECAYED, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
         found = float(sizes @ self.kernel.largest(self.order, starts, 0.0))
@@ -251,35 +288,45 @@ class Contour:
 
     def _far_end(self, factors: list[Factor], start: float) -> tuple[float, float]:
         """Return a t from which one bound on ln |Phi| serves for ever, and that bound; or the end of the period."""
-        end = start
+        end, limit = start, self.kernel.limit
+        if math.isinf(limit) and sum(factor.far(self.order, 1e300) for factor in factors) > -_DECAYED:
+            raise Unsuitable
         for _ in range(60):
             bound = sum(factor.far(self.order, end) for factor in factors)
             if bound <= -_DECAYED:
                 return end, bound
-            if end >= self.kernel.limit:
-                return self.kernel.limit, -math.inf
-            end = min(end * 1.5, self.kernel.limit)
+            if end >= limit:
+                return limit, -math.inf
+            end = min(end * 2, limit)
         raise Unsuitable
 
-    def _edges(self, factors: list[Factor], start: float, end: float) -> Floats:
-        """Cut [start, end] into intervals short beside t and beside the inverse spread of the losses."""
-        if end <= start:
-            return np.array([start])
+    def _longest(self, factors: list[Factor]) -> float:
+        """Return the length of an interval over which |phi| of a typical release cannot change much."""
         weights = [factor.counts * factor.variances(self.order) for factor in factors]
         total = sum(float(np.sum(weight)) for weight in weights)
         typical = sum(float(w @ f.variances(self.order)) for w, f in zip(weights, factors, strict=True)) / total
-        longest = 0.3 / math.sqrt(2 * typical)
-        turning = min(max(longest / 0.06, start), end)
-        grown = math.ceil(math.log(turning / start) / math.log(1.06)) if turning > start else 0
-        flat = math.ceil((end - turning) / longest)
-        if grown + flat > _MOST_BLOCKS:
+        return 0.8 / math.sqrt(2 * typical)
+
+    def _edges(self, start: float, end: float, longest: float) -> Floats:
+        """Cut [start, end] into intervals short beside t and beside the inverse spread of the losses."""
+        if end <= start:
+            return np.array([start])
+        edges, growth = [start], 0.06
+        while edges[-1] < end and edges[-1] * growth < longest:  # |Phi| falls fast at first: steps may grow with it
+            edges.append(min(edges[-1] * (1 + growth), end))
+            growth = min(growth * 1.15, 0.4)
+        flat = math.ceil((end - edges[-1]) / longest)
+        if flat > _MOST_BLOCKS:
             raise Unsuitable
-        curved = start * np.exp(np.linspace(0.0, math.log(turning / start), grown + 1)) if grown else np.array([start])
-        straight = np.linspace(turning, end, flat + 1)[1:] if flat else np.array([])
-        return np.concatenate([curved, straight])
+        return np.concatenate([edges, np.linspace(edges[-1], end, flat + 1)[1:]])
 
     def value(self, epsilon: float) -> Value:
-        """Bound ln(delta - infinite mass) at one epsilon."""
+        """Bound ln of the integral at one epsilon."""
+        if epsilon not in self._values:
+            self._values[epsilon] = self._value(epsilon)
+        return self._values[epsilon]
+
+    def _value(self, epsilon: float) -> Value:
         weights, roundings = self.kernel.weights(self.order, self.nodes, epsilon)
         scale, scale_error = self.kernel.scale(self.order, epsilon)
         total, error, slope = self._weighted(self.smooth, self.sign * weights, roundings)

@@ -18,8 +18,7 @@ from discreet.privacy.claim_pairs import NormalPair
 from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.privacy.rounding import root_upward
 
-ASSUMPTIONS = ("float-elementary",)
-_GOOD_ENOUGH = 1e-4
+_GOOD_ENOUGH, _MANY, _MOST_ANSWERS = 1e-4, 64, 1024
 
 Part = tuple[Pair | None, Guarantee | None, int]
 
@@ -38,6 +37,8 @@ class DirectedLoss:
             self.pairs = flattened((pair, count) for pair, _, count in parts if pair is not None)
         self._contour: ContourEngine | None = None
         self._axis: ContourEngine | None = None
+        self._max_loss: float | None = None
+        self._answers: dict[tuple[str, float, float | None], Enclosure] = {}
         self._made = False
 
     def _make(self) -> None:
@@ -64,18 +65,31 @@ class DirectedLoss:
         return NormalPair(below), NormalPair(above)
 
     def epsilon(self, delta: float, tolerance: float | None) -> Enclosure:
-        """Enclose the least epsilon >= 0 at a delta."""
+        """Enclose the least epsilon >= 0 at a delta; answers are kept."""
+        return self._kept(("epsilon", delta, tolerance), lambda: self._epsilon(delta, tolerance))
+
+    def delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
+        """Enclose delta at an epsilon >= 0; answers are kept."""
+        return self._kept(("delta", epsilon, tolerance), lambda: self._delta(epsilon, tolerance))
+
+    def _kept(self, key: tuple[str, float, float | None], answer: Callable[[], Enclosure]) -> Enclosure:
+        if key not in self._answers:
+            if len(self._answers) > _MOST_ANSWERS:
+                self._answers.clear()
+            self._answers[key] = answer()
+        return self._answers[key]
+
+    def _epsilon(self, delta: float, tolerance: float | None) -> Enclosure:
         normal = self.gaussian
         if normal is not None:
-            low, high = (pair.epsilon(delta) for pair in normal)
-            return _enclosure(Bounds(low.lower, high.estimate, high.upper, "closed form of Gaussian composition"))
+            return _enclosure(_gaussian_epsilon(*normal, delta))
         alone = self._single(lambda pair: pair.epsilon(delta))
         if alone is not None:
             return alone
         largest = self.max_loss()
-        found = Bounds(0.0, largest, largest, "sum of the largest losses") if delta >= 0 else None
+        found = Bounds(0.0, largest, largest, "sum of the largest losses")
         if delta == 0.0:
-            return _enclosure(found or _anything())
+            return _enclosure(Bounds(min(self.least_max_loss(), largest), largest, largest, found.method))
         for engine in self._engines():
             found = _met(found, engine.epsilon(delta, tolerance))
         if self._too_wide(found, tolerance, 1.0) and self.pairs is not None:
@@ -83,10 +97,9 @@ class DirectedLoss:
 
             wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(_middle(found), 1e-3)
             found = _met(found, _bounds(enclose_epsilon(self.pairs, delta, tolerance=wanted)))
-        return _enclosure(found or _anything())
+        return _enclosure(found)
 
-    def delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
-        """Enclose delta at an epsilon >= 0."""
+    def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
         normal = self.gaussian
         if normal is not None:
             low, high = (pair.delta(epsilon) for pair in normal)
@@ -96,8 +109,7 @@ class DirectedLoss:
             return alone
         found: Bounds | None = None
         if epsilon >= self.max_loss():
-            found = Bounds(0.0, 0.0, 0.0, "epsilon is at least the sum of the largest losses")
-            return _enclosure(found)
+            return _enclosure(Bounds(0.0, 0.0, 0.0, "epsilon is at least the sum of the largest losses"))
         for engine in self._engines():
             found = _met(found, engine.delta(epsilon, tolerance))
         if self._too_wide(found, tolerance, found.upper if found else 1.0) and self.pairs is not None:
@@ -147,7 +159,12 @@ class DirectedLoss:
 
     def max_loss(self) -> float:
         """Return an upper bound on the largest total loss: each part's largest, or its pure promise."""
-        total = Fraction(0)
+        if self._max_loss is None:
+            self._max_loss = self._sum_of_largest()
+        return self._max_loss
+
+    def _sum_of_largest(self) -> float:
+        ends: list[tuple[float, int]] = []
         for pair, claim, count in self.parts:
             known = [] if pair is None else [pair.max_loss().upper]
             if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
@@ -155,8 +172,10 @@ class DirectedLoss:
             least = min(known, default=math.inf)
             if math.isinf(least):
                 return math.inf
-            total += count * Fraction(least)
-        return round_up(total)
+            ends.append((least, count))
+        if len(ends) > _MANY:  # a sum of many exact rationals is slow: products and the sum are rounded up instead
+            return math.fsum(end * count for end, count in ends) * (1 + 2.0**-50)
+        return round_up(sum((count * Fraction(end) for end, count in ends), Fraction(0)))
 
     def least_max_loss(self) -> float:
         """Return a lower bound on the largest total loss of the stated pairs."""
@@ -183,6 +202,19 @@ class DirectedLoss:
             return True
         wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(found.upper, 1e-3 * scale)
         return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
+
+
+def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Bounds:
+    """Bound epsilon from the worse of two neighbouring pairs, and check the lower end against the milder."""
+    found = above.epsilon(delta)
+    low = found.lower
+    for _ in range(40):
+        if below == above or low == 0.0 or below.delta(low).lower > delta:
+            break
+        low = max(low - 2 * max(found.upper - low, 2.0**-51 * found.upper), 0.0)
+    else:
+        low = below.epsilon(delta).lower
+    return Bounds(low, found.estimate, found.upper, "closed form of Gaussian composition")
 
 
 def sum_of_moments(engine: ContourEngine, order: float) -> tuple[float, float]:
@@ -238,10 +270,14 @@ def _middle(found: Bounds | None) -> float:
     return 1.0 if found is None or not math.isfinite(found.upper) else found.upper
 
 
-def _anything() -> Bounds:
-    return Bounds(0.0, math.inf, math.inf, "nothing is known")
-
-
 def _enclosure(found: Bounds) -> Enclosure:
     lower = min(found.lower, found.upper)
-    return Enclosure(lower, min(max(found.estimate, lower), found.upper), found.upper, found.method)
+    estimate = min(max(found.estimate, lower), found.upper)
+    return Enclosure(lower, estimate, found.upper, found.method, assumptions=_assumptions(found.method))
+
+
+def _assumptions(method: str) -> tuple[str, ...]:
+    """Name what an answer rests on besides proofs."""
+    if "lattice" in method:
+        return ("float-elementary", "float-fft")
+    return ("float-elementary",) if "contour" in method or "Renyi" in method else ()

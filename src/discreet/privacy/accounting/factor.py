@@ -7,6 +7,7 @@ releases of one family, each with its multiplicity, that returns those sums toge
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -47,6 +48,20 @@ class Factor(ABC):
     @abstractmethod
     def log_moment(self, order: float) -> tuple[float, float]:
         """Return the sum of counts * K(order) for a real order > 0, and a bound on its error."""
+
+    def log_moments(self, orders: list[float]) -> list[tuple[float, float]]:
+        """Return the same for several orders."""
+        return [self.log_moment(order) for order in orders]
+
+    special: list[float] = []  # noqa: RUF012  never changed
+    """Orders beyond which nothing is known."""
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return about the sums of counts * K' and counts * K'': ln phi(t) is i t K' - t^2 K''/2 for small t."""
+        spread = max(float(np.max(self.variances(order))), 1e-300)
+        node = 1e-2 / math.sqrt(spread)
+        log = complex(self.counts @ self.logs(order, np.array([node]))[0][:, 0])
+        return log.imag / node, -2 * log.real / (node * node)
 
     @abstractmethod
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:

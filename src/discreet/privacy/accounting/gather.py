@@ -41,8 +41,9 @@ def gathered(parts: Parts) -> list[Factor] | None:
         factors.append(NormalFactor(round_up(square)))
     rest = [(pair, count) for pair, count in parts if not isinstance(pair, NormalPair)]
     for family in (SymmetricFactor, WideGaussianFactor):
-        members = [(pair, count) for pair, count in rest if family.accepts(pair)]
-        rest = [(pair, count) for pair, count in rest if not family.accepts(pair)]
+        sorted_out = [(pair, count, family.accepts(pair)) for pair, count in rest]
+        members = [(pair, count) for pair, count, accepted in sorted_out if accepted]
+        rest = [(pair, count) for pair, count, accepted in sorted_out if not accepted]
         if members:
             factors.append(family.of([pair for pair, _ in members], [count for _, count in members]))
     for pair, count in rest:

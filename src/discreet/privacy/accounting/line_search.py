@@ -53,6 +53,7 @@ class ContourEngine:
         if room <= 0:
             return Bounds(0.0, math.inf, math.inf, "some mass at infinity") if most_room > 0 else _nowhere()
         goals = math.log(room) - UNIT, math.log(most_room) + UNIT
+        self.moments.begin()
         ceiling, order = self.moments.epsilon(goals[0])
         if ceiling <= 0:
             return Bounds(0.0, 0.0, 0.0, "Renyi bound on the real axis")
@@ -91,16 +92,19 @@ class ContourEngine:
     def ceiling(self, delta: float) -> float:
         """Return the Renyi bound on epsilon."""
         room = delta - self.infinite[1]
+        self.moments.begin()
         return max(self.moments.epsilon(math.log(room) - UNIT)[0], 0.0) if room > 0 else math.inf
 
     def delta_ceiling(self, epsilon: float) -> float:
         """Return the Renyi bound on delta."""
+        self.moments.begin()
         return min(_exp_up(self.moments.log_delta(epsilon)[0]) + self.infinite[1], 1.0)
 
     def delta(self, epsilon: float, tolerance: float | None) -> Bounds:
         """Bound delta at an epsilon, the mass at infinity included."""
         if self.infinite[0] >= 1:
             return Bounds(1.0, 1.0, 1.0, "mass at infinity")
+        self.moments.begin()
         ceiling, order = self.moments.log_delta(epsilon)
         high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
         best = Bounds(self.infinite[0], high, high, "Renyi bound on the real axis")

@@ -35,6 +35,10 @@ class NormalFactor(Factor):
         value = order * (order + 1) * self.square / 2
         return value, UNIT * abs(value)
 
+    def slopes(self, order: float) -> tuple[float, float]:
+        """K' = (s + 1/2) mu^2, K'' = mu^2."""
+        return (order + 0.5) * self.square, self.square
+
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """phi(t) = exp(i t (2 c + 1) mu^2/2 - mu^2 t^2/2)."""
         exponent = self.square / 2 * (1j * nodes * (2 * order + 1) - nodes * nodes)
@@ -96,6 +100,11 @@ class WideGaussianFactor(Factor):
         """K(s) = s (s + 1) (shift/sigma)^2/2: theta of a real argument is within e^-15000 of theta(0)."""
         value = order * (order + 1) / 2 * float(np.sum(self.counts * self.square))
         return value, UNIT * abs(value) + 1e-300 * float(np.sum(self.counts))
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """As for continuous noise."""
+        total = float(self.counts @ self.square)
+        return (order + 0.5) * total, total
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """The closed form up to its last t, and an error of 1 about 0 beyond."""

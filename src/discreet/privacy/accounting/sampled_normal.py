@@ -28,10 +28,10 @@ from discreet.privacy.claim_pairs import NormalPair
 from discreet.privacy.mixture_pair import PoissonPair, Side
 
 _TARGET = 37.0  # the rule's error is made e^-37 of M(c)
-_BEYOND = 9.5
+_BEYOND, _NEAR = 9.5, 6.0
 _LARGEST_MU, _SMALLEST_MU, _SMALLEST_RATE = 64.0, 2.0**-30, 2.0**-60
 _MOST_POINTS = 1 << 16
-_MOST_TERMS = 1 << 23
+_MOST_TERMS, _CHUNK = 1 << 24, 1 << 18
 _HEIGHTS = np.concatenate([np.linspace(0.02, 0.96, 48), np.linspace(0.97, 0.995, 4)])
 
 
@@ -58,6 +58,8 @@ class SampledNormalFactor(Factor):
     side: Side
     count: int
     _grids: dict[tuple[float, float], _Grid] = field(default_factory=dict)
+    _largest: dict[float, float] = field(default_factory=dict)
+    _steps: dict[tuple[float, float], float] = field(default_factory=dict)
 
     @staticmethod
     def accepts(pair: Pair) -> bool:
@@ -82,15 +84,27 @@ class SampledNormalFactor(Factor):
         """How often the release occurs."""
         return np.array([float(self.count)])
 
+    @property
+    def _near(self) -> float:
+        """Up to this t one grid serves; beyond, one for each octave."""
+        return _NEAR / self.mu
+
     def _exponent(self, order: float) -> float:
         return order + 1 if self.side is Side.REMOVE else -order
 
-    def _gain(self, order: float, height: Floats) -> Floats:
-        """Return ln F(y) at t = 0: how much larger the integrand can be at height y than on the line."""
-        gain = height * height / 2
-        if self.side is Side.ADD and order > 0:
-            gain = gain - order * np.log(np.cos(self.mu * height / 2))
-        return np.asarray(gain)
+    def _gain(self, order: float) -> Floats:
+        """Return ln F(y) at t = 0 for each height: how much larger the integrand can be there than on the line."""
+        if self.side is Side.REMOVE or order <= 0:
+            return self._plain_gain
+        return np.asarray(self._plain_gain - order * self._log_cosines)
+
+    @cached_property
+    def _plain_gain(self) -> Floats:
+        return np.asarray(self._heights**2 / 2)
+
+    @cached_property
+    def _log_cosines(self) -> Floats:
+        return np.asarray(np.log(np.cos(self.mu * self._heights / 2)))
 
     @cached_property
     def _heights(self) -> Floats:
@@ -100,14 +114,19 @@ class SampledNormalFactor(Factor):
 
     def _step(self, order: float, largest: float) -> float:
         """Return a step whose error is e^-37 for |t| up to `largest`; a power of sqrt 2, so that grids are shared."""
-        heights = self._heights
-        need = np.min((_TARGET + self._gain(order, heights) + largest * self.mu * heights) / heights)
-        return float(2.0 ** (math.floor(2 * math.log2(2 * math.pi / float(need))) / 2))
+        key = (order, largest)
+        if key not in self._steps:
+            self._steps[key] = self._fresh_step(order, largest)
+        return self._steps[key]
+
+    def _fresh_step(self, order: float, largest: float) -> float:
+        need = float(np.min((_TARGET + self._gain(order)) / self._heights)) + largest * self.mu
+        return float(2.0 ** (math.floor(2 * math.log2(2 * math.pi / need)) / 2))
 
     def _log_rule_error(self, order: float, step: float, nodes: Floats) -> Floats:
         """Return ln of the bound on the trapezoid rule's error at each t, relative to M(c)."""
         heights = self._heights
-        base = self._gain(order, heights) - 2 * math.pi * heights / step
+        base = self._gain(order) - 2 * math.pi * heights / step
         found = np.min(base[:, None] + self.mu * heights[:, None] * np.abs(nodes)[None, :], axis=0)
         return np.asarray(np.minimum(found + math.log(2.0) + 1e-9, 0.0))
 
@@ -146,16 +165,23 @@ class SampledNormalFactor(Factor):
         """Sum the integrand at the real order."""
         if self._points(order) > _MOST_POINTS:
             return math.inf, math.inf
-        step = self._step(order, 0.0)
+        step = self._step(order, self._near)
         grid = self._grid(order, step)
         relative = grid.slack + grid.cut + 2 * math.exp(float(self._log_rule_error(order, step, np.zeros(1))[0]))
         value = grid.peak + math.log(grid.total * step) - math.log(2 * math.pi) / 2
         error = 2 * relative + UNIT * (4 + abs(grid.peak) + abs(math.log(grid.total * step)))
         return self.count * value, self.count * error
 
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return the mean and the variance of the tilted loss, times the count."""
+        grid = self._grid(order, self._step(order, self._near))
+        mean = float(grid.weights @ grid.log_w) / grid.total
+        variance = float(grid.weights @ (grid.log_w - mean) ** 2) / grid.total
+        return self.count * (mean if self.side is Side.REMOVE else -mean), self.count * variance
+
     def _points(self, order: float) -> float:
         """Return about how many points a sum at this order takes."""
-        return (2 * _BEYOND + (abs(order) + 1) * self.mu) / self._step(order, 0.0)
+        return (2 * _BEYOND + (abs(order) + 1) * self.mu) / self._step(order, self._near)
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Sum the turned weights; large t needs smaller steps, so nodes are taken in groups of one octave."""
@@ -163,10 +189,10 @@ class SampledNormalFactor(Factor):
         errors = np.empty(len(nodes))
         reach = np.abs(nodes)
         low = 0.0
-        for high in (16.0 / self.mu * 2.0**octave for octave in range(64)):
-            group = (reach >= low) & (reach < high)
+        for high in (self._near * 2.0**octave for octave in range(64)):
+            group = (reach >= low) & (reach <= high)
             if np.any(group):
-                values[group], errors[group] = self._sum(order, nodes[group], float(np.max(reach[group])))
+                values[group], errors[group] = self._sum(order, nodes[group], high)
             if high > np.max(reach, initial=0.0):
                 break
             low = high
@@ -176,15 +202,17 @@ class SampledNormalFactor(Factor):
         grid = self._grid(order, self._step(order, largest))
         if len(nodes) * len(grid.weights) > _MOST_TERMS:
             raise Unsuitable
-        angles = np.outer(nodes, grid.log_w)
-        if self.side is Side.ADD:
-            angles = -angles
-        values = (np.cos(angles) @ grid.weights + 1j * (np.sin(angles) @ grid.weights)) / grid.total
+        values = np.empty(len(nodes), dtype=np.complex128)
+        rows = max(_CHUNK // len(grid.weights), 1)
+        for first in range(0, len(nodes), rows):
+            angles = np.outer(nodes[first : first + rows], grid.log_w)
+            values[first : first + rows] = np.cos(angles) @ grid.weights + 1j * (np.sin(angles) @ grid.weights)
+        values = (values if self.side is Side.REMOVE else np.conj(values)) / grid.total
         turned = float(grid.weights @ grid.blur) / grid.total * (1 + 1e-9)
         rule = np.exp(self._log_rule_error(order, grid.step, nodes))
         none = math.exp(float(self._log_rule_error(order, grid.step, np.zeros(1))[0]))
         error = 2 * (grid.slack + grid.cut + none) + 2 * rule + 2 * grid.cut + np.abs(nodes) * turned
-        return np.asarray(values, dtype=np.complex128), error + UNIT * 4 + 2.0**-52 * len(grid.weights)
+        return values, error + UNIT * 4 + 2.0**-52 * len(grid.weights)
 
     def variances(self, order: float) -> Floats:
         """Bound the tilted variance by the second moment of ln w about its mean, with the rule's error on it.
@@ -193,7 +221,7 @@ class SampledNormalFactor(Factor):
         y)^2, so the error bound of the rule applies with a moment that contains itself; at e^-37 that is far below the
         relative 1e-9 and the absolute 1e-12 added here.
         """
-        grid = self._grid(order, self._step(order, 0.0))
+        grid = self._grid(order, self._step(order, self._near))
         mean = float(grid.weights @ grid.log_w) / grid.total
         moment = float(grid.weights @ (np.abs(grid.log_w - mean) + grid.blur) ** 2) / grid.total
         outside = (grid.cut + 1e-15) * (10 + abs(mean) + self.mu * (_BEYOND + (abs(order) + 2) * self.mu)) ** 2
@@ -203,11 +231,17 @@ class SampledNormalFactor(Factor):
         """Bound |phi| by the total variation of the tilted loss's density over t.
 
         In x, the density's logarithm is E(x) - ln(mu p(x)), p = g e^z/w: its derivative -x - mu + (Re a + 1) mu p is a
-        line against a logistic curve and has at most three zeros, so the density has at most two peaks and a variation
-        of at most four times its largest value. That value is found on a grid, each cell raised by the largest slope.
+        line against a logistic curve and has at most three zeros, so the density has at most two peaks (one, if the
+        curve is nowhere as steep as the line) and a variation of at most twice its largest value for each. That value is found on a grid, each cell raised by the largest slope.
         """
+        if order not in self._largest:
+            self._largest[order] = self._log_variation(order)
+        return self.count * min(self._largest[order] - math.log(start), 0.0)
+
+    def _log_variation(self, order: float) -> float:
+        """Return ln of the bound on the total variation of the tilted density."""
         power, mu, rate = self._exponent(order), self.mu, self.rate
-        grid = self._grid(order, self._step(order, 0.0))
+        grid = self._grid(order, self._step(order, self._near))
         low, high = -(max(-power, 0.0) + 1) * mu - 1, max(power, 0.0) * mu + 1
         points = min(64 + int(4 * (high - low) ** 2), 20_000)
         x = np.linspace(low, high, points)
@@ -220,5 +254,5 @@ class SampledNormalFactor(Factor):
         logs = power * log_w - x * x / 2 - (math.log(rate * mu) + z - log_w)
         slope = max(abs(low), abs(high)) + mu + abs(power + 1) * mu
         peak = float(np.max(logs)) + slope * (high - low) / (points - 1) / 2 - grid.peak
-        log_bound = math.log(4) + peak - math.log(grid.total * grid.step) - math.log(start) + 1e-6
-        return self.count * min(log_bound, 0.0)
+        peaks = 1 if (power + 1) * mu * mu < 4 else 2  # below, the derivative falls throughout  # noqa: PLR2004
+        return math.log(2 * peaks) + peak - math.log(grid.total * grid.step) + 1e-6

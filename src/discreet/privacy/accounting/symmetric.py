@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -34,17 +34,18 @@ class SymmetricFactor(Factor):
     counts: Floats
     reach: Floats
     top: Floats
-    bottom: Floats
+    log_bottom: Floats
     kappa: Floats  # the density at r is kappa; 0 where there is none
     skew: Floats  # top - bottom, without cancellation
     half_step: Floats  # of integer Laplace noise: losses r - 2 j half_step; 0 for a density
     log_finite: tuple[float, float] = (0.0, 0.0)
+    _bases: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
 
     @staticmethod
     def accepts(pair: Pair) -> bool:
         """Say whether a pair belongs to this family and its parameters to the range the error bounds are for."""
-        found = _coefficients(pair)
-        return found is not None and (_SMALLEST < found[0] <= _LARGEST) and found[5] >= 0
+        reach = _reach(pair)
+        return reach is not None and _SMALLEST < reach <= _LARGEST
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], counts: Sequence[int]) -> SymmetricFactor:
@@ -58,8 +59,8 @@ class SymmetricFactor(Factor):
         ]
         kept = math.fsum(count * math.log1p(-float(chance)) for count, chance in lost) if lost else 0.0
         slack = UNIT * abs(kept)
-        reach, top, bottom, kappa, skew, half_step = rows.T.copy()
-        return cls(number, reach, top, bottom, kappa, skew, half_step, (kept - slack, kept + slack))
+        reach, top, log_bottom, kappa, skew, half_step = rows.T.copy()
+        return cls(number, reach, top, log_bottom, kappa, skew, half_step, (kept - slack, kept + slack))
 
     def restricted(self, chosen: Indices) -> SymmetricFactor:
         """Return some of the releases."""
@@ -67,7 +68,7 @@ class SymmetricFactor(Factor):
             self.counts[chosen],
             self.reach[chosen],
             self.top[chosen],
-            self.bottom[chosen],
+            self.log_bottom[chosen],
             self.kappa[chosen],
             self.skew[chosen],
             self.half_step[chosen],
@@ -87,9 +88,9 @@ class SymmetricFactor(Factor):
         reach, kappa = self.reach[:, None], self.kappa[:, None]
         angle = nodes * reach
         turn = np.cos(angle) + 1j * np.sin(angle)
-        low = np.exp(-2 * order * reach)
-        value = self.top[:, None] * turn + (self.bottom[:, None] * low) * np.conj(turn)
-        size = np.broadcast_to(self.top[:, None] + self.bottom[:, None] * low, value.shape)
+        lowest = np.exp(self.log_bottom[:, None] - 2 * order * reach)
+        value = self.top[:, None] * turn + lowest * np.conj(turn)
+        size = np.broadcast_to(self.top[:, None] + lowest, value.shape)
         if not np.any(kappa):
             return value, size
         middle = order + 0.5 + 1j * nodes
@@ -110,20 +111,47 @@ class SymmetricFactor(Factor):
         return value + kappa * smooth, size + kappa * sizes
 
     def _base(self, order: float) -> tuple[Floats, Floats]:
-        """Return M(order) e^(-order r), and the relative error of it."""
+        """Return M(order) e^(-order r), and the relative error of it; kept."""
+        if order not in self._bases:
+            self._bases[order] = self._fresh_base(order)
+        return self._bases[order]
+
+    def _fresh_base(self, order: float) -> tuple[Floats, Floats]:
         value, size = self._scaled(order, np.zeros(1))
         base = value.real[:, 0]
-        return base, UNIT * (6 + (2 * order + 1) * self.reach) * size[:, 0] / base
+        return base, UNIT * (6 + (2 * abs(order) + 1) * self.reach) * size[:, 0] / base
+
+    def log_moments(self, orders: list[float]) -> list[tuple[float, float]]:
+        """Return K at several orders in one pass where losses are small."""
+        if not np.all(self._small(np.abs(orders) + 1)):
+            return [self.log_moment(order) for order in orders]
+        found, errors = self._log_one_more(np.array(orders, dtype=np.complex128))
+        values = self.counts @ found.real
+        doubts = self.counts @ (errors + UNIT * np.abs(found.real)) * (1 + 1e-12)
+        low, high = self.log_finite
+        return [
+            (float(value) + (low + high) / 2, float(doubt) + (high - low))
+            for value, doubt in zip(values, doubts, strict=True)
+        ]
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return about the sums of counts * K' and counts * K''; one pass where losses are small."""
+        node = 1e-2 / float(np.max(self.reach))
+        if order < -0.5 or not bool(self._small(np.array([math.hypot(order + 1, node)]))[0]):
+            return super(SymmetricFactor, self).slopes(order)
+        found, _ = self._log_one_more(np.array([order, order + 1j * node]))
+        log = complex(self.counts @ (found[:, 1] - found[:, 0]))
+        return log.imag / node, -2 * log.real / (node * node)
 
     def log_moment(self, order: float) -> tuple[float, float]:
-        """Sum order r + ln(M e^(-order r))."""
+        """Sum order r + ln(M e^(-order r)); these pairs are symmetric, so M(-1 - s) = M(s)."""
+        if order < -0.5:
+            return self.log_moment(-1 - order)
         if bool(self._small(np.array([abs(order) + 1]))[0]):
-            found, errors = self._log_one_more(np.array([complex(order)]))
-            terms, error = found.real[:, 0], errors[:, 0]
-        else:
-            base, relative = self._base(order)
-            terms = order * self.reach + np.log(base)
-            error = 2 * relative + UNIT * (abs(order) * self.reach + np.abs(np.log(base)))
+            return self.log_moments([order])[0]
+        base, relative = self._base(order)
+        terms = order * self.reach + np.log(base)
+        error = 2 * relative + UNIT * (abs(order) * self.reach + np.abs(np.log(base)))
         low, high = self.log_finite
         return (
             float(np.sum(self.counts * terms)) + (low + high) / 2,
@@ -134,12 +162,15 @@ class SymmetricFactor(Factor):
         """Divide by the value at t = 0; errors are relative to the sizes of the terms, phases included."""
         base, relative = self._base(order)
         value, size = self._scaled(order, nodes)
-        weight = UNIT * (6 + (2 * order + 1) * self.reach[:, None] + np.abs(nodes) * self.reach[:, None])
+        weight = UNIT * (6 + (2 * abs(order) + 1) * self.reach[:, None] + np.abs(nodes) * self.reach[:, None])
         error = weight * size / base[:, None] * (1 + 1e-6) + 2 * relative[:, None]
         return value / base[:, None], error
 
     def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
         """Use M - 1 itself where all losses are small beside 1/|s|: then errors are relative to K, not to 1."""
+        if order < -0.5:
+            logs, error, ceilings = self.logs(-1 - order, nodes)
+            return np.conj(logs), error, ceilings
         small = self._small(np.hypot(order + 1, nodes))
         if not np.any(small):
             return super(SymmetricFactor, self).logs(order, nodes)
@@ -156,6 +187,8 @@ class SymmetricFactor(Factor):
 
     def heights(self, order: float, nodes: Floats) -> Floats:
         """Bound ln |phi| by its logarithm where losses are small, by its size elsewhere."""
+        if order < -0.5:
+            return self.heights(-1 - order, nodes)
         if np.any(self._small(np.hypot(order + 1, nodes))):
             return self.logs(order, nodes)[2]
         return super(SymmetricFactor, self).heights(order, nodes)
@@ -171,14 +204,14 @@ class SymmetricFactor(Factor):
 
         That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a = (s +
         1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... + b^n).
-        For |s + 1| r < 1/4 the terms fall by a factor of at least 100; eight are taken.
+        For |s + 1| r < 1/4 the terms fall by a factor of at least 100; seven are taken.
         """
         r = self.reach[:, None]
         small = s * r
-        even = (self.top + self.bottom)[:, None] * 2 * _sinh(small / 2) ** 2
+        even = (self.top + np.exp(self.log_bottom))[:, None] * 2 * _sinh(small / 2) ** 2
         odd = self.skew[:, None] * _sinh(small)
         a, power, term, total = (s + 0.5) ** 2, np.ones_like(small), 1 / 6, np.zeros_like(small)
-        for index in range(8):
+        for index in range(7 if np.any(self.kappa) else 0):
             total = total + term * power * r ** (2 * index)
             power = power * a + 0.25 ** (index + 1)
             term /= (2 * index + 4) * (2 * index + 5)
@@ -194,9 +227,11 @@ class SymmetricFactor(Factor):
 
     def far(self, order: float, start: float) -> float:
         """Bound |phi| by the tilted mass of the atoms plus the variation 2 kappa of the tilted density over t."""
+        if order < -0.5:
+            return self.far(-1 - order, start)
         base, relative = self._base(order)
         smooth = (self.half_step == 0) & (self.kappa > 0)
-        atoms = (self.top + self.bottom * np.exp(-2 * order * self.reach)) / base
+        atoms = (self.top + np.exp(self.log_bottom - 2 * order * self.reach)) / base
         bound = np.where(smooth, (atoms + 2 * self.kappa / base / start) * (1 + 4 * relative + UNIT), 1.0)
         return float(self.counts @ np.log(np.minimum(bound, 1.0))) + 1e-12
 
@@ -215,23 +250,37 @@ def _expm1(real: Floats, imaginary: Floats) -> Complexes:
     return np.asarray(np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(imaginary)))
 
 
+def _reach(pair: Pair) -> float | None:
+    """Return the largest loss of a pair of this family, None for any other."""
+    match pair:
+        case LaplacePair():
+            return float(pair.ratio)
+        case PureApproxPair():
+            return float(pair.claimed_epsilon)
+        case BoundedRangePair():
+            return float(pair.range)
+        case LocationPair() if isinstance(pair.noise, DiscreteLaplace):
+            return float(pair.shift / pair.noise.scale)
+    return None
+
+
 def _coefficients(pair: Pair) -> tuple[float, float, float, float, float, float] | None:
     """Return reach, top, bottom, kappa, skew and half step of a pair of this family."""
     match pair:
         case PureApproxPair():
             reach = float(pair.claimed_epsilon)
             small = math.exp(-reach) if reach < 700 else 0.0
-            return reach, 1 / (1 + small), small / (1 + small), 0.0, math.tanh(reach / 2), 0.0
+            return reach, 1 / (1 + small), -reach - math.log1p(small), 0.0, math.tanh(reach / 2), 0.0
         case LaplacePair():
             reach = float(pair.ratio)
-            return reach, 0.5, math.exp(-min(reach, 700.0)) / 2, 0.25, -math.expm1(-min(reach, 700.0)) / 2, 0.0
+            return reach, 0.5, -reach - math.log(2), 0.25, -math.expm1(-min(reach, 700.0)) / 2, 0.0
         case BoundedRangePair() if pair.range > 0:
             reach = float(pair.range)
-            return reach, 0.0, 0.0, -0.5 / math.expm1(-min(reach, 700.0)), 0.0, 0.0
+            return reach, 0.0, -math.inf, -0.5 / math.expm1(-min(reach, 700.0)), 0.0, 0.0
         case LocationPair() if isinstance(pair.noise, DiscreteLaplace) and pair.shift > 0:
             reach, rate = float(pair.shift / pair.noise.scale), float(1 / pair.noise.scale)
             small = math.exp(-min(rate, 700.0))
-            top, bottom = 1 / (1 + small), math.exp(-min(reach, 700.0)) / (1 + small)
+            top, bottom = 1 / (1 + small), -reach - math.log1p(small)
             inner = math.tanh(rate / 2) if pair.shift > 1 else 0.0
             skew = -math.expm1(-min(reach, 700.0)) / (1 + small)
             return reach, top, bottom, inner, skew, rate if pair.shift > 1 else 0.0
