@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, plot_law
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
+from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,6 +264,10 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "noisy_max": noisy_max,
     "above_threshold": above_threshold,
     "one-answer": one_answer,
+    "composition": composition,
+    "error-against-queries": error_against_queries,
+    "price-curve": price_curve,
+    "price-tradeoff": price_tradeoff,
 }
 ALSO_AS_PNG = {"one-answer"}
 

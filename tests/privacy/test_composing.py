@@ -119,7 +119,7 @@ def test_a_mix_is_never_worse_than_the_sum_of_its_promises_nor_than_its_parts_al
     total = compose(losses)
     found = total.epsilon(delta)
     apart = sum(loss.epsilon(delta / len(losses)).upper for loss in losses)
-    assert found.upper <= apart * (1 + 1e-6) + 1e-9
+    assert found.upper <= apart * (1 + 2e-4) + 1e-9
     assert found.lower <= apart
 
 
@@ -181,11 +181,15 @@ def test_the_curve_is_monotone_and_its_ends_are_where_they_should_be():
 
 def test_the_trade_off_of_several_releases_is_symmetric_and_below_that_of_one():
     one, several = laplace_loss(3), laplace_loss(3) * 4
-    for alpha in (0.01, 0.2, 0.7):
+    curve = several.tradeoff()
+    for alpha in (0.01, 0.7):
         found = several.tradeoff(alpha)
         assert found.lower <= one.tradeoff(alpha).upper
-        back = several.tradeoff(found.upper)
-        assert back.lower <= alpha + 1e-6
+        assert several.tradeoff(found.upper).lower <= alpha + 1e-6
+        at = int(round(100 * alpha))
+        assert curve.lower[at] <= found.upper
+        assert found.lower <= curve.upper[at]
+        assert curve.upper[at] - curve.lower[at] < 0.03
     gaussian = (gaussian_loss(2) * 4).tradeoff(0.1)
     assert gaussian.lower <= gaussian_loss(1).tradeoff(0.1).upper
     assert gaussian_loss(1).tradeoff(0.1).lower <= gaussian.upper
@@ -238,7 +242,9 @@ def test_the_exponential_mechanism_composes_better_than_its_pure_promise():
 
 @pytest.mark.theorem("least_rho.privacy")
 @pytest.mark.theorem("PrivacyLoss.concentration.privacy")
-@pytest.mark.parametrize("loss", [laplace_loss(2) * 3, randomized_response_loss(1.5) * 2, laplace_loss(5) + PureDP(0.2).loss])
+@pytest.mark.parametrize(
+    "loss", [laplace_loss(2) * 3, randomized_response_loss(1.5) * 2, laplace_loss(5) + PureDP(0.2).loss]
+)
 def test_rho_bounds_the_divergence_of_every_order(loss):
     rho = loss.concentration()
     assert rho == max(least_rho(side) for side in loss._directions())
@@ -252,7 +258,13 @@ def test_rho_bounds_the_divergence_of_every_order(loss):
 
 @given(st.floats(0.05, 3.0), st.integers(1, 10**6))
 def test_repeating_a_promise_is_composing_a_list_of_it(parameter, times):
-    for promise in (PureDP(parameter), ZCDP(parameter, 1e-9), GaussianDP(parameter), RenyiDP(3, parameter), ApproxDP(parameter, 1e-9)):
+    for promise in (
+        PureDP(parameter),
+        ZCDP(parameter, 1e-9),
+        GaussianDP(parameter),
+        RenyiDP(3, parameter),
+        ApproxDP(parameter, 1e-9),
+    ):
         short = min(times, 5)
         assert basic_composition([promise] * short) == repeated(promise, short)
         assert repeated(promise, times).relation is Relation.UNSTATED

@@ -71,7 +71,9 @@ def test_the_laplace_trade_off_and_epsilon_belong_to_the_same_curve(ratio, chanc
 
 
 @pytest.mark.theorem("BoundedRangePair.privacy")
-@given(st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 1.0)), min_size=2, max_size=5), st.floats(0.1, 4.0), levels)
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 1.0)), min_size=2, max_size=5), st.floats(0.1, 4.0), levels
+)
 def test_no_release_of_bounded_range_is_worse_than_the_envelope(outcomes, width, level):
     # Q from weights, ratios e^(place * width) renormalised: the losses then span at most the width
     q = law(*(weight for weight, _ in outcomes))
@@ -119,9 +121,10 @@ def test_a_poisson_sample_of_one_pair_is_the_mixture(first, second, rate, level)
         truth = hockey_stick(*ends, level)
         assert at_most(truth, pair.delta(level).upper)
         assert float(truth) >= pair.delta(level).lower - 1e-15
-        assert pair.max_loss().upper >= max(
-            float((a / b).log()) for a, b in zip(*ends, strict=True) if float(b) > 0
-        ) - 1e-12
+        assert (
+            pair.max_loss().upper
+            >= max(float((a / b).log()) for a, b in zip(*ends, strict=True) if float(b) > 0) - 1e-12
+        )
     assert removed.reversed() == added
 
 
@@ -181,8 +184,16 @@ def test_a_chain_of_neighbours_bounds_its_two_ends(first, second, third, level):
     ends = law(*first), law(*third)
     assert at_most(hockey_stick(*ends, level), chain.delta(level).upper)
     assert at_most(hockey_stick(*reversed(ends), level), chain.reversed().delta(level).upper)
-    epsilon = chain.epsilon(0.05).upper
-    assert at_most(hockey_stick(*ends, epsilon), 0.05)
+
+
+@pytest.mark.theorem("ChainPair.privacy")
+def test_the_epsilon_of_a_chain_is_enough_for_its_ends():
+    rows = [1, 1, 20], [1, 40, 1], [1, 1, 1]
+    chain = ChainPair((finite_pair(rows[0], rows[1]), finite_pair(rows[1], rows[2])))
+    for delta in (0.0, 0.01, 0.3):
+        epsilon = chain.epsilon(delta).upper
+        assert math.isfinite(epsilon)
+        assert at_most(hockey_stick(law(*rows[0]), law(*rows[2]), epsilon), delta)
 
 
 def test_groups_and_changed_rows_are_functions_of_the_curve():
@@ -190,7 +201,10 @@ def test_groups_and_changed_rows_are_functions_of_the_curve():
     assert change_one_loss(one).relation is Relation.CHANGE_ONE
     assert change_one_loss(one).max_loss().upper == 1.0
     assert group_loss(one, 3).max_loss().upper == pytest.approx(1.5)
-    assert change_one_loss(gaussian_loss(4, relation=Relation.ADD_REMOVE)).delta(1).upper == gaussian_loss(2).delta(1).upper
+    assert (
+        change_one_loss(gaussian_loss(4, relation=Relation.ADD_REMOVE)).delta(1).upper
+        == gaussian_loss(2).delta(1).upper
+    )
     assert group_loss(one, 1) is one
     # a pure price: the group's curve vanishes at the sum, and is no better than the truth for continuous Laplace
     assert group_loss(one, 2).delta(0.5).upper >= LaplacePair(1).delta(0.5).lower
@@ -222,7 +236,9 @@ def test_the_trade_off_from_deltas_is_neyman_and_pearsons(first, second, alpha):
 
 def test_equal_tables_are_equal_pairs_whatever_their_outcomes_are_called():
     one = table_loss([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)])
-    other = table_loss([Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)])
+    other = table_loss(
+        [Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)]
+    )
     assert one.parts[0][0].remove == other.parts[0][0].remove
     assert (one + other).parts[0][1] == 2
     assert isinstance(one.pairs[0], FinitePair)

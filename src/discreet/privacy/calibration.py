@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_down
 from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.mixture_pair import Side
 from discreet.privacy.parameters import nonnegative, positive, probability, whole
@@ -52,7 +53,8 @@ def calibrate(
     >>> calibrate(lambda sigma: gaussian_loss(sigma) * 100, epsilon=1, delta=1e-6)
     42.24...
     """
-    level, chance = float(nonnegative(epsilon, name="epsilon")), float(probability(delta, name="delta"))
+    level = round_down(Fraction(nonnegative(epsilon, name="epsilon")))
+    chance = round_down(Fraction(probability(delta, name="delta")))
     near = float(positive(tolerance, name="tolerance"))
     if chance == 1.0:
         raise ParameterError("delta = 1 allows everything: no noise is needed", parameter="delta")
@@ -118,7 +120,10 @@ class _Search:
 
     def enough(self, parameter: float) -> bool:
         """Say whether the target is certified: in the worse direction, and then in both."""
-        return self.one_way(parameter).upper <= self.delta and self.price(parameter).delta(self.epsilon).upper <= self.delta
+        return (
+            self.one_way(parameter).upper <= self.delta
+            and self.price(parameter).delta(self.epsilon).upper <= self.delta
+        )
 
     def surely_enough(self, parameter: float) -> bool:
         """Say the same, asking a cheap ceiling first."""

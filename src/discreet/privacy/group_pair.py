@@ -51,6 +51,8 @@ class ChainPair(Pair):
         """Bound delta from above by the best split; the chain says nothing from below but the trivial bound."""
         level = exact_rational(epsilon, name="epsilon")
         trivial = bounds(lambda: -number(min(level, Fraction(0))).expm1())
+        if level >= self.max_loss().upper:
+            return enclosed((0.0, 0.0), method=_METHOD)
         best = min(_chained(self.steps, level), 1.0)
         return enclosed((trivial[0] if level < 0 else 0.0, max(best, trivial[1] if level < 0 else 0.0)), method=_METHOD)
 
@@ -60,7 +62,7 @@ class ChainPair(Pair):
         high = 1.0 if math.isinf(largest) else largest
         while math.isinf(largest) and self.delta(high).upper > delta and high < _LARGEST_LEVEL:
             high *= 2
-        if self.delta(high).upper > delta:
+        if math.isinf(largest) and self.delta(high).upper > delta:
             return Enclosure(0.0, math.inf, math.inf, _METHOD)
         low = 0.0
         for _ in range(_HALVINGS):
@@ -152,6 +154,10 @@ def _chained(steps: Sequence[Pair], level: Fraction) -> float:
     best = _equal(steps, level)
     if len(steps) != 2 or level <= 0:
         return best
+    for step, chosen in ((0, lambda loss: loss), (1, lambda loss: level - loss)):
+        loss = steps[step].max_loss().upper
+        if loss <= level:  # one step at its own largest loss costs no delta
+            best = min(best, _split(steps, level, chosen(Fraction(loss))))
     low, high = 0.0, float(level)
     for _ in range(_SECTIONS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)

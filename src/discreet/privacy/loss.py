@@ -10,6 +10,7 @@ from functools import reduce
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.display import definition_list
 from discreet.errors import ParameterError
@@ -28,7 +29,7 @@ from discreet.privacy.parameters import nonnegative, positive, probability, reny
 from discreet.privacy.relation import Relation, combine, require_known
 from discreet.privacy.release import Release
 from discreet.privacy.sampler import Sampler
-from discreet.privacy.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas
+from discreet.privacy.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines
 from discreet.privacy.worst_pair import worst_of
 
 _CURVE_POINTS = 101
@@ -36,6 +37,8 @@ _DELTA_POINTS = 61
 _LEAST_DRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
+_NEGLIGIBLE, _LARGEST_LEVEL, _LEVELS = 1e-15, 600.0, 161
+_DRAWN = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +297,7 @@ class PrivacyLoss:
             levels = np.linspace(0.0, end, _DELTA_POINTS)
         else:
             levels = np.sort(np.array([float(nonnegative(one, name="epsilons")) for one in epsilons]))
-        found = [self.delta(float(level)) for level in levels]
+        found = [self.delta(float(level), tolerance=_DRAWN) for level in levels]
         return DeltaCurve.monotone(
             levels, np.array([one.lower for one in found]), np.array([one.upper for one in found])
         )
@@ -367,14 +370,33 @@ class PrivacyLoss:
         def backward(level: float) -> Enclosure:
             return there.delta(level, None)
 
-        low = tradeoff_from_deltas(forward, backward, above)
-        high = low if below == above else tradeoff_from_deltas(forward, backward, below)
+        reach = self._reach()
+        low = tradeoff_from_deltas(forward, backward, above, reach=reach)
+        high = low if below == above else tradeoff_from_deltas(forward, backward, below, reach=reach)
         return low.lower, high.upper
+
+    def _reach(self) -> float:
+        """Return a level beyond which delta is negligible in both directions."""
+        ceilings = [self._towards(side).ceiling(_NEGLIGIBLE) for side in (Side.REMOVE, Side.ADD)]
+        return min(max(ceilings), _LARGEST_LEVEL) + 0.01
 
     def _tradeoff_curve(self) -> TradeOff:
         grid = np.linspace(0.0, 1.0, _CURVE_POINTS)
+        if not self.is_single and self._claim_is_idle():
+            return self._curve_from_lines(grid)
         points = [self.tradeoff(float(one)) for one in grid]
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
+
+    def _claim_is_idle(self) -> bool:
+        """Say whether a promise has nothing to add to the curve: there is none, or the pairs are the laws themselves."""
+        return self.claim is None or self.attained
+
+    def _curve_from_lines(self, alphas: NDArray[np.float64]) -> TradeOff:
+        """Bound the whole trade-off from delta at some levels, asked once for all alphas."""
+        levels = self._reach() * np.linspace(0.0, 1.02, _LEVELS)
+        asked = {side: [self._towards(side).delta(float(level), _DRAWN) for level in levels] for side in Side}
+        found = [tradeoff_lines(levels, asked[side], asked[side.opposite], alphas) for side in self.sides]
+        return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
 
     def _consequences(self, guarantee: Guarantee) -> Iterable[Guarantee]:
         """Yield promises that the curve proves and that may imply the one asked for."""
@@ -511,9 +533,7 @@ def _follows(known: Guarantee, wanted: Guarantee) -> bool:
 def _spanning(low: Enclosure, high: Enclosure) -> Enclosure:
     """Return an enclosure of every number from inside the first to inside the second."""
     estimate = min(max(low.lower, high.estimate), high.upper)
-    return Enclosure(
-        min(low.lower, high.upper), estimate, high.upper, high.method, assumptions=high.assumptions
-    )
+    return Enclosure(min(low.lower, high.upper), estimate, high.upper, high.method, assumptions=high.assumptions)
 
 
 def _shown(value: float) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,8 @@ _LINES = 128
 _LARGEST_USEFUL = 700.0
 _SLACK = 2.0**-49
 _LARGEST_LEVEL = 600.0
-_SCAN, _SECTIONS, _GOLDEN = 60, 60, (5**0.5 - 1) / 2
-_GAPS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+_SCAN, _SECTIONS, _GOLDEN = 60, 36, (5**0.5 - 1) / 2
+_GAPS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,11 @@ class TradeOff:
 
 
 def tradeoff_from_deltas(
-    delta: Callable[[float], Enclosure], delta_reversed: Callable[[float], Enclosure], alpha: float
+    delta: Callable[[float], Enclosure],
+    delta_reversed: Callable[[float], Enclosure],
+    alpha: float,
+    *,
+    reach: float | None = None,
 ) -> Enclosure:
     """Enclose the least chance of a miss at a chance alpha of a false alarm, from delta(epsilon) of both directions.
 
@@ -78,6 +83,7 @@ def tradeoff_from_deltas(
         raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
     method = "conjugate of delta(epsilon), by tangents"
 
+    @cache
     def height(level: float) -> tuple[float, float]:
         """Bound h at a level; the slack covers the roundings of a handful of operations on numbers up to 1."""
         slope = math.exp(level)
@@ -89,7 +95,7 @@ def tradeoff_from_deltas(
             low, high = slope * (1 - mirrored.upper), slope * (1 - mirrored.lower)
         return low - slope * alpha * (1 + _SLACK) - _SLACK, high - slope * alpha * (1 - _SLACK) + _SLACK
 
-    peak = _peak(lambda level: sum(height(level)), _LARGEST_LEVEL)
+    peak = _peak(lambda level: sum(height(level)), reach)
     low, high = height(peak)
     upper = _ceiling(height, peak, high)
     lower = min(max(low, 0.0), 1.0)
@@ -97,15 +103,64 @@ def tradeoff_from_deltas(
     return Enclosure(lower, lower + (upper - lower) / 2, upper, method, SafeEnd.LOWER)
 
 
-def _peak(score: Callable[[float], float], reach: float) -> float:
-    """Return a level near the largest score: a scan, then golden sections between its neighbours."""
-    step = 2 * reach / _SCAN
-    start = max((-reach + step * index for index in range(_SCAN + 1)), key=score)
-    low, high = max(start - step, -reach), min(start + step, reach)
+def _peak(score: Callable[[float], float], reach: float | None) -> float:
+    """Return a level near the largest score: golden sections, after a scan where the levels that matter are unknown."""
+    low, high = (-reach, reach) if reach is not None else _scanned(score)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = score(left), score(right)
     for _ in range(_SECTIONS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        low, high = (low, right) if score(left) >= score(right) else (left, high)
-    return (low + high) / 2
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = score(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = score(right)
+    return left if at_left >= at_right else right
+
+
+def _scanned(score: Callable[[float], float]) -> tuple[float, float]:
+    """Return the ends of a stretch of levels that holds the largest score."""
+    step = 2 * _LARGEST_LEVEL / _SCAN
+    start = max((-_LARGEST_LEVEL + step * index for index in range(_SCAN + 1)), key=score)
+    return max(start - step, -_LARGEST_LEVEL), min(start + step, _LARGEST_LEVEL)
+
+
+def tradeoff_lines(
+    levels: NDArray[np.float64], forward: list[Enclosure], backward: list[Enclosure], alphas: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bound the best miss at many alphas from delta at levels >= 0 in both directions; see `tradeoff_from_deltas`."""
+    slopes = np.concatenate([np.exp(-levels[:0:-1]), np.exp(levels)])
+    mirrored, ahead = backward[:0:-1], forward
+    lows = [np.exp(-level) * (1 - one.upper) for level, one in zip(levels[:0:-1], mirrored, strict=True)]
+    highs = [np.exp(-level) * (1 - one.lower) for level, one in zip(levels[:0:-1], mirrored, strict=True)]
+    low = np.array([*lows, *(1 - one.upper for one in ahead)]) - _SLACK
+    high = np.array([*highs, *(1 - one.lower for one in ahead)]) + _SLACK
+    below = np.empty(len(alphas))
+    above = np.empty(len(alphas))
+    for index, alpha in enumerate(alphas):
+        bottom = low - slopes * alpha * (1 + _SLACK)
+        top = high - slopes * alpha * (1 - _SLACK)
+        below[index] = np.max(bottom)
+        # above all levels h <= 1 - y alpha, below all h <= y (1 - alpha)
+        ends = max(1.0 - slopes[-1] * alpha, slopes[0] * (1.0 - alpha))
+        above[index] = max(_highest(slopes, bottom, top), ends)
+    lower = np.clip(below, 0.0, 1.0)
+    return lower, np.maximum(np.minimum(above + _SLACK, 1.0 - alphas), lower)
+
+
+def _highest(slopes: NDArray[np.float64], bottom: NDArray[np.float64], top: NDArray[np.float64]) -> float:
+    """Bound a concave function, known between two ends at some points, on the stretch that they span.
+
+    Between two of them it is below the line through the two points to their left, and below that to their right.
+    """
+    gaps = np.diff(slopes)
+    rising = np.maximum((top[1:] - bottom[:-1]) / gaps, 0.0)  # at least the slope just left of a point, if it rises
+    falling = np.maximum((top[:-1] - bottom[1:]) / gaps, 0.0)
+    from_left = np.append(math.inf, top[1:-1] + rising[:-1] * gaps[1:])
+    from_right = np.append(top[1:-1] + falling[1:] * gaps[:-1], math.inf)
+    return float(np.max(np.minimum(from_left, from_right)))
 
 
 def _ceiling(height: Callable[[float], tuple[float, float]], peak: float, top: float) -> float:

@@ -12,8 +12,9 @@ from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.finite import FinitePair
 from discreet.laws.location_pair import LocationPair
+from discreet.laws.number import Number
 from discreet.laws.pair import Pair
-from discreet.privacy.accounting.factor import Factor
+from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.accounting.normal import NARROW
 from discreet.privacy.claim_pairs import PureApproxPair
@@ -48,12 +49,19 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
         case LocationPair() if isinstance(pair.noise, DiscreteGaussian | DiscreteLaplace):
             return _of_noise(pair)
         case PoissonPair():
-            base = atoms_of(pair.base)
-            return None if base is None else _sampled(base, float(pair.rate), pair.side)
+            base, shares = atoms_of(pair.base), _shares(pair.rate)
+            return None if base is None or shares is None else _sampled(base, shares, pair.side)
         case FixedSizePair():
-            base = atoms_of(pair.base)
-            return None if base is None else _of_fixed_size(base, float(pair.rate))
+            base, shares = atoms_of(pair.base), _shares(pair.rate)
+            return None if base is None or shares is None else _of_fixed_size(base, shares)
     return None
+
+
+def _shares(rate: Number) -> tuple[float, float] | None:
+    """Return a sampling rate and what it lacks to 1, each rounded by itself; None where a float cannot hold them."""
+    exact = Fraction(rate)
+    shares = float(exact), float(1 - exact)
+    return None if (shares[0] == 1.0) != (exact == 1) else shares
 
 
 def _of_table(pair: FinitePair) -> LossAtoms | None:
@@ -123,14 +131,15 @@ def _loss(pair: LocationPair, outcome: int) -> Fraction:
     return Fraction(abs(outcome) - abs(outcome - shift)) / scale
 
 
-def _sampled(base: LossAtoms, rate: float, side: Side) -> LossAtoms:
+def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAtoms:
     """Mix the two laws, and move each loss to ln(1 - g + g e^l) (remove) or -ln(1 - g + g e^-l) (add)."""
     near, far = 1 - UNIT, 1 + UNIT
+    rate, rest = shares
     if side is Side.REMOVE:
-        mixed = ((1 - rate) * base.q_low + rate * base.p_low, (1 - rate) * base.q_high + rate * base.p_high)
+        mixed = (rest * base.q_low + rate * base.p_low, rest * base.q_high + rate * base.p_high)
         low, high = _mixed_loss(base.low, rate, -1), _mixed_loss(base.high, rate, +1)
         return LossAtoms(low, high, mixed[0] * near, mixed[1] * far, base.q_low, base.q_high)
-    mixed = ((1 - rate) * base.p_low + rate * base.q_low, (1 - rate) * base.p_high + rate * base.q_high)
+    mixed = (rest * base.p_low + rate * base.q_low, rest * base.p_high + rate * base.q_high)
     low, high = -_mixed_loss(-base.low, rate, +1), -_mixed_loss(-base.high, rate, -1)
     return LossAtoms(low, high, base.p_low, base.p_high, mixed[0] * near, mixed[1] * far)
 
@@ -146,27 +155,30 @@ def _mixed_loss(loss: Floats, rate: float, direction: int) -> Floats:
         return np.where(np.isfinite(moved), moved + direction * UNIT * doubt, moved)
 
 
-def _of_fixed_size(base: LossAtoms, rate: float) -> LossAtoms:
-    """Join the positive losses of the removed person, the negative ones of the added, and what is left near loss 0."""
-    removed, added = _sampled(base, rate, Side.REMOVE), _sampled(base, rate, Side.ADD)
-    above, below = removed.low > 0, added.high < 0
-    unclear = ~(above | below)
-    near = max(
-        float(np.max(np.abs(removed.high[unclear]), initial=0.0)),
-        float(np.max(np.abs(added.low[unclear]), initial=0.0)),
+def _of_fixed_size(base: LossAtoms, shares: tuple[float, float]) -> LossAtoms:
+    """Join the positive losses of a removed person, their mirror images, and what is left near loss 0.
+
+    The mirror image of an outcome exchanges its two masses and the sign of its loss: the curve continues below 0 as
+    1 - e^e + e^e delta(-e). An outcome of which nothing is known may be anywhere.
+    """
+    removed = _sampled(base, shares, Side.REMOVE)
+    lost = np.isinf(removed.low) & np.isinf(removed.high) & (removed.low < removed.high)
+    above = (removed.low > 0) & ~lost
+    unclear = ~above & ~lost & (removed.high > 0)
+    near = float(np.max(removed.high[unclear], initial=0.0))
+    sides = ((removed.p_low, removed.p_high), (removed.q_low, removed.q_high))
+    rest_high = max(1 - math.fsum(math.fsum(low[above]) for low, _ in sides) + UNIT, 0.0)
+    rest_low = max(1 - math.fsum(math.fsum(high[above | lost]) for _, high in sides) - UNIT, 0.0)
+    spread = math.exp(min(near, 700.0))
+    pieces = (
+        (removed.low[above], -removed.high[above], [-near], removed.low[lost]),
+        (removed.high[above], -removed.low[above], [near], removed.high[lost]),
+        (removed.p_low[above], removed.q_low[above], [rest_low], removed.p_low[lost]),
+        (removed.p_high[above], removed.q_high[above], [rest_high], removed.p_high[lost]),
+        (removed.q_low[above], removed.p_low[above], [rest_low / spread], removed.q_low[lost]),
+        (removed.q_high[above], removed.p_high[above], [rest_high * spread], removed.q_high[lost]),
     )
-    rest_high = 1 - math.fsum(removed.p_low[above]) - math.fsum(added.p_low[below]) + UNIT
-    rest_low = 1 - math.fsum(removed.p_high[above]) - math.fsum(added.p_high[below]) - UNIT
-    rest = {"low": -near, "high": near, "p_low": max(rest_low, 0.0), "p_high": max(rest_high, 0.0)}
-    rest |= {
-        "q_low": rest["p_low"] * math.exp(-min(near, 700.0)),
-        "q_high": rest["p_high"] * math.exp(min(near, 700.0)),
-    }
-    columns = (
-        np.concatenate([getattr(removed, name)[above], getattr(added, name)[below], [value]])
-        for name, value in rest.items()
-    )
-    low, high, p_low, p_high, q_low, q_high = columns
+    low, high, p_low, p_high, q_low, q_high = (np.concatenate(piece) for piece in pieces)
     return LossAtoms(low, high, p_low, p_high, q_low, q_high)
 
 
@@ -174,29 +186,28 @@ class AtomsFactor(Factor):
     """One release with finitely many losses, `count` times."""
 
     def __init__(self, atoms: LossAtoms, count: int) -> None:
-        """Keep the atoms that P can produce; a mass whose loss may be infinite counts as infinite from above only.
-
-        An atom that P may not have, with a loss known from above only, is put at that loss with half its mass; what is
-        wrong with it is at most three times that, in size, wherever the loss really is.
-        """
-        infinite = atoms.high == math.inf
+        """Keep the atoms that P can produce; a mass whose loss may be anything counts as infinite, from above only."""
+        infinite = (atoms.high == math.inf) | ((atoms.low == -math.inf) & (atoms.high > -math.inf))
         certain = math.fsum(atoms.p_low[atoms.low == math.inf])
         possible = min(math.fsum(atoms.p_high[infinite]) * (1 + UNIT), 1.0)
-        mass = (atoms.p_low + atoms.p_high) / 2
-        seen = ~infinite & (mass > 0) & (atoms.high > -math.inf)
-        low, high, mass = atoms.low[seen], atoms.high[seen], mass[seen]
-        open_below = low == -math.inf
-        low = np.where(open_below, high, low)
+        seen = ~infinite & (atoms.p_high > 0) & (atoms.high > -math.inf)
+        low, high = atoms.low[seen], atoms.high[seen]
+        mass = np.maximum((atoms.p_low[seen] + atoms.p_high[seen]) / 2, 5e-324)
         self.counts = np.array([float(count)])
         self._loss = low + (high - low) / 2
         self._blur = (high - low) / 2 + 2.0**-51 * np.abs(self._loss)
         self._log_mass = np.log(mass)
         half = (atoms.p_high[seen] - atoms.p_low[seen]) / 2
-        self._doubt = np.where(open_below, 3.0, half / mass * (1 + UNIT) + 2.0**-50)
+        self._doubt = half / mass * (1 + UNIT) + 2.0**-50
         self.log_finite = (
             count * math.log1p(-possible) * (1 + UNIT) if possible < 1 else -math.inf,
             count * math.log1p(-certain) * (1 - UNIT) if certain < 1 else -math.inf,
         )
+
+    @property
+    def work(self) -> int:
+        """One term for each atom."""
+        return max(len(self._loss), 1)
 
     @property
     def lattice(self) -> tuple[float, float, float] | None:
@@ -234,7 +245,7 @@ class AtomsFactor(Factor):
         peak = float(np.max(logs))
         weights = np.exp(logs - peak)
         total = float(np.sum(weights))
-        moved = np.expm1(np.minimum(order * self._blur, 1.0))
+        moved = np.expm1(np.minimum(abs(order) * self._blur, 700.0))
         rounded = UNIT * (3 + np.abs(self._log_mass) + np.abs(order * self._loss))
         error = weights * (self._doubt + moved + rounded)
         return total, float(np.sum(error)) / total * (1 + 1e-9), weights, peak
@@ -252,6 +263,8 @@ class AtomsFactor(Factor):
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Divide the sum at c + i t by the sum at c; turning about the mean loss keeps phases small."""
         total, relative, weights, _ = self._base(order)
+        if relative > 0.5:
+            raise Unsuitable
         center = float(weights @ self._loss) / total
         kept = weights > total * (_NEGLIGIBLE / len(weights))
         off, blur, weights = self._loss[kept] - center, self._blur[kept], weights[kept]
@@ -262,7 +275,7 @@ class AtomsFactor(Factor):
             angles = np.outer(part, off)
             values[first : first + rows] = np.cos(angles) @ weights + 1j * (np.sin(angles) @ weights)
         turned = float(weights @ (np.abs(off) * UNIT + UNIT * abs(center) + blur)) / total
-        error = 2 * relative + _NEGLIGIBLE + UNIT * 4 + 2.0**-52 * len(off) + np.abs(nodes) * turned
+        error = 4 * relative + _NEGLIGIBLE + UNIT * 4 + 2.0**-52 * len(off) + np.abs(nodes) * turned
         values = values / total * np.exp(1j * (nodes * center))
         return values[None, :], error[None, :]
 

@@ -7,9 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.laws.number import round_down
 from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+
+
+_LARGE = 300.0
 
 
 class ClaimFactor(Factor):
@@ -29,19 +33,27 @@ class ClaimFactor(Factor):
         elif lost:
             kept = count * math.log1p(-float(lost))
             self.log_finite = (kept * (1 + UNIT), kept * (1 - UNIT))
-        self.special = [float(Fraction(claim.alpha) - 1)] if isinstance(claim, RenyiDP) else []
+        self.special = [round_down(Fraction(claim.alpha) - 1)] if isinstance(claim, RenyiDP) else []
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """Return the bound that the promise gives on K at an order, and its rounding error."""
         value = self._bound(order)
-        total = float(self.counts[0]) * value + self.log_finite[1] if math.isfinite(self.log_finite[1]) else -math.inf
-        return total, UNIT * (4 + abs(float(self.counts[0]) * value)) if math.isfinite(total) else math.inf
+        if not (math.isfinite(self.log_finite[1]) and math.isfinite(value)):
+            return math.inf, math.inf
+        total = float(self.counts[0]) * value
+        return total + self.log_finite[1], UNIT * (4 * abs(total) + abs(self.log_finite[1])) + 5e-324
 
     def _bound(self, order: float) -> float:
+        if order <= 0:
+            return math.inf
         match self.claim:
             case PureDP() | ApproxDP():
+                # ln((e^((s+1) e) + e^(-s e))/(1 + e^e)): the excess over 1 is (e^(s e) - 1)(1 - e^(-(s+1) e))/(1 + e^-e)
                 reach = float(self.claim.epsilon)
-                return order * reach + math.log1p(math.exp(-(2 * order + 1) * reach)) - math.log1p(math.exp(-reach))
+                if order * reach > _LARGE:
+                    return order * reach
+                share = -math.expm1(-(order + 1) * reach) / (1 + math.exp(-reach))
+                return math.log1p(math.expm1(order * reach) * share)
             case ZCDP():
                 return order * (order + 1) * float(self.claim.rho)
             case GaussianDP():

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy.accounting.factor import Factor, Indices, Spectrum, Unsuitable
-from discreet.privacy.accounting.floats import UNIT, Complexes, Floats, ensure_tested
+from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, ensure_tested
 from discreet.privacy.accounting.kernels import Kernel
 from discreet.privacy.accounting.normal import NormalFactor
 
@@ -141,7 +141,7 @@ class Moments:
             order = trial if low < trial < high or trial == end else math.sqrt(low * high)
         while not math.isfinite(self(order)) and order > _LEAST_ORDER:
             order /= 3
-        self.ask([min(part * order, end) for part in (0.6, 1.5)])  # for bounds on aliases
+        self.ask([min(part * order, end) for part in (0.6, 1.2, 1.8)])  # for bounds on aliases
         return order
 
     def left(self, epsilon: float) -> tuple[float, float]:
@@ -231,7 +231,7 @@ class Contour:
     @property
     def _most(self) -> int:
         """Return how many nodes are affordable."""
-        return min(_MOST_NODES, _MOST_WORK // max(sum(len(factor.counts) for factor in self.moments.factors), 1))
+        return min(_MOST_NODES, _MOST_WORK // max(sum(factor.work for factor in self.moments.factors), 1))
 
     def _head(self) -> int:
         """Return about the number of nodes until |Phi| has died out a first time, or to the end of the period."""
@@ -265,7 +265,7 @@ class Contour:
         sizes = np.where(logs > -_DECAYED, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
         found = float(sizes @ self.kernel.largest(self.order, starts, 0.0))
         bare = float(np.sum(sizes))
-        if math.isfinite(far):
+        if math.isfinite(far) and math.isinf(self.kernel.limit):
             found += math.exp(far) * (1 / end + self.step / end**2) / math.pi
             bare += math.exp(far) * (self.step + 1 / (self.smoothing**2 * end)) / math.pi if self.smoothing else 0.0
         return more, found * (1 + 1e-9), bare * (1 + 1e-9)
@@ -292,7 +292,7 @@ class Contour:
         if math.isinf(limit) and sum(factor.far(self.order, 1e300) for factor in factors) > -_DECAYED:
             raise Unsuitable
         for _ in range(60):
-            bound = sum(factor.far(self.order, end) for factor in factors)
+            bound = sum(factor.far(self.order, end) for factor in factors) if math.isinf(limit) else 0.0
             if bound <= -_DECAYED:
                 return end, bound
             if end >= limit:
@@ -335,6 +335,8 @@ class Contour:
         unsure = self.total_error + scale_error + UNIT * (abs(self.total) + abs(self._smooth_moment(self.order)) + 4)
         high = total + error
         low = total - error - self._aliases(epsilon, front)
+        if math.isnan(high) or math.isnan(low):
+            raise Unsuitable
         if self.smoothing:  # it raises delta, so it lowers what is left of 1
             gap = self._smoothing_gap(epsilon)
             low, high = (low - gap, high) if self.sign > 0 else (low, high + gap)
@@ -347,7 +349,7 @@ class Contour:
 
     def _weighted(self, spectrum: Spectrum, weights: Complexes, roundings: Floats) -> tuple[float, float, float]:
         """Return h/(2 pi) times the sum over all nodes and their mirror images, its error, and the slope of its log."""
-        known = spectrum.error < 0.5
+        known = (spectrum.error < 0.5) & (np.abs(spectrum.log.imag) < LARGEST_PHASE)
         values = np.where(known, np.exp(np.where(known, spectrum.log, 0.0)), 0.0)
         sizes = np.abs(weights)
         terms = values * weights

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import round_down, round_up
 from discreet.laws.pair import Pair
@@ -96,7 +97,7 @@ class DirectedLoss:
             from discreet.privacy.accounting.lattice import enclose_epsilon
 
             wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(_middle(found), 1e-3)
-            found = _met(found, _bounds(enclose_epsilon(self.pairs, delta, tolerance=wanted)))
+            found = _met(found, _bounds(enclose_epsilon(self.pairs, delta, tolerance=wanted)), attained=self.attained)
         return _enclosure(found)
 
     def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
@@ -116,7 +117,7 @@ class DirectedLoss:
             from discreet.privacy.accounting.lattice import enclose_delta
 
             wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(epsilon, 1e-3)
-            found = _met(found, _bounds(enclose_delta(self.pairs, epsilon, tolerance=wanted)))
+            found = _met(found, _bounds(enclose_delta(self.pairs, epsilon, tolerance=wanted)), attained=self.attained)
         return _enclosure(found or Bounds(0.0, 1.0, 1.0, "nothing is known"))
 
     def renyi(self, alpha: float) -> Enclosure:
@@ -139,7 +140,7 @@ class DirectedLoss:
                 low = max(low, (value - error) / (alpha - 1) * (1 - 2**-50))
             if engine.infinite[1] > 0:
                 continue
-            bound = (value + error) / (alpha - 1) * (1 + 2**-50)
+            bound = max((value + error) / (alpha - 1) * (1 + 2**-50), 0.0)
             if bound < high:
                 high, method = bound, "moment on the real axis"
         return Enclosure(min(low, high), min(low, high), high, method)
@@ -253,11 +254,16 @@ def _moment_factor(pair: Pair | None, claim: Guarantee | None, count: int) -> Fa
         return known
 
 
-def _met(found: Bounds | None, other: Bounds) -> Bounds:
-    """Intersect two certified intervals."""
+def _met(found: Bounds | None, other: Bounds, *, attained: bool = False) -> Bounds:
+    """Intersect two certified intervals; of attained pairs two that do not meet mean that something is broken."""
     if found is None:
         return other
     lower, upper = max(found.lower, other.lower), min(found.upper, other.upper)
+    if attained and lower > upper:
+        raise AssumptionFailed(
+            f"two certified answers contradict each other ({found.method}; {other.method}): an assumption about this "
+            "machine's floating point does not hold, or discreet has a bug. No price was returned; please report it."
+        )
     sharper = other if other.upper - other.lower <= found.upper - found.lower else found
     return Bounds(min(lower, upper), min(max(sharper.estimate, lower), upper), upper, sharper.method)
 

@@ -35,7 +35,9 @@ class Spectrum:
 
     def __add__(self, other: Spectrum) -> Spectrum:
         """Multiply two characteristic functions."""
-        return Spectrum(self.log + other.log, self.error + other.error, self.ceiling + other.ceiling)
+        log = self.log + other.log
+        rounding = 2.0**-52 * np.abs(log)
+        return Spectrum(log, self.error + other.error + rounding, self.ceiling + other.ceiling)
 
 
 class Factor(ABC):
@@ -44,6 +46,11 @@ class Factor(ABC):
     counts: Floats
     log_finite: tuple[float, float] = (0.0, 0.0)
     """Bounds on the sum of counts * ln P(L finite): 0 where no loss is infinite."""
+
+    @property
+    def work(self) -> int:
+        """How many terms one node costs."""
+        return len(self.counts)
 
     @abstractmethod
     def log_moment(self, order: float) -> tuple[float, float]:

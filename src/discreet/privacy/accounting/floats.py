@@ -2,8 +2,10 @@
 
 Assumption (float-elementary). For float64 arrays of any length, numpy's `exp`, `expm1`, `log`, `log1p`, `sin`, `cos`
 and `sqrt` return results within 4 units in the last place of the true value (`sin` and `cos`: of 1) for arguments of
-magnitude at most 2^20 (`exp`, `expm1`: at most 700), and addition, multiplication and division follow IEEE 754. Bounds
-in this room use `UNIT`, sixteen times as much. `self_test` compares with ball arithmetic; it runs once per process
+magnitude at most 2^40 (`exp`, `expm1`: at most 700); so do `hypot`, `arctan2`, `exp` and `log` of complex numbers
+(relative to their size), and Python's own `exp`, `expm1`, `log`, `log1p` and `tanh`; addition, multiplication and division follow IEEE 754; `sum` adds
+by halves, or in any other order whose error is at most 64 units of the sum of sizes; a product of matrices is as
+accurate as adding up one by one. Bounds in this room use `UNIT`, sixteen times as much. `self_test` compares with ball arithmetic; it runs once per process
 before the first answer.
 """
 
@@ -19,6 +21,7 @@ Complexes = NDArray[np.complex128]
 
 ASSUMED_ULPS = 4
 UNIT = 16 * ASSUMED_ULPS * 2.0**-52
+LARGEST_PHASE = 2.0**40
 _FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "sqrt")
 _tested = False
 
@@ -45,7 +48,7 @@ def ensure_tested() -> None:
 def _arguments(name: str, points: int) -> Floats:
     """Return arguments over the range in which the accountant calls a function; a fixed, irregular spread."""
     spread = (np.arange(1, points + 1) * 0.6180339887498949) % 1.0
-    wide = np.exp2(60.0 * spread - 40.0)
+    wide = np.exp2(80.0 * spread - 40.0)
     signed = np.where(np.arange(points) % 2, wide, -wide)
     if name in ("exp", "expm1"):
         return np.asarray(np.clip(signed, -700.0, 700.0))

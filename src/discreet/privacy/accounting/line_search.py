@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from discreet.privacy.accounting.atoms import AtomsFactor
+from discreet.privacy.accounting.claim_factor import ClaimFactor
 from discreet.privacy.accounting.contour import Contour, Moments
 from discreet.privacy.accounting.factor import Factor, Unsuitable
-from discreet.privacy.accounting.floats import UNIT
+from discreet.privacy.accounting.floats import UNIT, ensure_tested
 from discreet.privacy.accounting.kernels import Kernel, LatticeKernel, LineKernel
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
-_LARGE_DELTA = 0.05
+_LARGE_DELTA, _BELOW_FLOATS = 0.05, -745.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class ContourEngine:
         """Keep the moments: they serve every question about this composition."""
         self.factors = factors
         self.moments = Moments(factors)
+        ensure_tested()
         low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
+        # what a promise allows to be infinite need not be: it counts from above only
+        high = 0.0 if any(isinstance(factor, ClaimFactor) for factor in factors) else high
         self.infinite = (abs(-math.expm1(high) * (1 - UNIT)), min(-math.expm1(low) * (1 + UNIT), 1.0))
 
     def epsilon(self, delta: float, tolerance: float | None) -> Bounds:
@@ -52,7 +56,7 @@ class ContourEngine:
         room, most_room = delta - self.infinite[1], delta - self.infinite[0]
         if room <= 0:
             return Bounds(0.0, math.inf, math.inf, "some mass at infinity") if most_room > 0 else _nowhere()
-        goals = math.log(room) - UNIT, math.log(most_room) + UNIT
+        goals = math.log(room) - UNIT * (1 - math.log(room)), math.log(most_room) + UNIT * (1 - math.log(most_room))
         self.moments.begin()
         ceiling, order = self.moments.epsilon(goals[0])
         if ceiling <= 0:
@@ -93,7 +97,7 @@ class ContourEngine:
         """Return the Renyi bound on epsilon."""
         room = delta - self.infinite[1]
         self.moments.begin()
-        return max(self.moments.epsilon(math.log(room) - UNIT)[0], 0.0) if room > 0 else math.inf
+        return max(self.moments.epsilon(math.log(room) - UNIT * (1 - math.log(room)))[0], 0.0) if room > 0 else math.inf
 
     def delta_ceiling(self, epsilon: float) -> float:
         """Return the Renyi bound on delta."""
@@ -109,6 +113,8 @@ class ContourEngine:
         high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
         best = Bounds(self.infinite[0], high, high, "Renyi bound on the real axis")
         wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
+        if ceiling < _BELOW_FLOATS:  # no float tells it from 0
+            return best
         if ceiling > math.log(_LARGE_DELTA):
             size, left = self.moments.left(epsilon)
             if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):

@@ -57,8 +57,8 @@ class SymmetricFactor(Factor):
             for pair, count in zip(pairs, counts, strict=True)
             if isinstance(pair, PureApproxPair) and pair.claimed_delta
         ]
-        kept = math.fsum(count * math.log1p(-float(chance)) for count, chance in lost) if lost else 0.0
-        slack = UNIT * abs(kept)
+        kept = math.fsum(count * _log_rest(chance) for count, chance in lost)
+        slack = UNIT * abs(kept) if math.isfinite(kept) else 0.0
         reach, top, log_bottom, kappa, skew, half_step = rows.T.copy()
         return cls(number, reach, top, log_bottom, kappa, skew, half_step, (kept - slack, kept + slack))
 
@@ -248,6 +248,14 @@ def _expm1(real: Floats, imaginary: Floats) -> Complexes:
     half = np.sin(imaginary / 2)
     growth = np.exp(real)
     return np.asarray(np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(imaginary)))
+
+
+def _log_rest(chance: Fraction) -> float:
+    """Return ln(1 - chance), accurately at either end."""
+    if 2 * chance <= 1:
+        return math.log1p(-float(chance))
+    rest = float(1 - chance)
+    return math.log(rest) if rest > 0 else -math.inf
 
 
 def _reach(pair: Pair) -> float | None:
