@@ -186,7 +186,7 @@ def test_the_trade_off_of_several_releases_is_symmetric_and_below_that_of_one():
         found = several.tradeoff(alpha)
         assert found.lower <= one.tradeoff(alpha).upper
         assert several.tradeoff(found.upper).lower <= alpha + 1e-6
-        at = int(round(100 * alpha))
+        at = round(100 * alpha)
         assert curve.lower[at] <= found.upper
         assert found.lower <= curve.upper[at]
         assert curve.upper[at] - curve.lower[at] < 0.03

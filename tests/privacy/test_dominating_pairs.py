@@ -1,10 +1,10 @@
-"""Pairs that dominate a release: continuous Laplace, bounded range, samples, chains of neighbours, the worst of several."""
+"""Pairs that dominate a release: Laplace, bounded range, samples, chains of neighbours, the worst of several."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import pytest
 from hypothesis import assume, given
@@ -45,8 +45,8 @@ def test_the_continuous_laplace_pair_is_the_limit_of_fine_histograms(ratio, leve
     def cdf(x, center):
         return 0.5 * math.exp(x - center) if x < center else 1 - 0.5 * math.exp(center - x)
 
-    p = [cdf(edges[0], ratio), *(cdf(b, ratio) - cdf(a, ratio) for a, b in zip(edges, edges[1:], strict=False))]
-    q = [cdf(edges[0], 0), *(cdf(b, 0) - cdf(a, 0) for a, b in zip(edges, edges[1:], strict=False))]
+    p = [cdf(edges[0], ratio), *(cdf(b, ratio) - cdf(a, ratio) for a, b in pairwise(edges))]
+    q = [cdf(edges[0], 0), *(cdf(b, 0) - cdf(a, 0) for a, b in pairwise(edges))]
     p.append(1 - cdf(edges[-1], ratio))
     q.append(1 - cdf(edges[-1], 0))
     coarse = math.fsum(max(a - math.exp(level) * b, 0.0) for a, b in zip(p, q, strict=True))
@@ -151,7 +151,7 @@ def test_sampling_people_before_counting_costs_no_more_than_the_pair_says(people
 @pytest.mark.theorem("subsample.privacy")
 @given(st.lists(st.integers(0, 1), min_size=3, max_size=5), st.data(), st.floats(0.2, 2.0), st.floats(-2.0, 2.5))
 def test_a_sample_of_fixed_size_costs_no_more_than_its_pair(rows, data, epsilon, level):
-    # the release on a sample: randomized response on each sampled bit's sum, through a softmax of range epsilon/2 each way
+    # the release on a sample: a softmax about the sum of its bits
     size = data.draw(st.integers(1, len(rows) - 1))
     neighbour = [1 - rows[0], *rows[1:]]
 

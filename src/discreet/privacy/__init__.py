@@ -35,6 +35,7 @@ from discreet.privacy.losses import (
     table_loss,
 )
 from discreet.privacy.pointwise import pointwise_delta
+from discreet.privacy.record import ReleaseRecord, records_from_json, records_to_json, replay
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.release import Release
 from discreet.privacy.sampler import Sampler
@@ -64,6 +65,7 @@ __all__ = [
     "PureFilter",
     "Relation",
     "Release",
+    "ReleaseRecord",
     "RenyiDP",
     "RenyiFilter",
     "Sampler",
@@ -93,7 +95,10 @@ __all__ = [
     "pointwise_delta",
     "privacy_filter",
     "randomized_response_loss",
+    "records_from_json",
+    "records_to_json",
     "repeated",
+    "replay",
     "split",
     "subsample",
     "table_loss",

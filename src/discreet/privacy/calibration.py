@@ -175,7 +175,7 @@ class _Search:
         asked = [parameter for parameter in self.found if math.isfinite(self.gap(parameter))]
         last, here = asked[-2:] if len(asked) > 1 else (low, high)
         for step in range(_STEPS):
-            trial = self._secant(last, here, low, high) if step % 8 != 7 else math.sqrt(low * high)  # noqa: PLR2004
+            trial = self._secant(last, here, low, high) if step % 8 != 7 else math.sqrt(low * high)
             last, here = here, trial
             if abs(here - last) <= tolerance / 8 * here:
                 break

@@ -154,10 +154,11 @@ def _chained(steps: Sequence[Pair], level: Fraction) -> float:
     best = _equal(steps, level)
     if len(steps) != 2 or level <= 0:
         return best
-    for step, chosen in ((0, lambda loss: loss), (1, lambda loss: level - loss)):
-        loss = steps[step].max_loss().upper
-        if loss <= level:  # one step at its own largest loss costs no delta
-            best = min(best, _split(steps, level, chosen(Fraction(loss))))
+    largest = [step.max_loss().upper for step in steps]
+    if largest[0] <= level:  # a step at its own largest loss costs no delta
+        best = min(best, _split(steps, level, Fraction(largest[0])))
+    if largest[1] <= level:
+        best = min(best, _split(steps, level, level - Fraction(largest[1])))
     low, high = 0.0, float(level)
     for _ in range(_SECTIONS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)

@@ -388,7 +388,7 @@ class PrivacyLoss:
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
 
     def _claim_is_idle(self) -> bool:
-        """Say whether a promise has nothing to add to the curve: there is none, or the pairs are the laws themselves."""
+        """Say whether a promise adds nothing to the curve: there is none, or the pairs are the laws themselves."""
         return self.claim is None or self.attained
 
     def _curve_from_lines(self, alphas: NDArray[np.float64]) -> TradeOff:

@@ -22,7 +22,7 @@ def plain(value: object, *, name: str) -> Number:
     """
     kind = type(value)
     if (kind is float and math.isfinite(value)) or (kind is int and abs(value) < _SURELY_FLOAT):  # type: ignore[arg-type]
-        return value + 0  # type: ignore[operator,no-any-return]  # minus zero is zero
+        return value + 0  # type: ignore[operator]  # minus zero is zero
     exact = exact_rational(value, name=name)
     if abs(exact) > _LARGEST:
         raise ParameterError(f"{name} must not exceed the largest float, about 1.8e308", parameter=name)

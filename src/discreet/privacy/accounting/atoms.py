@@ -145,7 +145,7 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
 
 
 def _mixed_loss(loss: Floats, rate: float, direction: int) -> Floats:
-    """Return ln(1 - g + g e^l), rounded up or down: as ln(1 + g (e^l - 1)), or for large l as l + ln(g + (1-g) e^-l)."""
+    """Return ln(1 - g + g e^l), rounded up or down: ln(1 + g (e^l - 1)), or for large l l + ln(g + (1-g) e^-l)."""
     large = loss > 1
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         small = rate * np.expm1(np.where(large, 0.0, loss))
@@ -255,7 +255,7 @@ class AtomsFactor(Factor):
         if not len(self._loss):  # every loss is infinite
             return math.inf, math.inf
         total, relative, _, peak = self._base(order)
-        if relative > 0.5:  # noqa: PLR2004  beyond that the logarithm is not known
+        if relative > 0.5:
             return math.inf, math.inf
         count = float(self.counts[0])
         return count * (peak + math.log(total)), count * (2 * relative + UNIT * (1 + abs(peak) + abs(math.log(total))))

@@ -12,7 +12,6 @@ from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 
-
 _LARGE = 300.0
 
 
@@ -48,12 +47,7 @@ class ClaimFactor(Factor):
             return math.inf
         match self.claim:
             case PureDP() | ApproxDP():
-                # ln((e^((s+1) e) + e^(-s e))/(1 + e^e)): the excess over 1 is (e^(s e) - 1)(1 - e^(-(s+1) e))/(1 + e^-e)
-                reach = float(self.claim.epsilon)
-                if order * reach > _LARGE:
-                    return order * reach
-                share = -math.expm1(-(order + 1) * reach) / (1 + math.exp(-reach))
-                return math.log1p(math.expm1(order * reach) * share)
+                return _pure_bound(order, float(self.claim.epsilon))
             case ZCDP():
                 return order * (order + 1) * float(self.claim.rho)
             case GaussianDP():
@@ -98,3 +92,11 @@ class LesserFactor(ClaimFactor):
         if super().log_moment(order)[0] <= self.other.log_moment(order)[0]:
             return super().slopes(order)
         return self.other.slopes(order)
+
+
+def _pure_bound(order: float, reach: float) -> float:
+    """Return ln((e^((s+1) e) + e^(-s e))/(1 + e^e)): 1 plus (e^(s e) - 1)(1 - e^(-(s+1) e))/(1 + e^-e) inside."""
+    if order * reach > _LARGE:
+        return order * reach
+    share = -math.expm1(-(order + 1) * reach) / (1 + math.exp(-reach))
+    return math.log1p(math.expm1(order * reach) * share)

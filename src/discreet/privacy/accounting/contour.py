@@ -25,7 +25,7 @@ The real axis gives the Renyi bound, which is a ceiling for every answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,17 +85,23 @@ class Moments:
         new = [order for order in orders if order not in self._kept]
         if new:
             for order, *pairs in zip(new, *(factor.log_moments(new) for factor in self.factors), strict=True):
-                value, error = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-                self._kept[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+                self._keep(order, pairs)
         for order in orders:
             self.known[order] = self._kept[order]
 
     def slopes(self, order: float) -> tuple[float, float]:
         """Return about K' and K'' at an order: the mean and the variance of the tilted loss."""
         if order not in self._slopes:
-            pairs = [factor.slopes(order) for factor in self.factors]
-            self._slopes[order] = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+            found = [factor.local(order) for factor in self.factors]
+            self._keep(order, [moment for moment, _ in found])
+            self._slopes[order] = sum(slope[0] for _, slope in found), sum(slope[1] for _, slope in found)
+        self.known[order] = self._kept[order]
         return self._slopes[order]
+
+    def _keep(self, order: float, pairs: Iterable[tuple[float, float]]) -> None:
+        """Remember K at an order: the sum over factors, infinite where one of them is."""
+        value, error = (math.fsum(ends) for ends in zip(*pairs, strict=True))
+        self._kept[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """Return the least Chernoff bound on ln(delta - infinite mass) that was found, and its order."""
@@ -129,7 +135,7 @@ class Moments:
         end = min([_LARGEST_ORDER, *(order for factor in self.factors for order in factor.special)])
         low, high, order = _LEAST_ORDER, end, min(1.0, end)
         for _ in range(_NEWTON_STEPS):
-            if math.isfinite(self(order)):
+            if all(map(math.isfinite, self.slopes(order))) and math.isfinite(self(order)):
                 gap, slope = excess(order)
                 low, high = (low, order) if gap > 0 else (order, high)
                 trial = order - gap / slope
@@ -186,6 +192,7 @@ class Contour:
         self.order, self.kernel, self.smoothing = order, kernel, smoothing
         self.sign = 1.0 if order > 0 else -1.0
         self._values: dict[float, Value] = {}
+        self._ready: dict[int, tuple[Complexes, Floats, Floats]] = {}
         self.extra = [NormalFactor(smoothing * smoothing)] if smoothing else []
         self.moments = moments
         moments(order)
@@ -349,22 +356,27 @@ class Contour:
 
     def _weighted(self, spectrum: Spectrum, weights: Complexes, roundings: Floats) -> tuple[float, float, float]:
         """Return h/(2 pi) times the sum over all nodes and their mirror images, its error, and the slope of its log."""
-        known = (spectrum.error < 0.5) & (np.abs(spectrum.log.imag) < LARGEST_PHASE)
-        values = np.where(known, np.exp(np.where(known, spectrum.log, 0.0)), 0.0)
-        sizes = np.abs(weights)
+        values, sizes, unsure = self._prepared(spectrum)
         terms = values * weights
-        doubt = np.where(known, 2 * spectrum.error + UNIT * (1 + np.abs(spectrum.log)), 0.0)
-        unsure = np.where(known, np.abs(values) * doubt, np.exp(np.minimum(spectrum.ceiling, 0.0)))
-        multiplicity = np.full(len(terms), 2.0)
-        multiplicity[0] = 1.0
-        if math.isfinite(self.kernel.limit) and abs(self.nodes[-1] - self.kernel.limit) < self.step / 4:
-            multiplicity[-1] = 1.0  # half a period away, a node and its mirror image are one
         factor = self.step / (2 * math.pi)
-        total = factor * float(np.sum(multiplicity * terms.real))
-        error = factor * float(np.sum(multiplicity * (unsure * (sizes + roundings) + np.abs(values) * roundings)))
-        error += factor * UNIT * float(np.sum(multiplicity * np.abs(terms)))
-        turning = factor * float(np.sum(multiplicity * (terms * -(self.order + 1j * self.nodes)).real))
-        return total, error, turning / total if total > 0 else -self.order
+        total = factor * float(np.sum(terms.real))
+        error = unsure * (np.abs(weights) + roundings) + sizes * roundings + UNIT * np.abs(terms)
+        turning = -factor * float(np.sum(self.order * terms.real - self.nodes * terms.imag))
+        return total, factor * float(np.sum(error)) * (1 + UNIT), turning / total if total > 0 else -self.order
+
+    def _prepared(self, spectrum: Spectrum) -> tuple[Complexes, Floats, Floats]:
+        """Return Phi at the nodes, its size and a bound on its error, each counted with its mirror image."""
+        if id(spectrum) not in self._ready:
+            known = (spectrum.error < 0.5) & (np.abs(spectrum.log.imag) < LARGEST_PHASE)
+            values = np.where(known, np.exp(np.where(known, spectrum.log, 0.0)), 0.0)
+            doubt = np.where(known, 2 * spectrum.error + UNIT * (1 + np.abs(spectrum.log)), 0.0)
+            unsure = np.where(known, np.abs(values) * doubt, np.exp(np.minimum(spectrum.ceiling, 0.0)))
+            multiplicity = np.full(len(values), 2.0)
+            multiplicity[0] = 1.0
+            if math.isfinite(self.kernel.limit) and abs(self.nodes[-1] - self.kernel.limit) < self.step / 4:
+                multiplicity[-1] = 1.0  # half a period away, a node and its mirror image are one
+            self._ready[id(spectrum)] = multiplicity * values, multiplicity * np.abs(values), multiplicity * unsure
+        return self._ready[id(spectrum)]
 
     def _aliases(self, epsilon: float, front: float) -> float:
         """Bound the aliases, in units of e^front, by Chernoff bounds at the orders already known."""

@@ -70,6 +70,10 @@ class Factor(ABC):
         log = complex(self.counts @ self.logs(order, np.array([node]))[0][:, 0])
         return log.imag / node, -2 * log.real / (node * node)
 
+    def local(self, order: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the moment with its error, and the slopes, at one order."""
+        return self.log_moment(order), self.slopes(order)
+
     @abstractmethod
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Return phi at the nodes for each release (rows), and bounds on the absolute errors; tilted by `order`."""

@@ -6,9 +6,9 @@ M(s) = integral of n(x) w(x)^a with a = s + 1 (remove) or a = -s (add).
 
 Error of the trapezoid rule. Off the real line at x + i y, |y| < pi/mu, the number w is a convex combination of 1 and a
 point of angle mu y, so its angle is between 0 and mu y, and cos(mu y/2) w(x) <= |w| <= w(x). Hence for s = c + i t the
-integrand is at most n(x) w(x)^(Re a) e^(y^2/2 + |t| mu |y|), times cos(mu y/2)^(-c) when adding, c > 0; its integral along the
-line at height y is at most M(c) times that factor F(y), and the rule with step h is off by at most 2 M(c) F(y)/(e^(2 pi
-y/h) - 1), for any y < pi/mu (Trefethen, Weideman 2014, theorem 5.1). Cutting the sum at x = X loses at most e^(E(X))
+integrand is at most n(x) w(x)^(Re a) e^(y^2/2 + |t| mu |y|), times cos(mu y/2)^(-c) when adding, c > 0; its integral
+along the line at height y is at most M(c) times that factor F(y), and the rule with step h is off by at most 2 M(c)
+F(y)/(e^(2 pi y/h) - 1), for any y < pi/mu (Trefethen, Weideman 2014, theorem 5.1). Cutting the sum at x = X loses at most e^(E(X))
 (h + 1/(X - A)), because the logarithm E of the integrand falls at least at the slope X - A there, A = max(Re a, 0) mu;
 likewise on the left.
 """
@@ -207,7 +207,9 @@ class SampledNormalFactor(Factor):
         for first in range(0, len(nodes), rows):
             angles = np.outer(nodes[first : first + rows], grid.log_w)
             values[first : first + rows] = np.cos(angles) @ grid.weights + 1j * (np.sin(angles) @ grid.weights)
-        values = (values if self.side is Side.REMOVE else np.conj(values)) / grid.total
+        values /= grid.total
+        if self.side is Side.ADD:
+            values = np.conj(values)
         turned = float(grid.weights @ grid.blur) / grid.total * (1 + 1e-9)
         rule = np.exp(self._log_rule_error(order, grid.step, nodes))
         none = math.exp(float(self._log_rule_error(order, grid.step, np.zeros(1))[0]))
@@ -231,8 +233,9 @@ class SampledNormalFactor(Factor):
         """Bound |phi| by the total variation of the tilted loss's density over t.
 
         In x, the density's logarithm is E(x) - ln(mu p(x)), p = g e^z/w: its derivative -x - mu + (Re a + 1) mu p is a
-        line against a logistic curve and has at most three zeros, so the density has at most two peaks (one, if the
-        curve is nowhere as steep as the line) and a variation of at most twice its largest value for each. That value is found on a grid, each cell raised by the largest slope.
+        line against a logistic curve and has at most three zeros, so the density has at most two peaks (one, if
+        the curve is nowhere as steep as the line) and a variation of at most twice its largest value for each.
+        That value is found on a grid, each cell raised by the largest slope.
         """
         if order not in self._largest:
             self._largest[order] = self._log_variation(order)
@@ -254,5 +257,5 @@ class SampledNormalFactor(Factor):
         logs = power * log_w - x * x / 2 - (math.log(rate * mu) + z - log_w)
         slope = max(abs(low), abs(high)) + mu + abs(power + 1) * mu
         peak = float(np.max(logs)) + slope * (high - low) / (points - 1) / 2 - grid.peak
-        peaks = 1 if (power + 1) * mu * mu < 4 else 2  # below, the derivative falls throughout  # noqa: PLR2004
+        peaks = 1 if (power + 1) * mu * mu < 4 else 2  # below, the derivative falls throughout
         return math.log(2 * peaks) + peak - math.log(grid.total * grid.step) + 1e-6

@@ -126,22 +126,25 @@ class SymmetricFactor(Factor):
         if not np.all(self._small(np.abs(orders) + 1)):
             return [self.log_moment(order) for order in orders]
         found, errors = self._log_one_more(np.array(orders, dtype=np.complex128))
-        values = self.counts @ found.real
-        doubts = self.counts @ (errors + UNIT * np.abs(found.real)) * (1 + 1e-12)
+        return self._summed(found.real, errors)
+
+    def local(self, order: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the moment and about its two derivatives; in one pass where losses are small."""
+        node = 1e-2 / float(np.max(self.reach))
+        if order < -0.5 or not bool(self._small(np.array([math.hypot(order + 1, node)]))[0]):
+            return self.log_moment(order), self.slopes(order)
+        found, errors = self._log_one_more(np.array([order, order + 1j * node]))
+        log = complex(self.counts @ (found[:, 1] - found[:, 0]))
+        return self._summed(found.real, errors)[0], (log.imag / node, -2 * log.real / (node * node))
+
+    def _summed(self, values: Floats, errors: Floats) -> list[tuple[float, float]]:
+        """Return the sums over releases, one for each column, with the share of infinite losses."""
+        doubts = self.counts @ (errors + UNIT * np.abs(values)) * (1 + 1e-12)
         low, high = self.log_finite
         return [
             (float(value) + (low + high) / 2, float(doubt) + (high - low))
-            for value, doubt in zip(values, doubts, strict=True)
+            for value, doubt in zip(self.counts @ values, doubts, strict=True)
         ]
-
-    def slopes(self, order: float) -> tuple[float, float]:
-        """Return about the sums of counts * K' and counts * K''; one pass where losses are small."""
-        node = 1e-2 / float(np.max(self.reach))
-        if order < -0.5 or not bool(self._small(np.array([math.hypot(order + 1, node)]))[0]):
-            return super(SymmetricFactor, self).slopes(order)
-        found, _ = self._log_one_more(np.array([order, order + 1j * node]))
-        log = complex(self.counts @ (found[:, 1] - found[:, 0]))
-        return log.imag / node, -2 * log.real / (node * node)
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """Sum order r + ln(M e^(-order r)); these pairs are symmetric, so M(-1 - s) = M(s)."""
@@ -176,12 +179,11 @@ class SymmetricFactor(Factor):
             return super(SymmetricFactor, self).logs(order, nodes)
         if not np.all(small):
             near, far = self.logs(order, nodes[small]), super(SymmetricFactor, self).logs(order, nodes[~small])
-            joined = [np.empty((len(self.counts), len(nodes)), dtype=one.dtype) for one in near]
-            for whole, left, right in zip(joined, near, far, strict=True):
-                whole[:, small], whole[:, ~small] = left, right
-            return joined[0], joined[1], joined[2]
+            order_of = np.argsort(np.concatenate([np.flatnonzero(small), np.flatnonzero(~small)]))
+            logs, errors, ceilings = (np.concatenate(both, axis=1)[:, order_of] for both in zip(near, far, strict=True))
+            return logs, errors, ceilings
         base, base_error = self._log_one_more(np.array([complex(order)]))
-        values, errors = self._log_one_more(order + 1j * nodes)
+        values, errors = self._log_one_more(np.asarray(order + 1j * nodes, dtype=np.complex128))
         logs, error = values - base, errors + base_error
         return logs, error, np.minimum(logs.real + error, 0.0)
 
@@ -202,9 +204,9 @@ class SymmetricFactor(Factor):
     def _log_one_more(self, s: Complexes) -> tuple[Complexes, Floats]:
         """Return ln M by M - 1 = (top + bottom)(cosh(s r) - 1) + (top - bottom) sinh(s r) + the part of the density.
 
-        That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a = (s +
-        1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... + b^n).
-        For |s + 1| r < 1/4 the terms fall by a factor of at least 100; seven are taken.
+        That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a =
+        (s + 1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... +
+        b^n). For |s + 1| r < 1/4 the terms fall by a factor of at least 100; seven are taken.
         """
         r = self.reach[:, None]
         small = s * r
