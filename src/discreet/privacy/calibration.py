@@ -14,7 +14,7 @@ from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.mixture_pair import Side
 from discreet.privacy.parameters import nonnegative, positive, probability, whole
 
-_START, _MOST_DOUBLINGS, _STEPS = 1.0, 200, 60
+_START, _MOST_DOUBLINGS, _STEPS, _LARGEST_LOG = 1.0, 200, 60, 600.0
 
 
 class Calibration(float):
@@ -171,23 +171,28 @@ class _Search:
         return low, high
 
     def _root(self, low: float, high: float, tolerance: float) -> float:
-        """Return about where the estimated delta is the target: secants of ln delta in ln parameter."""
+        """Return about where the estimated delta is the target: inverse interpolation of ln parameter in ln delta."""
         asked = [parameter for parameter in self.found if math.isfinite(self.gap(parameter))]
-        last, here = asked[-2:] if len(asked) > 1 else (low, high)
+        here = math.inf
         for step in range(_STEPS):
-            trial = self._secant(last, here, low, high) if step % 8 != 7 else math.sqrt(low * high)
+            trial = self._interpolated(asked[-4:]) if step % 8 != 7 else math.nan  # noqa: PLR2004  halve now and then
+            trial = trial if low < trial < high else math.sqrt(low * high)
             last, here = here, trial
-            if abs(here - last) <= tolerance / 8 * here:
+            if abs(here - last) <= math.sqrt(tolerance) / 20 * here:  # the next error is about the square of this step
                 break
-            low, high = (low, here) if self.gap(here) <= 0 else (here, high)
+            gap = self.gap(here)
+            low, high = (low, here) if gap <= 0 else (here, high)
+            if math.isfinite(gap):
+                asked.append(here)
         return here
 
-    def _secant(self, first: float, second: float, low: float, high: float) -> float:
-        """Return where the line through two points of the gap meets 0, kept inside the bracket."""
-        left, right = self.gap(first), self.gap(second)
-        if math.isfinite(left) and math.isfinite(right) and left != right:
-            share = left / (left - right)
-            trial = first * math.exp(min(max(share * math.log(second / first), -50.0), 50.0))
-            if low < trial < high:
-                return trial
-        return math.sqrt(low * high)
+    def _interpolated(self, parameters: list[float]) -> float:
+        """Return where the gap would be 0 if ln parameter were a polynomial in it through the given points."""
+        gaps = [self.gap(parameter) for parameter in parameters]
+        if len(set(gaps)) < max(len(gaps), 2):
+            return math.nan
+        total = 0.0
+        for index, (parameter, gap) in enumerate(zip(parameters, gaps, strict=True)):
+            others = gaps[:index] + gaps[index + 1 :]
+            total += math.log(parameter) * math.prod(other / (other - gap) for other in others)
+        return math.exp(total) if abs(total) < _LARGEST_LOG else math.nan

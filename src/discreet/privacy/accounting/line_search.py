@@ -14,7 +14,7 @@ from discreet.privacy.accounting.floats import UNIT, ensure_tested
 from discreet.privacy.accounting.kernels import Kernel, LatticeKernel, LineKernel
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
-_LARGE_DELTA, _BELOW_FLOATS = 0.05, -745.0
+_LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class ContourEngine:
         wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
         if ceiling < _BELOW_FLOATS:  # no float tells it from 0
             return best
-        if ceiling > math.log(_LARGE_DELTA):
+        if ceiling > math.log(_LARGER_DELTA):
             size, left = self.moments.left(epsilon)
             if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):
                 order = left
