@@ -262,6 +262,8 @@ class AtomsFactor(Factor):
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Divide the sum at c + i t by the sum at c; turning about the mean loss keeps phases small."""
+        if not len(self._loss):
+            raise Unsuitable
         total, relative, weights, _ = self._base(order)
         if relative > 0.5:
             raise Unsuitable
@@ -281,6 +283,8 @@ class AtomsFactor(Factor):
 
     def variances(self, order: float) -> Floats:
         """The tilted second moment about any point bounds the variance; the point is the tilted mean."""
+        if not len(self._loss):
+            raise Unsuitable
         total, relative, weights, _ = self._base(order)
         center = float(weights @ self._loss) / total
         moment = float(weights @ (np.abs(self._loss - center) + self._blur) ** 2) / total

@@ -44,7 +44,7 @@ _LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e12
 _OFF_CENTRE = 0.1
 _GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 12
 _NEWTON_STEPS, _NEAR = 40, 0.05
-_FEW = 16
+_FEW, _UNBOUNDED = 16, 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,10 @@ class Moments:
     def slopes(self, order: float) -> tuple[float, float]:
         """Return about K' and K'' at an order: the mean and the variance of the tilted loss."""
         if order not in self._slopes:
-            found = [factor.local(order) for factor in self.factors]
+            try:
+                found = [factor.local(order) for factor in self.factors]
+            except Unsuitable:
+                found = [((math.inf, math.inf), (math.inf, math.inf))]
             self._keep(order, [moment for moment, _ in found])
             self._slopes[order] = sum(slope[0] for _, slope in found), sum(slope[1] for _, slope in found)
         self.known[order] = self._kept[order]
@@ -309,9 +312,11 @@ class Contour:
 
     def _longest(self, factors: list[Factor]) -> float:
         """Return the length of an interval over which |phi| of a typical release cannot change much."""
-        weights = [factor.counts * factor.variances(self.order) for factor in factors]
-        total = sum(float(np.sum(weight)) for weight in weights)
-        typical = sum(float(w @ f.variances(self.order)) for w, f in zip(weights, factors, strict=True)) / total
+        spreads = [(factor.counts, factor.variances(self.order)) for factor in factors if factor.needs_short_intervals]
+        if not spreads:
+            return _UNBOUNDED
+        total = sum(float(counts @ spread) for counts, spread in spreads)
+        typical = sum(float(counts @ spread**2) for counts, spread in spreads) / total
         return 0.8 / math.sqrt(2 * typical)
 
     def _edges(self, start: float, end: float, longest: float) -> Floats:

@@ -19,7 +19,7 @@ from discreet.privacy.claim_pairs import NormalPair
 from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.privacy.rounding import root_upward
 
-_GOOD_ENOUGH, _MANY, _MOST_ANSWERS = 1e-4, 64, 1024
+_GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY = 1e-4, 64, 1024, 1e-300
 
 Part = tuple[Pair | None, Guarantee | None, int]
 
@@ -201,6 +201,8 @@ class DirectedLoss:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""
         if found is None or not math.isfinite(found.upper):
             return True
+        if scale < _TINY:
+            return False
         wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(found.upper, 1e-3 * scale)
         return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
 
@@ -278,7 +280,8 @@ def _middle(found: Bounds | None) -> float:
 
 def _enclosure(found: Bounds) -> Enclosure:
     lower = min(found.lower, found.upper)
-    estimate = min(max(found.estimate, lower), found.upper)
+    # where nothing is known from below the safe end is the better guess
+    estimate = min(max(found.estimate, lower), found.upper) if lower > 0 else found.upper
     return Enclosure(lower, estimate, found.upper, found.method, assumptions=_assumptions(found.method))
 
 

@@ -86,6 +86,9 @@ class Factor(ABC):
         """Return an upper bound on ln |Phi(t)| for all t >= start."""
         return 0.0
 
+    needs_short_intervals: bool = True
+    """Whether `ceilings` are only good over intervals short beside the inverse spread of the losses."""
+
     @property
     def lattice(self) -> tuple[float, float, float] | None:
         """Offset and step if all losses of one release lie on offset + step * integers, and how far off at most."""

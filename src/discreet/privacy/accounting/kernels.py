@@ -83,8 +83,8 @@ class LatticeKernel(Kernel):
         """Turn by -t l, times the difference of the two geometric series."""
         first = self._first(epsilon)
         s = np.asarray(order + 1j * nodes, dtype=np.complex128)
-        one = -self.step / _expm1(s, self.step)
-        two = -self.step * math.exp(min(epsilon - first, 0.0)) / _expm1(s + 1, self.step)
+        one = self.step * _series(s, self.step)
+        two = self.step * math.exp(min(epsilon - first, 0.0)) * _series(s + 1, self.step)
         turn = np.exp(-1j * (nodes * first))
         sizes = np.abs(one) + np.abs(two)
         return turn * (one - two), UNIT * sizes * (6 + np.abs(nodes) * (abs(first) + abs(self.start)))
@@ -92,13 +92,16 @@ class LatticeKernel(Kernel):
     def largest(self, order: float, nodes: Floats, epsilon: float) -> Floats:  # noqa: ARG002  the same at every level
         """Each denominator's size grows with t up to half a period."""
         s = np.asarray(order + 1j * nodes, dtype=np.complex128)
-        sizes = self.step / np.abs(_expm1(s, self.step)) + self.step / np.abs(_expm1(s + 1, self.step))
+        sizes = self.step * np.abs(_series(s, self.step)) + self.step * np.abs(_series(s + 1, self.step))
         return np.asarray(sizes * (1 + 16 * UNIT))
 
 
-def _expm1(s: Complexes, step: float) -> Complexes:
-    """Return e^(-s step) - 1 without cancellation near 0."""
-    real, turn = -step * s.real, -step * s.imag
+def _series(s: Complexes, step: float) -> Complexes:
+    """Return 1/(1 - e^(-s step)) without cancellation or overflow, for real parts of either sign (not both at once)."""
+    right = bool(s.real[0] > 0)
+    real, turn = -step * np.abs(s.real), -step * s.imag if right else step * s.imag
     half = np.sin(turn / 2)
     growth = np.exp(real)
-    return np.asarray(np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(turn)))
+    less = np.expm1(real) - 2 * growth * half * half + 1j * (growth * np.sin(turn))
+    # to the left of 0 it is e^z/(e^z - 1) with z = s step
+    return np.asarray(-1 / less if right else growth * (np.cos(turn) + 1j * np.sin(turn)) / less)

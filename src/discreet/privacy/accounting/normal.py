@@ -24,6 +24,7 @@ class NormalFactor(Factor):
     """All Gaussian releases of a composition as one: mu^2 is the sum of theirs; ln phi is exact for every t."""
 
     square: float  # mu^2, within a relative 2^-50
+    needs_short_intervals = False
 
     @property
     def counts(self) -> Floats:  # type: ignore[override]
@@ -72,6 +73,7 @@ class WideGaussianFactor(Factor):
     counts: Floats
     square: Floats  # (shift/sigma)^2
     valid: Floats  # the largest t for which the closed form is used: pi sigma^2/(2 shift)
+    needs_short_intervals = False
 
     @staticmethod
     def accepts(pair: Pair) -> bool:
@@ -112,6 +114,11 @@ class WideGaussianFactor(Factor):
         known = nodes <= self.valid[:, None]
         values = np.where(known, np.exp(np.where(known, exponent, 0.0)), 0.0)
         return values, np.where(known, UNIT * np.abs(values) * (2 + np.abs(exponent)) + 1e-300, 1.0)
+
+    def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:  # noqa: ARG002  it falls with t
+        """|phi| is largest where an interval starts, as far as the closed form goes."""
+        falling = np.where(ends <= self.valid[:, None], self.square[:, None] * starts * starts / 2, 0.0)
+        return np.asarray(-(self.counts @ falling) * (1 - UNIT))
 
     def variances(self, order: float) -> Floats:  # noqa: ARG002  the same at every tilt
         """The second derivative of K: (shift/sigma)^2, theta's part being below a rounding."""
