@@ -203,6 +203,8 @@ class DirectedLoss:
             return True
         if scale < _TINY:
             return False
+        if self.pairs is not None and len(self.pairs) > _MANY and found.lower > 0:
+            return False  # one grid for each of many kinds costs more than a narrower answer is worth
         wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(found.upper, 1e-3 * scale)
         return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from discreet.privacy.accounting.floats import Complexes, Floats
 
 Indices = NDArray[np.intp]
-_WITNESSES = 64
+_WITNESSES, _CHUNK = 64, 1 << 19
+_COLUMNS = ("log", "error", "ceiling")
 _CLEAR = -50.0
 
 
@@ -113,15 +114,18 @@ class Factor(ABC):
         return _height(np.abs(values) + errors)
 
     def spectrum(self, order: float, nodes: Floats) -> Spectrum:
-        """Return the sum over releases of counts * ln phi at the nodes."""
+        """Return the sum over releases of counts * ln phi at the nodes, some nodes at a time to spare memory."""
+        size = max(_CHUNK // len(self.counts), 1)
+        parts = [self._spectrum(order, nodes[first : first + size]) for first in range(0, len(nodes), size)]
+        if len(parts) == 1:
+            return parts[0]
+        return Spectrum(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+
+    def _spectrum(self, order: float, nodes: Floats) -> Spectrum:
         logs, errors, ceilings = self.logs(order, nodes)
         rounding = 2.0**-52 * (2 + len(self.counts)) * np.abs(logs)  # of the products and of the sum over releases
-        ceiling = self.counts @ ceilings
-        return Spectrum(
-            np.asarray(self.counts @ logs),
-            np.asarray(self.counts @ (errors + rounding)),
-            np.asarray(ceiling * (1 - 1e-12)),
-        )
+        ceiling = np.asarray(self.counts @ ceilings * (1 - 1e-12))
+        return Spectrum(np.asarray(self.counts @ logs), np.asarray(self.counts @ (errors + rounding)), ceiling)
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
         """Return upper bounds on ln |Phi| over each of several intervals of t.
@@ -136,8 +140,11 @@ class Factor(ABC):
             unclear = bounds > _CLEAR
             if not np.any(unclear):
                 break
-            chosen = ranked[first : first + size]
-            bounds[unclear] += self._interval_bounds(order, starts[unclear], ends[unclear], chosen)
+            chosen, places = ranked[first : first + size], np.flatnonzero(unclear)
+            rows = max(_CHUNK // len(chosen), 1)
+            for start in range(0, len(places), rows):
+                part = places[start : start + rows]
+                bounds[part] += self._interval_bounds(order, starts[part], ends[part], chosen)
             first, size = first + size, 2 * size
         return bounds
 

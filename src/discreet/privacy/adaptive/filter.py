@@ -11,7 +11,7 @@ from discreet.laws.number import Number
 from discreet.privacy.adaptive.account import Account
 from discreet.privacy.adaptive.books import Amounts, Books
 from discreet.privacy.adaptive.pricing import Spendable
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import ZCDP, ApproxDP, Guarantee
 from discreet.privacy.relation import Relation, combine
 
 
@@ -37,11 +37,8 @@ class Filter(Account):
 
     def __init__(self, budget: Guarantee, books: Books, caps: tuple[Fraction, ...]) -> None:
         """Open a session whose books are capped so that it keeps the budget."""
-        for name, cap in zip(books.quantities, caps, strict=True):
-            if name == "delta" and cap >= 1:
-                raise ParameterError(
-                    "a budget with delta = 1 promises nothing: name a delta below 1", parameter="delta"
-                )
+        if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
+            raise ParameterError("a budget with delta = 1 promises nothing: name a delta below 1", parameter="delta")
         super().__init__(books, caps, budget.relation)
         self._budget = budget
 

@@ -75,29 +75,27 @@ class Odometer(Account):
         Delta is fixed before the session; the reading is rounded up.
         """
         exact = Fraction(probability(delta, name="delta"))
-        now = self._now()
-        spent = self._spent_at(now)
-        match spent:
-            case PureDP():
-                return round_up(Fraction(spent.epsilon))
-            case ApproxDP():
-                if Fraction(spent.delta) > exact:
+        total, *deltas = (tally.total for tally in self._now().tallies)
+        match self._books:
+            case PureBooks():
+                return round_up(total)
+            case ApproxBooks():
+                if deltas[0] > exact:
                     raise NoSoundConversion(f"more than delta = {delta} was spent: ask for a larger delta")
-                return round_up(Fraction(spent.epsilon))
-            case ZCDP() if spent.delta:
+                return round_up(total)
+            case ConcentratedBooks() if deltas[0]:
                 raise NoSoundConversion(
                     "at a stop chosen in view of the answers an epsilon is offered for rho without delta only. Keep "
                     "books in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
                 )
-        total = now.tallies[0].total
-        return _reading(self._books, total, exact) if total else 0.0
+        return _reading(self._books, total, self._caps[0], exact) if total else 0.0
 
 
-def _reading(books: Books, total: Fraction, delta: Fraction) -> float:
+def _reading(books: Books, total: Fraction, cap: Fraction, delta: Fraction) -> float:
     """Return epsilon at the least level that is not below the total, with that level's share of delta."""
     step = _step_above(total)
     share = delta * Fraction(2, 3 * (abs(step) + 1) * (abs(step) + 2))
-    level = _RATIO**step
+    level = min(_RATIO**step, cap)  # no session passes the cap, the largest float
     parameter = root_upward(level) if isinstance(books, GaussianBooks) else level
     no_delta = [0] * (len(books.quantities) - 1)
     return float(books.write([parameter, *no_delta], Relation.UNSTATED).to_approx(delta=share).epsilon)
