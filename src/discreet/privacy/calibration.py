@@ -175,7 +175,7 @@ class _Search:
         asked = [parameter for parameter in self.found if math.isfinite(self.gap(parameter))]
         here = math.inf
         for step in range(_STEPS):
-            trial = self._interpolated(asked[-4:]) if step % 8 != 7 else math.nan  # noqa: PLR2004  halve now and then
+            trial = self._interpolated(asked[-4:]) if step % 8 != 7 else math.nan
             trial = trial if low < trial < high else math.sqrt(low * high)
             last, here = here, trial
             if abs(here - last) <= math.sqrt(tolerance) / 20 * here:  # the next error is about the square of this step

@@ -18,6 +18,7 @@ from discreet.privacy.record_kinds import (
     Kind,
     Parameter,
     Parameters,
+    exact_number,
     exact_parameters,
     plainest,
     priced,
@@ -45,8 +46,9 @@ class ReleaseRecord:
 
     Privacy. `replay` of records is the price of the releases together, and parsing what `to_json` wrote changes no bit.
         Proof: numbers are kept as rationals, written in digits and read back without rounding; equal records give equal
-        arguments to the same constructors, and these, `compose` and the engines are deterministic: the same questions
-        in the same order have the same answers.
+        arguments to the same constructors, and these, `compose` and the engines are deterministic. So the same version
+        on the same kind of machine gives the same epsilon(delta) and delta(epsilon), to the bit, in whatever process
+        and whatever was asked before; elsewhere bounds may differ in their last digits, and hold.
 
     >>> people = {"relation": "add/remove", "unit": "patient"}
     >>> step = record("gaussian", sigma=1, sampler="poisson", rate=0.01, count=10_000, **people)
@@ -83,8 +85,7 @@ class ReleaseRecord:
                 "version that wrote it, or a newer one",
                 parameter="format",
             )
-        # made once here, so that a record without a price cannot exist
-        priced(self.kind, self.parameters, self.relation, self.sampler, self.rate)
+        _ = self.loss  # made once here, so that a record without a price cannot exist
 
     @classmethod
     def of(
@@ -253,7 +254,7 @@ def _rate(sampler: Sampler, rate: Fraction | None) -> Fraction | None:
         return None
     if rate is None:
         raise MissingParameter(f"{sampler.value} sampling needs its rate: rate=0.01, say", parameter="rate")
-    return Fraction(probability(rate, name="rate"))
+    return exact_number(probability(rate, name="rate"), name="rate")
 
 
 def _words(value: object, *, name: str, example: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -29,6 +29,7 @@ from discreet.privacy.sampler import Sampler
 from discreet.privacy.sampling import subsample
 
 _MOST_SHOWN = 40
+_MOST_BITS = 6000  # a float has 2100 at most; these have 1810 digits, which `record_text` reads back
 
 Parameter = Fraction | tuple[Fraction, ...]
 Parameters = tuple[tuple[str, Parameter], ...]
@@ -164,13 +165,25 @@ def shortened(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(value)} characters)"
 
 
+def exact_number(value: object, *, name: str) -> Fraction:
+    """Return a number as the rational it stands for; refuse one that is too long to be read back."""
+    exact = exact_rational(plain(value, name=name), name=name)
+    if exact.numerator.bit_length() + exact.denominator.bit_length() > _MOST_BITS:
+        raise ParameterError(
+            f"{name} is a fraction of more than {_MOST_BITS} bits, too long for a record: round it to the safe side",
+            parameter=name,
+        )
+    return exact
+
+
 def _exact(value: object, *, name: str, row: bool) -> Parameter:
     """Return a number, or a row of chances, as the rationals they stand for."""
     if not row:
-        return exact_rational(plain(value, name=name), name=name)
-    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        return exact_number(value, name=name)
+    # what has no order of its own is no row: which chance belongs to which outcome would be left to luck
+    if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         raise ParameterError(f"{name} is a row of chances: a list of numbers", parameter=name)
-    return tuple(exact_rational(plain(chance, name=name), name=name) for chance in value)
+    return tuple(exact_number(chance, name=name) for chance in value)
 
 
 def _as_given(value: Parameter) -> Number | tuple[Number, ...]:

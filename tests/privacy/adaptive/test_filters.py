@@ -127,9 +127,8 @@ def test_three_tenths_as_floats_are_more_than_the_float_three_tenths():
     [
         (PureFilter(2), ApproxDP(1, 0), PureDP(1)),
         (ApproxFilter(2, 0.1), PureDP(1), ApproxDP(1, 0)),
-        (ZCDPFilter(2), PureDP(1), PureDP(1).to_zcdp()),
         (ZCDPFilter(2), GaussianDP(Fraction(1, 3)), ZCDP(Fraction(1, 18))),
-        (ZCDPFilter(2, 0.1), ApproxDP(1, 0.05), ApproxDP(1, 0.05).to_zcdp()),
+        (ZCDPFilter(2, 0.1), ZCDP(0, 0.05), ZCDP(0, 0.05)),
         (RenyiFilter(4, 2), PureDP(1), PureDP(1).to_renyi(4)),
         (RenyiFilter(4, 2), ZCDP(Fraction(1, 9)), RenyiDP(4, Fraction(4, 9))),
         (RenyiFilter(4, 2), GaussianDP(Fraction(1, 3)), RenyiDP(4, Fraction(2, 9))),
@@ -141,6 +140,14 @@ def test_three_tenths_as_floats_are_more_than_the_float_three_tenths():
 def test_a_promise_of_another_notion_is_charged_as_what_follows_from_it(session, promise, equal):
     session.spend(promise)
     assert session.spent == equal
+
+
+@pytest.mark.parametrize("promise", [PureDP(1), ApproxDP(1, 0.05), ApproxDP(Fraction(1, 3), 0), PureDP(7), PureDP(0)])
+def test_an_epsilon_is_charged_as_its_rho_and_hardly_more(promise):
+    session, equal = ZCDPFilter(9, 0.1), promise.to_zcdp()
+    session.spend(promise)
+    assert equal.rho <= session.spent.rho <= equal.rho * (1 + 1e-14)
+    assert session.spent.delta == equal.delta
 
 
 @pytest.mark.parametrize(

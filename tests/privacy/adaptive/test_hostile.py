@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import pickle
 import threading
 from fractions import Fraction
@@ -98,7 +99,7 @@ def test_the_largest_prices_do_not_overflow():
 
 
 def test_a_budget_that_promises_nothing_is_refused():
-    for make in (lambda: ApproxFilter(1, 1), lambda: ZCDPFilter(1, 1.0)):
+    for make in (lambda: ApproxFilter(1, 1), lambda: ApproxFilter(1, 1, slack=0.5), lambda: ZCDPFilter(1, 1.0)):
         with pytest.raises(ParameterError, match="promises nothing"):
             make()
 
@@ -141,6 +142,23 @@ def test_a_forked_child_has_no_budget_even_if_the_lock_was_held(held):
     if held:
         session._lock.release()
     session.spend(PureDP(1))
+
+
+def test_a_grandchild_with_the_number_of_the_process_that_opened_the_budget_has_none(monkeypatch):
+    session, number = PureFilter(1), os.getpid()
+
+    def spend():
+        monkeypatch.setattr(os, "getpid", lambda: number)
+        return _refuses(lambda: session.spend(PureDP(1)))
+
+    assert in_child(spend) is True
+    session.spend(PureDP(1))
+
+
+def test_a_fork_that_python_did_not_see_is_told_by_its_number(monkeypatch):
+    session = PureFilter(1)
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    assert _refuses(lambda: session.spend(PureDP(1)))
 
 
 def _refuses(ask):

@@ -147,6 +147,29 @@ def test_pure_and_approximate_readings_are_the_sums():
         approx.epsilon(1e-7)
 
 
+def test_a_delta_spent_exactly_is_enough():
+    share = Fraction(1, 3 * 10**17)
+    meter = Odometer(ApproxDP)
+    meter.spend(ApproxDP(Fraction(1, 3), share))
+    assert meter.epsilon(share) == math.nextafter(1 / 3, 1)
+    with pytest.raises(NoSoundConversion, match="larger delta"):
+        meter.epsilon(share * Fraction(10**20 - 1, 10**20))
+
+
+def test_the_largest_totals_have_a_reading_or_say_that_they_have_none():
+    meter = Odometer(ZCDP)
+    meter.spend(ZCDP(1.6e308))  # the next power of 5/4 is beyond all floats
+    with pytest.raises(NoSoundConversion):
+        meter.epsilon(0.1)
+    assert 1e300 < reading(GaussianDP, GaussianDP(1e151)) < 1e308
+
+
+def reading(notion, promise):
+    meter = Odometer(notion)
+    meter.spend(promise)
+    return meter.epsilon(0.1)
+
+
 def test_no_epsilon_is_read_where_none_is_proven():
     meter = Odometer(ZCDP)
     meter.spend(ZCDP(0.1, 1e-9))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
 from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import round_down, round_up
@@ -19,7 +21,7 @@ from discreet.privacy.claim_pairs import NormalPair
 from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.privacy.rounding import root_upward
 
-_GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY = 1e-4, 64, 1024, 1e-300
+_GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
 
 Part = tuple[Pair | None, Guarantee | None, int]
 
@@ -47,7 +49,7 @@ class DirectedLoss:
         if self._made:
             return
         self._made = True
-        factors = None if self.pairs is None else gathered(self.pairs)
+        factors = None if self.pairs is None else _families(self.pairs)
         self._contour = ContourEngine(factors) if factors else None
         more = not self.attained and any(_says_more(claim) for _, claim, _ in self.parts)
         if more or self._contour is None:
@@ -92,13 +94,24 @@ class DirectedLoss:
         if delta == 0.0:
             return _enclosure(Bounds(min(self.least_max_loss(), largest), largest, largest, found.method))
         for engine in self._engines():
-            found = _met(found, engine.epsilon(delta, tolerance))
+            answer = _computed(lambda engine=engine: engine.epsilon(delta, tolerance))  # type: ignore[misc]
+            found = found if answer is None else _met(found, answer)
         if self._too_wide(found, tolerance, 1.0) and self.pairs is not None:
-            from discreet.privacy.accounting.lattice import enclose_epsilon
-
             wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(_middle(found), 1e-3)
-            found = _met(found, _bounds(enclose_epsilon(self.pairs, delta, tolerance=wanted)), attained=self.attained)
+            answer = _computed(lambda: self._on_lattice(None, delta, wanted))
+            found = found if answer is None else _met(found, answer, attained=self.attained)
         return _enclosure(found)
+
+    def _on_lattice(self, epsilon: float | None, delta: float, tolerance: float) -> Bounds:
+        """Ask the tilted lattice: for delta at an epsilon, or for epsilon at a delta."""
+        from discreet.privacy.accounting.lattice import enclose_delta, enclose_epsilon
+
+        pairs = self.pairs or []
+        if epsilon is not None:
+            found = enclose_delta(pairs, epsilon, tolerance=tolerance)
+        else:
+            found = enclose_epsilon(pairs, delta, tolerance=tolerance)
+        return Bounds(found.lower, found.estimate, found.upper, found.method)
 
     def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
         normal = self.gaussian
@@ -112,12 +125,12 @@ class DirectedLoss:
         if epsilon >= self.max_loss():
             return _enclosure(Bounds(0.0, 0.0, 0.0, "epsilon is at least the sum of the largest losses"))
         for engine in self._engines():
-            found = _met(found, engine.delta(epsilon, tolerance))
+            answer = _computed(lambda engine=engine: engine.delta(epsilon, tolerance))  # type: ignore[misc]
+            found = found if answer is None else _met(found, answer)
         if self._too_wide(found, tolerance, found.upper if found else 1.0) and self.pairs is not None:
-            from discreet.privacy.accounting.lattice import enclose_delta
-
             wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(epsilon, 1e-3)
-            found = _met(found, _bounds(enclose_delta(self.pairs, epsilon, tolerance=wanted)), attained=self.attained)
+            answer = _computed(lambda: self._on_lattice(epsilon, 0.0, wanted))
+            found = found if answer is None else _met(found, answer, attained=self.attained)
         return _enclosure(found or Bounds(0.0, 1.0, 1.0, "nothing is known"))
 
     def renyi(self, alpha: float) -> Enclosure:
@@ -125,15 +138,18 @@ class DirectedLoss:
         self._make()
         normal = self.gaussian
         if normal is not None:
-            ends = [alpha * float(Fraction(pair.mu) ** 2) / 2 for pair in normal]
-            return Enclosure.outward(ends[0] * (1 - 2**-50), ends[1] * (1 + 2**-50), method="closed form", floor=0.0)
+            milder, worse = (Fraction(alpha) * Fraction(pair.mu) ** 2 / 2 for pair in normal)
+            return Enclosure(round_down(milder), round_down(milder), round_up(worse), "closed form")
         largest = self.max_loss()
         low, high = 0.0, largest
         method = "largest loss"
         for engine in (self._contour, self._axis):
             if engine is None:
                 continue
-            value, error = sum_of_moments(engine, alpha - 1)
+            try:
+                value, error = sum_of_moments(engine, alpha - 1)
+            except (ArithmeticError, Unsuitable):
+                continue
             if engine.infinite[0] > 0:
                 value = math.inf
             if engine is self._contour and engine.infinite[1] == 0 and math.isfinite(value):
@@ -149,14 +165,13 @@ class DirectedLoss:
         """Return an upper bound on epsilon at a delta without any integral: the Renyi bound, or the largest losses."""
         if delta == 0.0 or self._single(lambda pair: pair.max_loss()) is not None:
             return math.inf
-        bounds = [engine.ceiling(delta) for engine in self._engines()]
-        return min([self.max_loss(), *bounds])
+        return min([self.max_loss(), *(_ceiling(engine.ceiling, delta, math.inf) for engine in self._engines())])
 
     def delta_ceiling(self, epsilon: float) -> float:
         """Return an upper bound on delta at an epsilon without any integral."""
         if self._single(lambda pair: pair.max_loss()) is not None:
             return 1.0
-        return min([1.0, *(engine.delta_ceiling(epsilon) for engine in self._engines())])
+        return min([1.0, *(_ceiling(engine.delta_ceiling, epsilon, 1.0) for engine in self._engines())])
 
     def max_loss(self) -> float:
         """Return an upper bound on the largest total loss: each part's largest, or its pure promise."""
@@ -201,7 +216,7 @@ class DirectedLoss:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""
         if found is None or not math.isfinite(found.upper):
             return True
-        if scale < _TINY:
+        if scale < _TINY or _HOPELESS < self.max_loss() < math.inf:
             return False
         if self.pairs is not None and len(self.pairs) > _MANY and found.lower > 0:
             return False  # one grid for each of many kinds costs more than a narrower answer is worth
@@ -244,9 +259,18 @@ def _says_more(claim: Guarantee | None) -> bool:
     return claim is not None and not isinstance(claim, PureDP | ApproxDP)
 
 
+def _families(pairs: list[tuple[Pair, int]]) -> list[Factor] | None:
+    """Return the factors of the pairs, or None where a family does not know one or its numbers leave the floats."""
+    with np.errstate(all="ignore"):
+        try:
+            return gathered(pairs)
+        except ArithmeticError:
+            return None
+
+
 def _moment_factor(pair: Pair | None, claim: Guarantee | None, count: int) -> Factor | None:
     """Return whatever bounds the moments of a part."""
-    factors = None if pair is None else gathered(flattened([(pair, count)]))
+    factors = None if pair is None else _families(flattened([(pair, count)]))
     known = factors[0] if factors and len(factors) == 1 else None
     if claim is None or not (_says_more(claim) or known is None):
         return known
@@ -272,8 +296,24 @@ def _met(found: Bounds | None, other: Bounds, *, attained: bool = False) -> Boun
     return Bounds(min(lower, upper), min(max(sharper.estimate, lower), upper), upper, sharper.method)
 
 
-def _bounds(found: Enclosure) -> Bounds:
-    return Bounds(found.lower, found.estimate, found.upper, found.method)
+def _ceiling(ask: Callable[[float], float], value: float, trivial: float) -> float:
+    """Return a cheap bound, or the trivial one where it is not a number or cannot be computed."""
+    with np.errstate(all="ignore"):
+        try:
+            found = ask(value)
+        except (ArithmeticError, ValueError, Unsuitable):
+            return trivial
+    return trivial if math.isnan(found) else found
+
+
+def _computed(answer: Callable[[], Bounds]) -> Bounds | None:
+    """Return an engine's answer, or None where numbers leave the range of floats on the way: it claims nothing."""
+    with np.errstate(all="ignore"):
+        try:
+            found = answer()
+        except (ArithmeticError, ValueError, Unsuitable):
+            return None
+    return None if math.isnan(found.lower) or math.isnan(found.upper) else found
 
 
 def _middle(found: Bounds | None) -> float:
