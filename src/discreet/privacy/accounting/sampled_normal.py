@@ -9,8 +9,8 @@ point of angle mu y, so its angle is between 0 and mu y, and cos(mu y/2) w(x) <=
 integrand is at most n(x) w(x)^(Re a) e^(y^2/2 + |t| mu |y|), times cos(mu y/2)^(-c) when adding, c > 0; its integral
 along the line at height y is at most M(c) times that factor F(y), and the rule with step h is off by at most 2 M(c)
 F(y)/(e^(2 pi y/h) - 1), for any y < pi/mu (Trefethen, Weideman 2014, theorem 5.1). Cutting the sum at x = X loses at
-most e^(E(X)) (h + 1/(X - A)), because the logarithm E of the integrand falls at least at the slope X - A there, A = max(Re a, 0) mu;
-likewise on the left.
+most e^(E(X)) (h + 1/(X - A)), because the logarithm E of the integrand falls at least at the slope X - A there, A =
+max(Re a, 0) mu; likewise on the left.
 """
 
 from __future__ import annotations
