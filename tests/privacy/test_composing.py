@@ -49,7 +49,7 @@ KINDS = [
     randomized_response_loss(0.4, categories=5),
     bounded_range_loss(0.3),
     above_threshold_loss(0.2),
-    table_loss([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 3)] * 3),
+    table_loss([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 3)] * 3, relation=Relation.ADD_REMOVE),
     PureDP(0.1).loss,
     ApproxDP(0.1, 1e-7).loss,
     ZCDP(0.02).loss,
@@ -130,12 +130,25 @@ def test_two_tables_compose_to_their_product(first, second, third, fourth, level
     rows = [[Fraction(w, sum(row)) for w in row] for row in (first, second, third, fourth)]
     if len(first) != len(second) or len(third) != len(fourth):
         return
-    loss = table_loss(rows[0], rows[1]) + table_loss(rows[2], rows[3])
+    loss = table_loss(rows[0], rows[1], relation=ADD_REMOVE) + table_loss(rows[2], rows[3], relation=ADD_REMOVE)
     p, q = product(law(*first), law(*third)), product(law(*second), law(*fourth))
     for view, ends in ((loss.remove, (p, q)), (loss.add, (q, p))):
         found = view.delta(level)
         assert at_most(hockey_stick(*ends, level), found.upper)
         assert at_most(ball(found.lower), hockey_stick(*ends, level))
+
+
+@pytest.mark.theorem("PrivacyLoss.privacy")
+def test_where_a_row_is_changed_each_release_may_go_its_own_way():
+    half, quarter = [Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 4), Fraction(3, 4)]
+    for relation in (CHANGE_ONE, Relation.UNSTATED):
+        both = table_loss(half, quarter, relation=relation) + table_loss(quarter, half, relation=relation)
+        assert both.max_loss().upper >= math.log(4)
+        assert both.delta(0).upper >= 0.3125
+        assert both.remove.delta(0).upper >= 0.3125
+    one_way = table_loss(half, quarter, relation=ADD_REMOVE) + table_loss(quarter, half, relation=ADD_REMOVE)
+    assert one_way.max_loss().upper == pytest.approx(math.log(3))
+    assert one_way.delta(0).upper == pytest.approx(0.25)
 
 
 def test_both_directions_are_kept_and_the_worse_one_counts():

@@ -108,8 +108,15 @@ class PrivacyLoss:
         claim: Guarantee | None = None,
         sampler: Sampler = Sampler.EVERYONE,
     ) -> PrivacyLoss:
-        """Price a release whose two directions differ: pairs for a removed person, pairs for an added one."""
-        release = Release(tuple(_checked(remove)), tuple(_checked(add)), claim, sampler=sampler)
+        """Price a release whose two directions differ: pairs for a removed person, pairs for an added one.
+
+        Only under add/remove do all releases go the same way. Where a row is changed, one release may see the first
+        law of its pair and the next the second, so unless the relation is add/remove both directions get all pairs.
+        """
+        removed, added = tuple(_checked(remove)), tuple(_checked(add))
+        if relation is not Relation.ADD_REMOVE:
+            removed = added = tuple(dict.fromkeys((*removed, *added)))
+        release = Release(removed, added, claim, sampler=sampler)
         return cls(((release, 1),), _stated(relation, claim))
 
     @classmethod

@@ -156,7 +156,7 @@ def tables(random: Random) -> Case:
     """One finite table, repeated up to thirty times."""
     p, q, count = _table(random, MOST_OUTCOMES)
     atoms = table(p, q, count)
-    loss = privacy.table_loss(p, q) * count
+    loss = privacy.table_loss(p, q, relation=Relation.ADD_REMOVE) * count
     return Case(f"table {p} {q} x {count}", loss, curve_of(atoms), curve_of(reversed_atoms(atoms)))
 
 
@@ -180,7 +180,7 @@ def coins(random: Random) -> Case:
     count = repetitions(random)
     second = Fraction(random.randint(5, 90), 100)
     first = second + (1 - second) * Fraction(min(0.9, log_uniform(random, 1e-2, 3) / math.sqrt(count)))
-    loss = privacy.table_loss((first, 1 - first), (second, 1 - second)) * count
+    loss = privacy.table_loss((first, 1 - first), (second, 1 - second), relation=Relation.ADD_REMOVE) * count
     words = f"coins {float(first)} {float(second)} x {count}"
     return Case(words, loss, binomial(count, first, second), binomial(count, 1 - second, 1 - first))
 
@@ -194,7 +194,8 @@ def mixtures(random: Random) -> Case:
     normal = random.random() < 0.5
     base = gaussian(1 / Fraction(sigma) ** 2) if normal else laplace(1 / Fraction(sigma))
     noise = privacy.gaussian_loss(sigma) if normal else privacy.laplace_loss(sigma)
-    finite = privacy.table_loss(p, q) * count + privacy.randomized_response_loss(epsilon, categories=categories) * times
+    one = privacy.table_loss(p, q, relation=Relation.ADD_REMOVE)
+    finite = one * count + privacy.randomized_response_loss(epsilon, categories=categories) * times
     words = f"{'Gaussian' if normal else 'Laplace'} {sigma}, table {p} {q} x {count}, response {epsilon} among "
     words += f"{categories} x {times}"
     return Case(words, noise + finite, beside(base, atoms), beside(base, reversed_atoms(atoms)))

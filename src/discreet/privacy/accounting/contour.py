@@ -66,8 +66,9 @@ class Moments:
     def __init__(self, factors: list[Factor]) -> None:
         """Start with no order known."""
         self.factors = factors
-        self._kept: dict[float, tuple[float, float]] = {}
-        self._slopes: dict[float, tuple[float, float]] = {}
+        # by how they were asked for: orders asked together, or with slopes, may differ in the last digit
+        self._kept: dict[tuple[float, ...], list[tuple[float, float]]] = {}
+        self._slopes: dict[float, tuple[tuple[float, float], tuple[float, float]]] = {}
         self.known: dict[float, tuple[float, float]] = {}
 
     def begin(self) -> None:
@@ -76,18 +77,19 @@ class Moments:
 
     def __call__(self, order: float) -> float:
         """Return an upper bound on K(order), infinite where it cannot be computed."""
-        self.ask([order])
+        if order not in self.known:
+            self.ask([order])
         value, error = self.known[order]
         return value + error
 
     def ask(self, orders: list[float]) -> None:
         """Make K known at several orders at once."""
-        new = [order for order in orders if order not in self._kept]
-        if new:
-            for order, *pairs in zip(new, *(factor.log_moments(new) for factor in self.factors), strict=True):
-                self._keep(order, pairs)
-        for order in orders:
-            self.known[order] = self._kept[order]
+        key = tuple(orders)
+        if key not in self._kept:
+            moments = (factor.log_moments(orders) for factor in self.factors)
+            self._kept[key] = [_total(pairs) for pairs in zip(*moments, strict=True)]
+        for order, found in zip(orders, self._kept[key], strict=True):
+            self.known.setdefault(order, found)
 
     def slopes(self, order: float) -> tuple[float, float]:
         """Return about K' and K'' at an order: the mean and the variance of the tilted loss."""
@@ -96,15 +98,11 @@ class Moments:
                 found = [factor.local(order) for factor in self.factors]
             except Unsuitable:
                 found = [((math.inf, math.inf), (math.inf, math.inf))]
-            self._keep(order, [moment for moment, _ in found])
-            self._slopes[order] = sum(slope[0] for _, slope in found), sum(slope[1] for _, slope in found)
-        self.known[order] = self._kept[order]
-        return self._slopes[order]
-
-    def _keep(self, order: float, pairs: Iterable[tuple[float, float]]) -> None:
-        """Remember K at an order: the sum over factors, infinite where one of them is."""
-        value, error = (math.fsum(ends) for ends in zip(*pairs, strict=True))
-        self._kept[order] = (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
+            slopes = sum(slope[0] for _, slope in found), sum(slope[1] for _, slope in found)
+            self._slopes[order] = _total([moment for moment, _ in found]), slopes
+        moment, slopes = self._slopes[order]
+        self.known.setdefault(order, moment)
+        return slopes
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """Return the least Chernoff bound on ln(delta - infinite mass) that was found, and its order."""
@@ -168,6 +166,12 @@ class Moments:
         if abs(share) < _OFF_CENTRE:  # some closed forms divide by s + 1/2
             share = math.copysign(_OFF_CENTRE, share)
         return size(share), -1 / (1 + math.exp(-share))
+
+
+def _total(moments: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the sum of K over factors and that of its errors, infinite where one of them is."""
+    value, error = (math.fsum(ends) for ends in zip(*moments, strict=True))
+    return (value, error) if math.isfinite(value + error) else (math.inf, math.inf)
 
 
 def log_constant(order: float) -> float:

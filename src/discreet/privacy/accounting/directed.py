@@ -239,6 +239,7 @@ def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Bou
 
 def sum_of_moments(engine: ContourEngine, order: float) -> tuple[float, float]:
     """Return K at an order and its error."""
+    engine.moments.begin()
     engine.moments(order)
     return engine.moments.known[order]
 
