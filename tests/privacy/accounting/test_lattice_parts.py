@@ -107,7 +107,7 @@ def test_both_layouts_of_a_density_are_of_second_order_and_an_atom_off_the_grid_
 @pytest.mark.parametrize("step", [0.5, 0.01])
 def test_quadrature_gives_masses_and_moments_of_half_cells(density, kind, step):
     rate = 1.0 if kind is Sampling.NONE else 0.2
-    mapped, grid = LossMap(kind, rate), Grid(step, 0.0)
+    mapped, grid = LossMap.of(kind, rate), Grid(step, 0.0)
     nodes, wobble = laid_out(density, mapped, grid, REACH)
     assert nodes.error < 1e-15
     assert wobble < 1e-12

@@ -15,6 +15,7 @@ _SWEEPS = 12
 _MOST_GIVEN = 0.45
 _LEAST = 1e-300
 _MARGIN = 1e-9
+_LARGEST_TURN = 500.0
 _RESIDUALS = 10.0 ** np.arange(-19.0, -2.0)
 
 
@@ -116,20 +117,27 @@ def _merged_down(
 ) -> bool:
     """Balance an atom at the grid loss below it with bins further below, nearest first."""
     wanted = weight * -math.expm1(-off) * (1 - margin)
-    count = np.arange(1, place + 1)
-    pull, back = np.expm1(np.minimum(count * step, 500.0)), np.exp(np.minimum(theta * step * count, 500.0))
+    count = np.arange(1, min(place, _nearby(step, theta)) + 1)
+    pull, back = np.expm1(count * step), np.exp(theta * step * count)
     offered = total[place - count] * back  # in the tilt of the atom's new place
     return _taken(total, place, place - count, weight, wanted, offered, offered * pull)
 
 
 def _merged_up(total: Floats, place: int, off: float, weight: float, step: float, theta: float, margin: float) -> bool:
     """Balance an atom at the grid loss above it with bins further above, nearest first."""
-    up = math.exp(min(theta * step, 500.0))
+    if _nearby(step, theta) < 1:
+        return False
+    up = math.exp(theta * step)
     wanted = weight * up * math.expm1(step - off) * (1 + margin)
-    count = np.arange(1, len(total) - place - 1)
-    pull, back = -np.expm1(-count * step), np.exp(-np.minimum(theta * step * count, 500.0))
+    count = np.arange(1, min(len(total) - place - 2, _nearby(step, theta)) + 1)
+    pull, back = -np.expm1(-count * step), np.exp(-theta * step * count)
     offered = total[place + 1 + count] * back
     return _taken(total, place + 1, place + 1 + count, weight * up, wanted, offered, offered * pull)
+
+
+def _nearby(step: float, theta: float) -> int:
+    """Return how many bins away no exponential leaves the range of floats."""
+    return math.floor(min(_LARGEST_TURN / (step * max(1.0, theta)), 1e9))
 
 
 def _taken(

@@ -13,6 +13,12 @@ from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 
 Indices = NDArray[np.int64]
 LEAST = 5e-324
+MOST_VALUES = 1 << 22
+_SAME = 1e-12  # atoms this near each other, relative to the largest, count as one where a spacing is read
+
+
+class TooLarge(ValueError):
+    """A layout would need more room, or larger numbers, than there is: the interval found so far is the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +87,14 @@ class Measure:
     """A measure of losses under P that stands for one side of the truth, and how far each loss may be off.
 
     `infinite` is rounded to the sound side, and `wobble` bounds the distance of a listed loss from the true one.
+    `log_excess` is ln of the total mass where a measure is more than a law, else 0.
     """
 
     atoms: Atoms
     nodes: Nodes | None
     infinite: float
     wobble: float
+    log_excess: float = 0.0
 
 
 class Source(ABC):
@@ -102,6 +110,9 @@ class Source(ABC):
     @abstractmethod
     def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:
         """Lay the law out: `upper` keeps what is cut off (high at infinity, low at the edge), else it is dropped."""
+
+    def forget(self) -> None:  # noqa: B027  most keep nothing
+        """Free what was kept between the two sides."""
 
     def lattice(self) -> tuple[float, float] | None:
         """Return an anchor and a spacing on which heavy atoms lie, where there are any."""
@@ -119,7 +130,7 @@ class AtomSource(Source):
 
     def extent(self, reach: Reach) -> tuple[float, float]:  # noqa: ARG002  all atoms are within reach
         """Return the extreme losses."""
-        places = self.sides[1].loss
+        places = np.concatenate([side.loss for side in self.sides])
         return (float(np.min(places)), float(np.max(places))) if len(places) else (0.0, 0.0)
 
     def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:  # noqa: ARG002  as above
@@ -131,6 +142,7 @@ class AtomSource(Source):
         places = np.unique(self.sides[1].loss)
         if not len(places):
             return None
+        places = places[np.diff(places, prepend=-math.inf) > _SAME * float(np.max(np.abs(places)))]
         gap = float(places[-1] - places[0])
         if self._step is not None:
             return float(places[0]), self._step

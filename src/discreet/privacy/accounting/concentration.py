@@ -65,7 +65,7 @@ def _on_grid(loss: DirectedLoss) -> float:
         following = order * _RATIO
         bound = loss.renyi(following).upper / order * (1 + 2.0**-50)
         worst = max(worst, bound)
-        if largest / following <= worst:
+        if largest / following * (1 + 2.0**-50) <= worst:
             return worst
         order = following
     return max(worst, largest / order * (1 + 2.0**-50))

@@ -25,7 +25,7 @@ The real axis gives the Renyi bound, which is a ceiling for every answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,6 +199,8 @@ class Contour:
         self.order, self.kernel, self.smoothing = order, kernel, smoothing
         self.sign = 1.0 if order > 0 else -1.0
         self._values: dict[float, Value] = {}
+        self._levels: list[tuple[float, float]] = []
+        self._counted = -1
         self._ready: dict[int, tuple[Complexes, Floats, Floats]] = {}
         self.extra = [NormalFactor(smoothing * smoothing)] if smoothing else []
         self.moments = moments
@@ -229,15 +231,17 @@ class Contour:
             return 2 * self.kernel.limit / count
         return 2 * math.pi / window
 
-    def _chernoff(self, epsilon: float) -> Iterator[tuple[float, float]]:
-        """Yield orders with bounds on ln of the integral by its moment there; what bounds it by 1 comes for nothing."""
-        yield 0.0, 0.0
-        if self.order < 0:
-            yield -1.0, epsilon
-        for order, (value, error) in self.moments.known.items():
-            if order != self.order and math.isfinite(value) and (order > 0) == (self.order > 0):
-                smooth = self._smooth_moment(order) + UNIT * abs(self._smooth_moment(order))
-                yield order, value + error + smooth - order * epsilon + log_constant(order) + 1e-9
+    def _chernoff(self, epsilon: float) -> list[tuple[float, float]]:
+        """Return orders with bounds on ln of the integral by its moment there; what bounds it by 1 costs nothing."""
+        known = self.moments.known
+        if len(known) != self._counted:
+            self._counted = len(known)
+            self._levels = [(0.0, 0.0)] + ([(-1.0, 0.0)] if self.order < 0 else [])
+            for order, (value, error) in known.items():
+                if order != self.order and math.isfinite(value) and (order > 0) == (self.order > 0):
+                    smooth = self._smooth_moment(order) + UNIT * abs(self._smooth_moment(order))
+                    self._levels.append((order, value + error + smooth + log_constant(order) + 1e-9))
+        return [(order, level - order * epsilon) for order, level in self._levels]
 
     def _smooth_moment(self, order: float) -> float:
         return self.smoothing**2 * order * (order + 1) / 2

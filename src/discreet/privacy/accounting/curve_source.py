@@ -8,10 +8,12 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.laws.pair import Pair
-from discreet.privacy.accounting.cells import Atoms, Grid, Measure, Reach, Source
+from discreet.privacy.accounting.cells import Atoms, Grid, Measure, Reach, Source, TooLarge
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 
 _MOST_DOTS = 1 << 10
+_MOST_COSTLY_DOTS = 96
+_HIGHEST = 700.0
 _FARTHEST = 600.0
 
 
@@ -51,14 +53,29 @@ class CurveSource(Source):
             return Measure(Atoms.of([0.0], [0.0], 0.0), None, 0.0, 0.0)
         low, high = self.extent(reach)
         first, last = math.floor((low - grid.anchor) / grid.step) - 1, math.ceil((high - grid.anchor) / grid.step) + 1
-        stride = max(1, -(-(last - first) // _MOST_DOTS))
+        most = _MOST_COSTLY_DOTS if _costly(self.pair) else _MOST_DOTS
+        stride = max(1, -(-(last - first) // most))
         index = np.arange(first, last + stride, stride)
         losses = grid.loss(index)
+        if float(np.max(np.abs(losses))) > _HIGHEST:
+            raise TooLarge("the levels of a curve are too far out")
         dots = _dots(self.pair, tuple(float(loss) for loss in losses))
         corners, mass, infinite = _polygon(losses, dots)
         keep = mass > 0
         atoms = Atoms(corners[keep], np.log(mass[keep]), np.full(int(np.count_nonzero(keep)), 4096 * UNIT))
-        return Measure(atoms, None, min(infinite, 1.0), 8 * UNIT * float(np.max(np.abs(losses))))
+        total = (math.fsum(mass) + infinite) * (1 + 2 * ELEMENTARY + 8192 * UNIT)
+        wobble = 8 * UNIT * float(np.max(np.abs(losses)))
+        return Measure(atoms, None, min(infinite, 1.0), wobble, max(math.log(total) * (1 + ELEMENTARY), 0.0))
+
+
+def _costly(pair: object) -> bool:
+    """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
+    from discreet.privacy.composed_pair import ComposedPair
+
+    if isinstance(pair, ComposedPair):
+        return True
+    inner = [getattr(pair, name, None) for name in ("base", "pair", "inner")] + list(getattr(pair, "pairs", ()))
+    return any(_costly(one) for one in inner if isinstance(one, Pair))
 
 
 @lru_cache(maxsize=64)

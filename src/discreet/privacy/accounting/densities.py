@@ -9,13 +9,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.privacy.accounting.cells import LEAST, Atoms, Grid, Indices, Measure, Nodes, Reach, Source
+from discreet.privacy.accounting.cells import (
+    LEAST,
+    MOST_VALUES,
+    Atoms,
+    Grid,
+    Indices,
+    Measure,
+    Nodes,
+    Reach,
+    Source,
+    TooLarge,
+)
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 from discreet.privacy.accounting.loss_map import LossMap, Sampling
 
 _MOST_NODES = 12
 _GOOD_ENOUGH = 2.0**-58
-_MOST_PANELS = 1 << 22
+_MOST_PANELS = 1 << 18
+_STEEPEST = 1e60
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +175,8 @@ class DensitySource(Source):
 
     def extent(self, reach: Reach) -> tuple[float, float]:
         """Return the losses at the ends of what is followed."""
+        if self.density.scale > _STEEPEST:
+            raise TooLarge("squares of the losses leave the range of floats")
         losses = self.mapped.loss(self.density.base_loss(np.array(self.density.span(reach, self.mapped.kind))))
         if self.mapped.kind is Sampling.FIXED:
             losses = np.array([-losses[1], losses[1]])
@@ -184,6 +198,10 @@ class DensitySource(Source):
         if below > 0:
             atoms = Atoms.joined(atoms, Atoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800))
         return Measure(atoms, nodes, above, wobble)
+
+    def forget(self) -> None:
+        """Free the nodes."""
+        self._latest = None
 
     def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> Atoms:
         """Return the atom at loss 0 of a sample of fixed size: all mass that is neither above nor below."""
@@ -208,6 +226,8 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     ends = mapped.loss(density.base_loss(np.array([low, high])))
     half = grid.step / 2
     first, last = (math.floor((float(ends[0]) - grid.anchor) / half), math.ceil((float(ends[1]) - grid.anchor) / half))
+    if last - first > MOST_VALUES // 2:
+        raise TooLarge("too many cells")
     index: Indices = np.arange(first, last + 1)
     edges = np.clip(density.place(mapped.inverse(Grid(half, grid.anchor).loss(index))), low, high)
     edges[0], edges[-1] = low, high
@@ -217,6 +237,8 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     if np.max(np.diff(breaks), initial=0.0) > widest:
         breaks = np.union1d(breaks, np.linspace(low, high, math.ceil((high - low) / widest) + 1))
     left, width = breaks[:-1], np.diff(breaks)
+    if not len(width):
+        raise TooLarge("the density is narrower than its rounding")
     owner = np.clip(np.searchsorted(edges, left + width / 2, side="right") - 1, 0, len(index) - 2) + first
     narrow = width <= float(np.max(width)) / 16  # where panels differ much in width, so do the rules that suffice
     groups = [
@@ -239,14 +261,18 @@ def _nodes(
     """Return the nodes of some panels with one rule for all, and a bound on the error of a loss."""
     farthest = max(abs(float(left[0])), abs(float(left[-1] + width[-1])))
     count, relative = _rule_size(density, float(np.max(width)), farthest, step)
+    if len(left) * count > MOST_VALUES:
+        raise TooLarge("too many nodes")
     places, weights = _gauss(count)
     x = (left[:, None] + width[:, None] * places).ravel()
     base = density.base_loss(x)
     loss = mapped.loss(base)
-    log_mass = density.log_density(x) + mapped.log_factor(base, loss)
-    log_mass += (np.log(width)[:, None] + np.log(weights)).ravel()
+    log_density, log_width, log_weights = density.log_density(x), np.log(width)[:, None], np.log(weights)
+    log_mass = log_density + mapped.log_factor(base, loss) + (log_width + log_weights).ravel()
     doubt = mapped.doubt(base, loss)
-    slack = UNIT * (64 + 8 * (x * x + np.abs(base) + np.abs(loss) + np.abs(log_mass))) + doubt
+    # a narrow density is high where a panel is narrow: the terms count one by one, since their sum may be small
+    terms = np.abs(log_density) + (np.abs(log_width) + np.abs(log_weights)).ravel()
+    slack = UNIT * (64 + 8 * (x * x + np.abs(base) + np.abs(loss) + np.abs(log_mass) + terms)) + doubt
     turned = np.abs(loss) + (np.abs(base) + 2 * density.offset) * mapped.slope(base, loss)
     return Nodes(loss, log_mass, slack, np.repeat(owner, count), relative), float(np.max(16 * UNIT * turned + doubt))
 

@@ -57,29 +57,35 @@ class SpectrumProduct:
         self._phase = np.zeros(bins)
         self._excess = np.zeros(bins)  # sum of k log(1 + b/|G|)
         self._terms = np.zeros(bins)  # sum of magnitudes that entered an exponent
+        self._kinds = 0
 
     def multiply(self, vector: Floats, times: int) -> None:
         """Multiply by a power of a vector's spectrum."""
         spectrum = np.fft.rfft(vector, n=self.size)
-        size = min(float(np.sum(vector)) * (1 + 1e-8), math.sqrt(self.size) * _norm(vector[vector > 0]))
+        size = min(float(np.sum(np.abs(vector))) * (1 + 1e-8), math.sqrt(self.size) * _norm(vector[vector != 0]))
         bound = transform_error(self.size) * size * (1 + 1e-12) + 2 * _TINY
         magnitude = np.maximum(np.abs(spectrum), _TINY)
         logs, phases = np.log(magnitude), np.angle(spectrum)
+        self._kinds += 1
         self._log_magnitude += times * logs
         self._phase += times * phases
         self._excess += times * np.log1p(bound / magnitude)
         self._terms += times * (np.abs(logs) + np.abs(phases) + ELEMENTARY)
 
     def inverse(self) -> tuple[Floats, float]:
-        """Return the convolution and a bound on the Euclidean norm of its error."""
+        """Return the convolution and a bound on the Euclidean norm of its error, infinite where that is hopeless."""
+        exponent_error = (ELEMENTARY + 2 * self._kinds * UNIT) * (self._terms + 4.0)
+        highest = self._log_magnitude + self._excess * (1 + ELEMENTARY + 2 * self._kinds * UNIT) + exponent_error
+        if not (np.all(highest < 300.0) and np.all(exponent_error < 1.0)):
+            return np.zeros(self.size), math.inf
         size = np.exp(np.maximum(self._log_magnitude, -745.0))
         values: Complexes = size * np.exp(1j * self._phase)
-        exponent_error = ELEMENTARY * (self._terms + 4.0)
-        highest = self._log_magnitude + self._excess + exponent_error
-        if not (np.all(np.isfinite(values)) and np.all(highest < 300.0) and np.all(exponent_error < 1.0)):
-            return np.zeros(self.size), math.inf
         ceiling = np.exp(highest)
-        wrong = ceiling * -np.expm1(-self._excess) + ceiling * np.expm1(2 * exponent_error) + 1e-300
+        wrong = (
+            ceiling * -np.expm1(-self._excess * (1 + ELEMENTARY + 2 * self._kinds * UNIT))
+            + ceiling * np.expm1(2 * exponent_error)
+            + 1e-300
+        )
         error = math.sqrt(2.0 / self.size) * (_norm(wrong) + transform_error(self.size) * (_norm(size) + _norm(wrong)))
         return np.fft.irfft(values, n=self.size), error * (1 + 1e-9)
 

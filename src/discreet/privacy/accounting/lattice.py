@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from fractions import Fraction
 
-from discreet.errors import ParameterError
+from discreet.errors import AssumptionFailed, ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import round_down, round_up
+from discreet.privacy.accounting.cells import TooLarge
 from discreet.privacy.accounting.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice_composition import Composed
-from discreet.privacy.accounting.lattice_plan import Parts, Plan, Target
+from discreet.privacy.accounting.lattice_plan import Answer, Parts, Plan, Target
 
 _METHOD = "tilted lattice: connected dots above, one kernel on both laws below, one Fourier transform"
 _STEPS, _SECANTS = 80, 8
 _NOTHING = 1e-290
+_ROUNDING = 1e-9
+_FAR_BELOW = -40.0
 
 
 def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosure:
@@ -32,6 +38,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     level = float(epsilon)
     if math.isnan(level):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
+    _check_tolerance(tolerance)
     plan = Plan(parts)
     low, high = plan.infinite()
     largest = plan.largest_loss()[1]
@@ -39,13 +46,16 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
         return _enclosed(1.0, 1.0)
     if level >= largest or level == math.inf:
         return _enclosed(low, high)
+    if level < _FAR_BELOW:  # delta is at least 1 - e^epsilon
+        return _enclosed(math.nextafter(1.0, 0.0), 1.0)
     if not plan.kinds:
         return Enclosure.outward(-math.expm1(level), -math.expm1(level), method=_METHOD)
     best = [max(low, plan.alone(lambda pair: pair.delta(level).lower)), 1.0]
-    for answer in plan.passes(Target(level, None), tolerance):
+    for answer in _answers(plan, Target(level, None), tolerance):
         if answer.lower is not None:
             best[0] = max(best[0], _exp_down(answer.lower.log_delta(level, upper=False)))
-        best[1] = max(min(best[1], _exp_up(answer.upper.log_delta(level, upper=True))), best[0])
+        best[1] = min(best[1], _exp_up(answer.upper.log_delta(level, upper=True)))
+        _keep_in_order(best)
         answer.width = (best[1] - best[0]) / best[1] if best[1] > _NOTHING else 0.0
     return _enclosed(best[0], best[1])
 
@@ -62,32 +72,54 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosur
     >>> bounds.lower < 2.594383380 < bounds.upper, bounds.width < 1e-4
     (True, True)
     """
-    goal = float(delta)
-    if not 0.0 <= goal <= 1.0:
+    if not 0 <= delta <= 1:
         raise ParameterError(f"delta must lie in [0, 1], got {delta}", parameter="delta")
+    _check_tolerance(tolerance)
+    goal, generous = round_down(Fraction(delta)), round_up(Fraction(delta))
     plan = Plan(parts)
     low, high = plan.infinite()
     if goal == 1.0:
         return _enclosed(0.0, 0.0)
-    if low > goal:
+    if low > generous:
         return _enclosed(math.inf, math.inf)
     least, largest = (max(end, 0.0) for end in plan.largest_loss())
     if largest == 0.0 and high <= goal:
         return _enclosed(0.0, 0.0)
     if goal == 0.0:
-        return _enclosed(least, largest)
-    best = [plan.alone(lambda pair: pair.epsilon(goal).lower), largest if high <= goal else math.inf]
-    log_goal = math.log(goal)
-    doubt = 4 * UNIT * abs(log_goal)
-    for answer in plan.passes(Target(None, log_goal), tolerance):
+        return _enclosed(least if generous == 0.0 else 0.0, largest if high <= goal else math.inf)
+    best = [plan.alone(lambda pair: pair.epsilon(generous).lower), largest if high <= goal else math.inf]
+    log_goal, log_generous = math.log(goal), math.log(generous)
+    doubt = 8 * UNIT * abs(log_goal)
+    for answer in _answers(plan, Target(None, log_goal), tolerance):
         above = _level(answer.upper, log_goal - doubt, [answer.mean], upper=True)
         best[1] = min(best[1], above)
         if answer.lower is not None:
             starts = [min(above, best[1]), answer.mean] if math.isfinite(best[1]) else [answer.mean]
-            best[0] = max(best[0], _level(answer.lower, log_goal + doubt, starts, upper=False))
-        best[0] = min(best[0], best[1])
+            best[0] = max(best[0], _level(answer.lower, log_generous + doubt, starts, upper=False))
+        _keep_in_order(best)
         answer.width = best[1] - best[0] if best[0] < best[1] else 0.0
     return _enclosed(best[0], best[1])
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not tolerance > 0:
+        raise ParameterError(f"tolerance must be more than 0, got {tolerance}", parameter="tolerance")
+
+
+def _answers(plan: Plan, target: Target, tolerance: float) -> Iterator[Answer]:
+    """Go through the passes; one that would need too much room, or numbers too large, ends them."""
+    try:
+        yield from plan.passes(target, tolerance)
+    except (TooLarge, OverflowError, MemoryError):
+        return
+
+
+def _keep_in_order(ends: list[float]) -> None:
+    """Let ends that crossed by rounding meet; if they crossed by more, one of them is wrong."""
+    low, high = ends
+    if low > high * (1 + _ROUNDING) + _NOTHING:
+        raise AssumptionFailed("the lower bound of an account exceeds its upper bound: this machine's floats are off")
+    ends[1] = max(low, high)
 
 
 def _level(composed: Composed, goal: float, starts: list[float], *, upper: bool) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.privacy.accounting.cells import TooLarge
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats, SpectrumProduct
 from discreet.privacy.accounting.lattice_maps import TiltedLaw
 
@@ -51,7 +52,7 @@ class Composed:
         """
         level = epsilon - self.shift if upper else epsilon + self.shift
         level += (-1 if upper else 1) * 8 * UNIT * (abs(epsilon) + abs(self.start) + len(self.weight) * self.step)
-        first = max(math.floor(min((level - self.start) / self.step, len(self.weight))) - 1, 0)
+        first = max(math.floor(min(max((level - self.start) / self.step, 0.0), len(self.weight))) - 1, 0)
         over = self.start + np.arange(first, len(self.weight)) * self.step - level
         weight = self.weight[first:][over > 0]
         over = over[over > 0]
@@ -91,6 +92,8 @@ def compose(laws: Sequence[tuple[TiltedLaw, int]], *, upper: bool) -> Composed:
         product.multiply(_folded(law, round(mean), size, upper=upper), times)
         middle += times * round(mean)
     values, noise = product.inverse()
+    if not math.isfinite(noise):
+        raise TooLarge("the transform says nothing")
     top = sum(times * law.last for law, times in laws)
     index = np.arange(low - middle, min(high, top) - middle + 1)
     start = sum((times * Fraction(law.grid.anchor) for law, times in laws), Fraction(0)) + Fraction(step) * low
@@ -114,7 +117,11 @@ def _infinite(laws: Sequence[tuple[TiltedLaw, int]], *, upper: bool) -> float:
     if any(law.infinite >= 1.0 for law, _ in laws):
         return 1.0
     exponent = math.fsum(times * math.log1p(-law.infinite) for law, times in laws)
-    return min(-math.expm1(exponent) * (1 + 32 * UNIT), 1.0) if upper else -math.expm1(exponent) * (1 - 32 * UNIT)
+    if not upper:
+        return -math.expm1(exponent) * (1 - 32 * UNIT)
+    # measures of mass M >= 1: prod M - prod (M - d) is at most prod M times what it would be for laws
+    excess = math.fsum(times * law.log_excess for law, times in laws)
+    return min(-math.expm1(exponent) * math.exp(min(excess, 700.0)) * (1 + 64 * UNIT), 1.0) if excess < 700.0 else 1.0
 
 
 def _mean(law: TiltedLaw) -> float:
@@ -145,10 +152,15 @@ def _window(laws: Sequence[tuple[TiltedLaw, int]], means: Sequence[float]) -> tu
     alias = 0.0
     doubt = 1e-9 + 8 * UNIT * math.fsum(abs(times * mean) for _, times, mean in placed)
     if high < top:
-        alias += math.exp(min(float(np.min(up - orders * (high + 1 - mean - doubt))), 0.0))
+        alias += _exp(float(np.min(up - orders * (high + 1 - mean - doubt))))
     if low > bottom:
-        alias += math.exp(min(float(np.min(down - orders * (mean - low + 1 - doubt))), 0.0))
+        alias += _exp(float(np.min(down - orders * (mean - low + 1 - doubt))))
     return low, high, alias * (1 + 1e-6)
+
+
+def _exp(log: float) -> float:
+    """Return e^log; infinite where that is of no use any more."""
+    return math.exp(log) if log < 300.0 else math.inf
 
 
 def _size(needed: int) -> int:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.privacy.accounting.balance import Bins, merge_atoms, rounded_down
-from discreet.privacy.accounting.cells import Atoms, Grid, Indices, Measure, log_sum, rounding_of
+from discreet.privacy.accounting.cells import MOST_VALUES, Atoms, Grid, Indices, Measure, TooLarge, log_sum, rounding_of
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 
 _FLOOR, _LIGHT = 1e-300, 1e-250
+_HOPELESS = 100.0
+_FARTHEST = 2.0**50
 _NEAR = 1e-8  # atoms this near the grid, in steps, are moved onto it, and the distance is paid for
 
 
@@ -20,7 +22,8 @@ class TiltedLaw:
     """Masses on a grid times e^(theta loss - log_scale), which add up to about 1.
 
     The law stands for one side of the truth: `infinite` is its mass at infinity, and every loss of the truth lies
-    within `shift` of where it is listed, or on the harmless side of that.
+    within `shift` of where it is listed, or on the harmless side of that. `log_excess` is ln of the total mass
+    where that is more than 1 by design.
     """
 
     grid: Grid
@@ -30,6 +33,7 @@ class TiltedLaw:
     theta: float
     infinite: float
     shift: float
+    log_excess: float = 0.0
 
     @property
     def last(self) -> int:
@@ -61,12 +65,13 @@ def raised(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     if not parts:
         return TiltedLaw(grid, 0, np.zeros(1), 0.0, theta, measure.infinite, 0.0)
     first = min(int(np.min(part.index)) for part in parts)
-    total = np.zeros(max(int(np.max(part.index)) for part in parts) - first + 2)
+    total = _room(max(int(np.max(part.index)) for part in parts) - first + 2)
     log_scale = max(part.log_scale(grid, theta) for part in parts)
     for part in parts:
         part.add_to(total, first, grid, theta, log_scale)
     weight, log_scale = _normalised(total, log_scale, upper=True)
-    return TiltedLaw(grid, first, weight, log_scale, theta, measure.infinite, measure.wobble + snapped.moved)
+    shift = measure.wobble + snapped.moved
+    return TiltedLaw(grid, first, weight, log_scale, theta, measure.infinite, shift, measure.log_excess)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +121,7 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     if not len(places):
         return TiltedLaw(grid, 0, np.zeros(1), 0.0, theta, measure.infinite, 0.0)
     first = int(np.min(places)) - 2
-    total = np.zeros(int(np.max(places)) - first + 3)
+    total = _room(int(np.max(places)) - first + 3)
     log_scale = max(
         log_sum(log_mass + theta * grid.loss(index)), log_sum(atoms.log_mass + theta * grid.loss(snapped.index))
     )
@@ -128,7 +133,7 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
         total, allowed = rounded_down(kept, residual, grid.step, theta)
         doubt = 8 * unsure + 4 * error + 64 * UNIT * bins.crowd
         shift += allowed + (sweeps + 2) * doubt * math.expm1(2 * grid.step)
-        total *= 1 - 16 * (sweeps + 1) * UNIT - 2 * bins.crowd * UNIT - 4 * error
+        total *= max(0.0, 1 - 16 * (sweeps + 1) * UNIT - 2 * bins.crowd * UNIT - 4 * error)
     heavy, _ = _tilted(snapped.index, atoms.log_mass, atoms.slack, grid, theta, log_scale, upper=False)
     np.add.at(total, snapped.index[exact] - first, heavy[exact])
     if measure.nodes is not None:
@@ -161,6 +166,8 @@ class _Snapped:
 def _snapped(atoms: Atoms, grid: Grid) -> _Snapped:
     """Take atoms that are on the grid up to rounding as being on it."""
     position = (atoms.loss - grid.anchor) / grid.step
+    if np.any(np.abs(position) > _FARTHEST):
+        raise TooLarge("losses are too many steps apart")
     nearest = np.rint(position)
     tiny = 64 * UNIT * (np.abs(atoms.loss) + abs(grid.anchor))
     distance = np.abs(atoms.loss - grid.loss(nearest.astype(np.int64)))
@@ -182,8 +189,19 @@ def _tilted(
     np.maximum(exponent, -740.0, out=exponent)
     doubt = slack + rounding_of(log_mass, turned, log_scale, 2 * theta * grid.anchor)
     weight = np.exp(exponent)
-    weight = weight * (1 + 2 * doubt) + _FLOOR if upper else np.where(weight > _LIGHT, weight * (1 - 2 * doubt), 0.0)
-    return weight, float(np.max(doubt, initial=0.0))
+    worst = float(np.max(doubt, initial=0.0))
+    if not worst < _HOPELESS:
+        raise TooLarge("masses are not known well enough")
+    if upper:
+        return weight * np.exp(doubt) * (1 + ELEMENTARY) + _FLOOR, worst
+    return np.where(weight > _LIGHT, weight * np.maximum(0.0, 1 - 2 * doubt), 0.0), worst
+
+
+def _room(size: int) -> Floats:
+    """Return zeros for a law on the grid, unless they are too many."""
+    if size > MOST_VALUES:
+        raise TooLarge("too many cells")
+    return np.zeros(size)
 
 
 def _normalised(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Floats, float]:
@@ -193,4 +211,4 @@ def _normalised(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Float
         return weight, log_scale
     scaled = log_scale + math.log(total)
     doubt = ELEMENTARY * (1 + abs(math.log(total))) + 4 * UNIT * (abs(log_scale) + abs(scaled))
-    return weight / total * (1 + 2 * doubt if upper else 1 - 2 * doubt), scaled
+    return weight / total * (1 + 2 * doubt if upper else max(0.0, 1 - 2 * doubt)), scaled

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.laws.pair import Pair
 from discreet.laws.product import ProductPair
-from discreet.privacy.accounting.cells import Grid, Reach, Source
+from discreet.privacy.accounting.cells import Grid, Reach, Source, TooLarge
 from discreet.privacy.accounting.fft_bounds import UNIT
 from discreet.privacy.accounting.floats import ensure_tested
 from discreet.privacy.accounting.lattice_composition import LARGEST_TRANSFORM, Composed, compose
@@ -23,8 +23,10 @@ from discreet.privacy.rounding import root_upward
 
 Parts = Sequence[tuple[Pair, int]]
 _MOST_CELLS = 1 << 19
+_MOST_CELLS_TOGETHER = 1 << 21
 _COARSE_POINTS = 1 << 16
 _PASSES = 5
+_RETRIES, _COARSER = 2, 4.0
 _STEEPEST = 40.0
 _LOWEST_TAIL = -700.0
 
@@ -82,8 +84,7 @@ class Plan:
     def largest_loss(self) -> tuple[float, float]:
         """Bound the essential supremum of the sum of losses."""
         ends = [(times, pair.max_loss()) for pair, times in self.kinds]
-        low = math.fsum(times * end.lower for times, end in ends)
-        high = math.fsum(times * end.upper for times, end in ends)
+        low, high = _sum([times * end.lower for times, end in ends]), _sum([times * end.upper for times, end in ends])
         return low - 4 * UNIT * abs(low) if math.isfinite(low) else low, high + 4 * UNIT * abs(high)
 
     def infinite(self) -> tuple[float, float]:
@@ -114,15 +115,26 @@ class Plan:
             step = _common_spacing(sources, [times for _, times in self.kinds]) or step
         last = math.inf
         for _ in range(_PASSES if all(source.two_sided for source in sources) else 1):
-            step = self._fitted(sources, max(step, finest))
+            step = self._fitted(sources, max(step, finest), finest)
             if step >= last:
                 return
-            answer = self._composed(sources, reach, tilt, step)
+            step, answer = self._affordable(sources, reach, tilt, step, retries=_RETRIES if last == math.inf else 0)
             yield answer
             if answer.width <= tolerance or step <= finest:
                 return
             last, shrink = step, math.sqrt(tolerance / answer.width) if math.isfinite(answer.width) else 0.25
             step *= min(max(0.8 * shrink, 0.1), 0.6)
+
+    def _affordable(
+        self, sources: Sequence[Source], reach: Reach, tilt: Tilt, step: float, *, retries: int
+    ) -> tuple[float, Answer]:
+        """Compose with the given step, or with a coarser one where that needs too much room."""
+        try:
+            return step, self._composed(sources, reach, tilt, step)
+        except TooLarge:
+            if not retries:
+                raise
+        return self._affordable(sources, reach, tilt, _COARSER * step, retries=retries - 1)
 
     def _laid_out(self, target: Target, tolerance: float) -> tuple[list[Source], Reach, Tilt]:
         """Follow the tails as far as delta needs; where delta is asked for, until its guessed size settles."""
@@ -176,6 +188,7 @@ class Plan:
         widest = self._widest(sources, reach)
         return max(
             widest / _MOST_CELLS,
+            sum(end - start for start, end in (source.extent(reach) for source in sources)) / _MOST_CELLS_TOGETHER,
             22 * math.sqrt(tilt.variance) / LARGEST_TRANSFORM,
             1e-14 * max(abs(tilt.mean) / max(self.total, 1), widest),
         )
@@ -184,13 +197,13 @@ class Plan:
         """Return the largest range of losses of one release."""
         return max(end - start for start, end in (source.extent(reach) for source in sources))
 
-    def _fitted(self, sources: Sequence[Source], step: float) -> float:
+    def _fitted(self, sources: Sequence[Source], step: float, finest: float) -> float:
         """Return a step, at most about the given one, of which the heaviest kind's atoms are multiples apart."""
         spacing = _common_spacing(sources, [times for _, times in self.kinds])
         if spacing == 0.0:
             return step
         if spacing < step:
-            return spacing if spacing > step / 64 else step
+            return spacing if spacing > step / 64 and spacing >= finest else step
         return spacing / math.ceil(spacing / step * (1 - 1e-9))
 
     def _composed(self, sources: Sequence[Source], reach: Reach, tilt: Tilt, step: float) -> Answer:
@@ -202,8 +215,16 @@ class Plan:
             grid = Grid(step, lattice[0] if lattice is not None else 0.0)
             above.append((raised(source.measure(grid, reach, upper=True), grid, theta), times))
             below.append((lowered(source.measure(grid, reach, upper=False), grid, theta), times))
+            source.forget()
         empty = any(not np.any(law.weight > 0) for law, _ in below)
         return Answer(compose(above, upper=True), None if empty else compose(below, upper=False), tilt.mean)
+
+
+def _sum(terms: Sequence[float]) -> float:
+    """Add up, where any term may be infinite; minus infinity wins over nothing but finite terms."""
+    if any(term == math.inf for term in terms):
+        return math.inf
+    return math.fsum(terms) if math.isfinite(sum(terms)) else float(sum(terms))
 
 
 def _common_spacing(sources: Sequence[Source], times: Sequence[int]) -> float:

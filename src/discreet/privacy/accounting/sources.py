@@ -35,7 +35,7 @@ from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.laplace_pair import LaplacePair
 from discreet.privacy.mixture_pair import FixedSizePair, PoissonPair, Side
 
-_WHOLE = LossMap(Sampling.NONE, 1.0)
+_WHOLE = LossMap.of(Sampling.NONE, 1)
 _SMALL = 64 * UNIT
 
 
@@ -70,17 +70,16 @@ def _direct(pair: Pair, reach: Reach) -> Source | None:
 
 def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> Source | None:
     """Sample a density through its loss map, anything with atoms as a table."""
-    base, rate = pair.base, float(pair.rate)
-    kind = Sampling.FIXED
+    base, kind = pair.base, Sampling.FIXED
     if isinstance(pair, PoissonPair):
         kind = Sampling.REMOVE if pair.side is Side.REMOVE else Sampling.ADD
+    mapped = LossMap.of(kind, Fraction(pair.rate))
     if isinstance(base, NormalPair) and base.mu > 0:
-        return DensitySource(NormalDensity(float(base.mu)), no_atoms(), LossMap(kind, rate))
+        return DensitySource(NormalDensity(float(base.mu)), no_atoms(), mapped)
     if isinstance(base, BoundedRangePair) and base.range > 0:
-        return DensitySource(_bounded_range(base), no_atoms(), LossMap(kind, rate))
+        return DensitySource(_bounded_range(base), no_atoms(), mapped)
     if isinstance(base, LaplacePair) and base.ratio > 0:
         density, atoms = _laplace(base)
-        mapped = LossMap(kind, rate)
         doubt = float(np.max(mapped.doubt(atoms.loss, mapped.loss(atoms.loss))))
         return DensitySource(density, _mapped_atoms(atoms, mapped), mapped, doubt)
     table = _as_table(base, reach)

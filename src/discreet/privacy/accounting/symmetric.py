@@ -206,22 +206,30 @@ class SymmetricFactor(Factor):
 
         That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a =
         (s + 1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... +
-        b^n). For |s + 1| r < 1/4 the terms fall by a factor of at least 100; seven are taken.
+        b^n). For |s + 1| r < 1/4 the terms fall by a factor of at least 100; as many are taken as matter, at most seven.
         """
         r = self.reach[:, None]
         small = s * r
         even = (self.top + np.exp(self.log_bottom))[:, None] * 2 * _sinh(small / 2) ** 2
         odd = self.skew[:, None] * _sinh(small)
-        a, power, term, total = (s + 0.5) ** 2, np.ones_like(small), 1 / 6, np.zeros_like(small)
-        for index in range(7 if np.any(self.kappa) else 0):
-            total = total + term * power * r ** (2 * index)
-            power = power * a + 0.25 ** (index + 1)
-            term /= (2 * index + 4) * (2 * index + 5)
-        density = (self.kappa * np.exp(-self.reach / 2))[:, None] * 2 * r**3 * (s * (s + 1)) * total
+        density = self._density_part(s, r) if np.any(self.kappa) else np.zeros_like(small)
         more = even + odd + density
         sizes = np.abs(even) + np.abs(odd) + np.abs(density)
         logs = np.log1p(2 * more.real + more.real**2 + more.imag**2) / 2 + 1j * np.arctan2(more.imag, 1 + more.real)
         return logs, 16 * UNIT * sizes
+
+    def _density_part(self, s: Complexes, r: Floats) -> Complexes:
+        """Sum the powers of r; the first left out is below 10^-19 of the first taken."""
+        x, y = (s + 0.5) ** 2 * (r * r), r * r / 4
+        largest = float(np.max(np.abs(x))) + float(np.max(y))
+        count = min(max(math.ceil(-44.0 / math.log(largest)) if largest < 1 else 7, 1), 7)
+        power, last, term, total = np.ones_like(x), y, 1 / 6, np.full_like(x, 1 / 6)
+        for index in range(1, count):
+            term /= (2 * index + 2) * (2 * index + 3)
+            power = power * x + last
+            last = last * y
+            total = total + term * power
+        return np.asarray((self.kappa * np.exp(-self.reach / 2))[:, None] * 2 * r**3 * (s * (s + 1)) * total)
 
     def variances(self, order: float) -> Floats:  # noqa: ARG002  the same at every tilt
         """A law on an interval of length 2 r has a variance of at most r^2."""
