@@ -192,7 +192,7 @@ def families() -> dict[str, Family]:
         "bounded range of small losses": Family([(BoundedRangePair(1e-3), many)], [bounded_range(1e-3)]),
         "integer Laplace": Family([(LocationPair(DiscreteLaplace(3), shift=1), 9)], [response(Fraction(1, 3))]),
         "integer Laplace of shift 4": Family([(NARROW_LAPLACE, 9)], [of_atoms(discrete_laplace(3, 4))]),
-        "Gaussian": Family([(NormalPair(Fraction(1, 3)), 9)], [lambda s: (s * (s + 1) / 18).exp()]),
+        "Gaussian": Family([(NormalPair(Fraction(1, 3)), 1)], [lambda s: (s * (s + 1) / 18).exp()]),
         "integer Gaussian, narrow": Family([(noise(Fraction(1, 2), 1), 3)], [integer_gaussian(Fraction(1, 2), 1)]),
         "integer Gaussian": Family([(noise(3, 2), 8)], [integer_gaussian(3, 2)]),
         "integer Gaussian of 39 steps": Family([(noise(39, 1), 80)], [integer_gaussian(39, 1)]),

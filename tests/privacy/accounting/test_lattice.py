@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import ParameterError
+from discreet.errors import AssumptionFailed, ParameterError
 from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.finite import Finite
 from discreet.laws.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.privacy.accounting.lattice import enclose_delta, enclose_epsilon
+from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.laplace_pair import LaplacePair
@@ -290,3 +290,69 @@ def test_what_is_not_a_question_is_refused():
         enclose_delta([(NormalPair(1), 1)], math.nan, tolerance=1e-3)
     with pytest.raises(ParameterError):
         enclose_delta([(NormalPair(1), -1)], 1.0, tolerance=1e-3)
+    for tolerance in (0.0, -1.0, math.nan):
+        with pytest.raises(ParameterError):
+            enclose_delta([(NormalPair(1), 1)], 1.0, tolerance=tolerance)
+        with pytest.raises(ParameterError):
+            enclose_epsilon([(NormalPair(1), 1)], 0.1, tolerance=tolerance)
+
+
+@pytest.mark.theorem("enclose_delta.privacy")
+@pytest.mark.parametrize(
+    ("pair", "epsilon"),
+    [
+        (PoissonPair(NormalPair(10), Fraction(10**17 - 1, 10**17), Side.ADD), 38.0),
+        (PoissonPair(NormalPair(40), 1 - Fraction(1, 10**400), Side.ADD), 700.0),
+        (PoissonPair(NormalPair(10), Fraction(10**17 - 1, 10**17), Side.REMOVE), -38.0),
+        (FixedSizePair(NormalPair(10), Fraction(10**17 - 1, 10**17)), 38.0),
+        (PoissonPair(NormalPair(40), 1e-260, Side.REMOVE), 1.0),
+        (PoissonPair(LaplacePair(50), Fraction(10**17 - 1, 10**17), Side.ADD), 38.0),
+    ],
+)
+def test_a_rate_within_rounding_of_one_or_of_nothing_is_still_a_sample(pair, epsilon):
+    found, own = enclose_delta([(pair, 1)], epsilon, tolerance=1e-3), pair.delta(epsilon)
+    assert found.lower <= own.upper
+    assert own.lower <= found.upper
+    assert found.width <= 1e-3 * found.upper or found.upper < 1e-12
+
+
+def test_bounds_that_cross_by_more_than_rounding_are_an_alarm():
+    touching = [0.5 * (1 + 1e-12), 0.5]
+    _keep_in_order(touching)
+    assert touching[0] == touching[1]
+    with pytest.raises(AssumptionFailed):
+        _keep_in_order([0.86, 0.58])
+
+
+BEYOND: dict[str, list[tuple[Pair, int]]] = {
+    "a normal of many scales": [(NormalPair(1e5), 1)],
+    "squares beyond all floats": [(NormalPair(1e200), 1)],
+    "a sampled giant": [(PoissonPair(NormalPair(1e8), 0.1, Side.REMOVE), 2)],
+    "dwarfs and giants": [(PureApproxPair(1e-300), 1), (PureApproxPair(1e300), 1)],
+    "a range below all squares": [(BoundedRangePair(1e-300), 3)],
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_is_beyond_the_work_limit_gets_a_wide_interval_and_no_error(name):
+    parts = BEYOND[name]
+    found = enclose_epsilon(parts, 1e-5, tolerance=1e-3)
+    assert 0.0 <= found.lower <= found.upper
+    for epsilon in (-1e308, 0.0, 1e308):
+        found = enclose_delta(parts, epsilon, tolerance=1e-3)
+        assert 0.0 <= found.lower <= found.upper <= 1.0
+
+
+def test_a_rational_delta_is_rounded_against_each_end():
+    nothing = Fraction(1, 10**400)  # less than any float above 0
+    found = enclose_epsilon([(PureApproxPair(1), 2)], nothing, tolerance=1e-3)
+    assert found.contains(2.0)
+    assert enclose_epsilon([(NormalPair(1), 1)], nothing, tolerance=1e-3).upper == math.inf
+
+
+def test_two_tables_with_infinite_losses_have_an_infinite_largest_loss():
+    first = finite_pair((Fraction(1, 2), Fraction(0), Fraction(1, 2)), (Fraction(1), Fraction(0), Fraction(0)))
+    second = finite_pair((Fraction(1, 2), Fraction(0), Fraction(1, 2)), (Fraction(1, 2), Fraction(1, 2), Fraction(0)))
+    found = enclose_delta([(first, 1), (second, 1)], 0.0, tolerance=1e-3)
+    assert found.contains(0.75)
+    assert found.width < 1e-9

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.accounting.cells import Atoms, Grid, Measure, Reach
+from discreet.privacy.accounting.cells import Atoms, AtomSource, Grid, Measure, Reach
 from discreet.privacy.accounting.densities import ExponentialDensity, NormalDensity, laid_out
 from discreet.privacy.accounting.fft_bounds import ASSUMED_UNITS, UNIT, SpectrumProduct
 from discreet.privacy.accounting.lattice_composition import compose
@@ -185,3 +185,45 @@ def test_the_window_of_a_heavy_tailed_law_is_small_and_what_it_leaves_out_is_cou
     assert 0.0 < composed.alias < 1e-15
     # the largest sum has a chance of (1e-12)^100 and must not be lost
     assert composed.log_delta(100 * 200.0 - 1.0, upper=True) > 100 * math.log(1e-12)
+
+
+@pytest.mark.parametrize(
+    "rate", [Fraction(1, 10**400), 1e-260, 0.3, Fraction(10**17 - 1, 10**17), 1 - Fraction(1, 10**300)]
+)
+@pytest.mark.parametrize("kind", [Sampling.REMOVE, Sampling.ADD])
+def test_the_loss_of_a_sample_is_known_up_to_its_doubt_at_every_rate(rate, kind):
+    mapped = LossMap.of(kind, rate)
+    base = np.concatenate([np.linspace(-1000, 1000, 81), [-1e-9, 1e-9, 0.1, -0.1, 38.0, -38.0, 610.0]])
+    loss = mapped.loss(base)
+    doubt = mapped.doubt(base, loss) + 16 * UNIT * np.abs(loss)
+    turn = -1 if kind is Sampling.ADD else 1
+    exact = Fraction(rate)
+    with flint.ctx.workprec(4000):
+        share = flint.arb(exact.numerator) / exact.denominator
+        for t, found, allowed in zip(base, loss, doubt, strict=True):
+            truth = turn * ((1 - share) + share * (turn * flint.arb(float(t))).exp()).log()
+            assert float(abs(truth - flint.arb(float(found))).mid()) <= allowed
+    back = mapped.inverse(loss)
+    inner = np.isfinite(back)
+    assert np.all(np.abs(mapped.loss(back[inner]) - loss[inner]) <= 8 * doubt[inner] + 1e-12)
+
+
+def test_a_lower_law_never_has_negative_mass():
+    unsure = Measure(Atoms(np.array([0.0, 0.35]), np.log([0.5, 0.5]), np.array([0.8, 3.0])), None, 0.0, 0.0)
+    grid = Grid(0.1, 0.0)
+    assert np.all(lowered(unsure, grid, 1.0).weight >= 0.0)
+    above = raised(unsure, grid, 0.0)
+    assert float(np.sum(above.weight)) * math.exp(above.log_scale) >= 0.5 * (math.exp(0.8) + math.exp(3.0))
+
+
+def test_atoms_that_differ_by_rounding_have_no_spacing():
+    atoms = Atoms.of([-0.1, 0.1, 0.1 + 2e-17, math.nextafter(0.1, 1.0)], [-1.0] * 4, 0.0)
+    wide = Atoms.of([-3.0, 0.1], [-1.0] * 2, 0.0)
+    source = AtomSource((wide, atoms), (0.0, 0.0), 0.0)
+    assert source.lattice() == (-0.1, pytest.approx(0.2))
+    assert source.extent(REACH)[0] == -3.0
+
+
+def test_infinite_parts_of_measures_heavier_than_a_law_are_counted_in_full():
+    law = TiltedLaw(Grid(0.1, 0.0), 0, np.array([1.0]), math.log(1.1), 0.0, 0.2, 0.0, math.log(1.3))
+    assert compose([(law, 2)], upper=True).infinite >= 1.3**2 - 1.1**2

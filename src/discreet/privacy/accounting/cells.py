@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,18 @@ class Nodes:
     slack: Floats
     half_cell: Indices
     error: float
+
+    def mirrored(self, grid: Grid) -> Nodes:
+        """Add each node's mirror image: at -l the law has e^-l times the mass it has at l."""
+        if grid.anchor != 0.0:
+            raise ValueError("a law that is symmetric about 0 needs a grid through 0")
+        return replace(
+            self,
+            loss=np.concatenate([self.loss, -self.loss]),
+            log_mass=np.concatenate([self.log_mass, self.log_mass - self.loss]),
+            slack=np.concatenate([self.slack, self.slack + 8 * UNIT * np.abs(self.loss)]),
+            half_cell=np.concatenate([self.half_cell, -1 - self.half_cell]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from discreet.privacy.accounting.cells import (
-    LEAST,
-    MOST_VALUES,
-    Atoms,
-    Grid,
-    Indices,
-    Measure,
-    Nodes,
-    Reach,
-    Source,
-    TooLarge,
-)
+from discreet.privacy.accounting import cells
+from discreet.privacy.accounting.cells import LEAST, Atoms, Grid, Indices, Measure, Nodes, Reach, Source, TooLarge
 from discreet.privacy.accounting.fft_bounds import ELEMENTARY, UNIT, Floats
 from discreet.privacy.accounting.loss_map import LossMap, Sampling
 
@@ -226,7 +216,7 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     ends = mapped.loss(density.base_loss(np.array([low, high])))
     half = grid.step / 2
     first, last = (math.floor((float(ends[0]) - grid.anchor) / half), math.ceil((float(ends[1]) - grid.anchor) / half))
-    if last - first > MOST_VALUES // 2:
+    if last - first > cells.MOST_VALUES // 2:
         raise TooLarge("too many cells")
     index: Indices = np.arange(first, last + 1)
     edges = np.clip(density.place(mapped.inverse(Grid(half, grid.anchor).loss(index))), low, high)
@@ -252,7 +242,7 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     columns = ((nodes.loss, nodes.log_mass, nodes.slack, nodes.half_cell) for nodes, _ in groups)
     loss, log_mass, slack, half_cell = (np.concatenate(column) for column in zip(*columns, strict=True))
     nodes = Nodes(loss, log_mass, slack, half_cell, error)
-    return (_mirrored(nodes, grid) if mapped.kind is Sampling.FIXED else nodes), wobble
+    return (nodes.mirrored(grid) if mapped.kind is Sampling.FIXED else nodes), wobble
 
 
 def _nodes(
@@ -261,7 +251,7 @@ def _nodes(
     """Return the nodes of some panels with one rule for all, and a bound on the error of a loss."""
     farthest = max(abs(float(left[0])), abs(float(left[-1] + width[-1])))
     count, relative = _rule_size(density, float(np.max(width)), farthest, step)
-    if len(left) * count > MOST_VALUES:
+    if len(left) * count > cells.MOST_VALUES:
         raise TooLarge("too many nodes")
     places, weights = _gauss(count)
     x = (left[:, None] + width[:, None] * places).ravel()
@@ -275,19 +265,6 @@ def _nodes(
     slack = UNIT * (64 + 8 * (x * x + np.abs(base) + np.abs(loss) + np.abs(log_mass) + terms)) + doubt
     turned = np.abs(loss) + (np.abs(base) + 2 * density.offset) * mapped.slope(base, loss)
     return Nodes(loss, log_mass, slack, np.repeat(owner, count), relative), float(np.max(16 * UNIT * turned + doubt))
-
-
-def _mirrored(nodes: Nodes, grid: Grid) -> Nodes:
-    """Add each node's mirror image: at -l the law has e^-l times the mass it has at l."""
-    if grid.anchor != 0.0:
-        raise ValueError("a law that is symmetric about 0 needs a grid through 0")
-    return replace(
-        nodes,
-        loss=np.concatenate([nodes.loss, -nodes.loss]),
-        log_mass=np.concatenate([nodes.log_mass, nodes.log_mass - nodes.loss]),
-        slack=np.concatenate([nodes.slack, nodes.slack + 8 * UNIT * np.abs(nodes.loss)]),
-        half_cell=np.concatenate([nodes.half_cell, -1 - nodes.half_cell]),
-    )
 
 
 def _rule_size(density: Density, width: float, reach: float, step: float) -> tuple[int, float]:

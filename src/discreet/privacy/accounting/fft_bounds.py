@@ -38,7 +38,8 @@ class SpectrumProduct:
         Proof: let F be the exact spectrum of one vector v and G the computed one. By the assumption every entry of G is
         within b = transform_error * min(sum of v, sqrt(N) * norm of v) of F. So the product of the F^k is
         within prod (|G| + b)^k - prod |G|^k of that of the G^k, and the latter is evaluated as exp(sum k log |G|) with
-        phase sum k arg G: the error of an exponent is at most ELEMENTARY times the sum of the magnitudes of its terms.
+        phase sum k arg G: with m vectors the error of an exponent is at most ELEMENTARY + 2 m UNIT times the sum of the
+        magnitudes of its terms.
         The inverse transform divides norms by sqrt(N) and adds its own relative error.
     Reference. Higham 2002, chapter 24, for the form of the bound on a transform.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,7 +85,10 @@ class Plan:
     def largest_loss(self) -> tuple[float, float]:
         """Bound the essential supremum of the sum of losses."""
         ends = [(times, pair.max_loss()) for pair, times in self.kinds]
-        low, high = _sum([times * end.lower for times, end in ends]), _sum([times * end.upper for times, end in ends])
+        lowest, highest = [times * end.lower for times, end in ends], [times * end.upper for times, end in ends]
+        low, high = _sum(lowest), _sum(highest)
+        if low == math.inf and math.inf not in lowest:  # a sum too large for a float is still finite
+            low = sys.float_info.max
         return low - 4 * UNIT * abs(low) if math.isfinite(low) else low, high + 4 * UNIT * abs(high)
 
     def infinite(self) -> tuple[float, float]:
@@ -221,10 +225,11 @@ class Plan:
 
 
 def _sum(terms: Sequence[float]) -> float:
-    """Add up, where any term may be infinite; minus infinity wins over nothing but finite terms."""
-    if any(term == math.inf for term in terms):
+    """Add up, where terms, or their sum, may be infinite."""
+    if math.inf in terms:
         return math.inf
-    return math.fsum(terms) if math.isfinite(sum(terms)) else float(sum(terms))
+    total = float(sum(terms))
+    return math.fsum(terms) if math.isfinite(total) else total
 
 
 def _common_spacing(sources: Sequence[Source], times: Sequence[int]) -> float:

@@ -46,8 +46,8 @@ class LossMap:
         exact = Fraction(rate)
         if exact == 1:
             return cls(Sampling.NONE if kind is not Sampling.FIXED else kind, 1.0, 0.0, 0.0, -math.inf)
-        logs = [bounds(lambda share=share: number(share).log()) for share in (exact, 1 - exact)]
-        return cls(kind, float(exact), float(1 - exact), *(low + (high - low) / 2 for low, high in logs))
+        rest = 1 - exact
+        return cls(kind, float(exact), float(rest), _log(exact), _log(rest))
 
     @property
     def whole(self) -> bool:
@@ -109,3 +109,9 @@ class LossMap:
     def log_factor(self, base: Floats, loss: Floats) -> Floats:
         """Return ln of P's new mass over P's old: the mixture's (1 - g) e^-t + g = e^(l - t), or 1."""
         return loss - base if self.kind in (Sampling.REMOVE, Sampling.FIXED) else np.zeros_like(base)
+
+
+def _log(share: Fraction) -> float:
+    """Return the logarithm of a rational to its last places, however near 0 or 1 that is."""
+    low, high = bounds(lambda: number(share).log())
+    return low + (high - low) / 2
