@@ -206,7 +206,7 @@ class SymmetricFactor(Factor):
 
         That part is kappa e^(-r/2) times the integral over [-r, r] of e^(l/2)(e^(s l) - 1), in powers of r: with a =
         (s + 1/2)^2 and b = 1/4 it is 2 s (s+1) r^3 times the sum over n >= 0 of r^(2n)/(2n+3)! (a^n + a^(n-1) b + ... +
-        b^n). For |s + 1| r < 1/4 the terms fall by a factor of at least 100; those that matter are taken, at most seven.
+        b^n). For |s + 1| r < 1/4 the terms fall by a factor of at least 100; those that matter are taken, up to seven.
         """
         r = self.reach[:, None]
         small = s * r
