@@ -137,22 +137,28 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
     rate, rest = shares
     if side is Side.REMOVE:
         mixed = (rest * base.q_low + rate * base.p_low, rest * base.q_high + rate * base.p_high)
-        low, high = _mixed_loss(base.low, rate, -1), _mixed_loss(base.high, rate, +1)
+        low, high = _mixed_loss(base.low, shares, -1), _mixed_loss(base.high, shares, +1)
         return LossAtoms(low, high, mixed[0] * near, mixed[1] * far, base.q_low, base.q_high)
     mixed = (rest * base.p_low + rate * base.q_low, rest * base.p_high + rate * base.q_high)
-    low, high = -_mixed_loss(-base.low, rate, +1), -_mixed_loss(-base.high, rate, -1)
+    low, high = -_mixed_loss(-base.low, shares, +1), -_mixed_loss(-base.high, shares, -1)
     return LossAtoms(low, high, base.p_low, base.p_high, mixed[0] * near, mixed[1] * far)
 
 
-def _mixed_loss(loss: Floats, rate: float, direction: int) -> Floats:
-    """Return ln(1 - g + g e^l), rounded up or down: ln(1 + g (e^l - 1)), or for large l l + ln(g + (1-g) e^-l)."""
-    large = loss > 1
+def _mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
+    """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from cancelling."""
+    rate, rest = shares
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        small = rate * np.expm1(np.where(large, 0.0, loss))
-        moved = np.where(large, loss + np.log(rate + (1 - rate) * np.exp(-np.where(large, loss, 0.0))), np.log1p(small))
-        # what a relative UNIT of the rate and of e^l - 1 does to the logarithm
-        doubt = np.where(large, 2 + np.abs(loss), np.abs(small) / (1 + small) + np.abs(moved))
-        return np.where(np.isfinite(moved), moved + direction * UNIT * doubt, moved)
+        low = np.minimum(loss, 1.0)
+        small = rate * np.expm1(low)
+        near = small > -0.5
+        moved = np.where(near, np.log1p(np.where(near, small, 0.0)), np.log(rest + rate * np.exp(low)))
+        if rest == 0.0:
+            moved = loss
+        moved = np.where(loss > 1, loss + np.log(rate + rest * np.exp(-np.maximum(loss, 0.0))), moved)
+        # what a relative UNIT in each term does to the logarithm
+        doubt = np.where(near & (loss <= 1), np.abs(small) + np.abs(moved), 2 + np.abs(loss))
+        doubt = np.where(np.isfinite(loss), doubt, 2 + np.abs(moved))
+        return np.where(np.isfinite(moved), moved + direction * 2 * UNIT * doubt, moved)
 
 
 def _of_fixed_size(base: LossAtoms, shares: tuple[float, float]) -> LossAtoms:

@@ -111,7 +111,7 @@ class Moments:
             mean, variance = self.slopes(order)
             return mean - epsilon - math.log1p(1 / order), variance + 1 / (order * (order + 1))
 
-        order = self._stationary(excess)
+        order = self._stationary(excess, lambda s: self(s) - s * epsilon + log_constant(s))
         value, constant = self(order), log_constant(order)
         return value - order * epsilon + constant + UNIT * (abs(value) + abs(order * epsilon) + abs(constant)), order
 
@@ -123,12 +123,12 @@ class Moments:
             total = self(order) + log_constant(order) - log_delta
             return mean - math.log1p(1 / order) - total / order, variance + 1 / (order * (order + 1))
 
-        order = self._stationary(excess)
+        order = self._stationary(excess, lambda s: (self(s) + log_constant(s) - log_delta) / s)
         value, constant = self(order), log_constant(order)
         rounding = UNIT * (abs(value) + abs(constant) + abs(log_delta))
         return (value + constant - log_delta + rounding) / order, order
 
-    def _stationary(self, excess: Callable[[float], tuple[float, float]]) -> float:
+    def _stationary(self, excess: Callable[[float], tuple[float, float]], objective: Callable[[float], float]) -> float:
         """Return about where an increasing function of the order is 0, by Newton steps inside a growing bracket.
 
         Orders at which a moment cannot be computed count as too large. Any order gives a bound; a good one a good one.
@@ -148,7 +148,20 @@ class Moments:
             order = trial if low < trial < high or trial == end else math.sqrt(low * high)
         while not math.isfinite(self(order)) and order > _LEAST_ORDER:
             order /= 3
-        self.ask([min(part * order, end) for part in (0.6, 1.2, 1.8)])  # for bounds on aliases
+        return self._settled(order, end, objective)
+
+    def _settled(self, order: float, end: float, objective: Callable[[float], float]) -> float:
+        """Walk on while a neighbouring order is better: a sharp bend of K can stop Newton's steps short of it.
+
+        The neighbours also serve for bounds on aliases.
+        """
+        for _ in range(_NEWTON_STEPS):
+            nearby = [min(part * order, end) for part in (0.6, 1.2, 1.8)]
+            self.ask(nearby)
+            better = min(nearby, key=objective)
+            if not objective(better) < objective(order) - 1e-3 * abs(objective(order)):
+                break
+            order = better
         return order
 
     def left(self, epsilon: float) -> tuple[float, float]:

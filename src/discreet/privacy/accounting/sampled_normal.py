@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +56,7 @@ class SampledNormalFactor(Factor):
 
     mu: float
     rate: float
+    rest: float  # 1 - rate, rounded by itself
     side: Side
     count: int
     _grids: dict[tuple[float, float], _Grid] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class SampledNormalFactor(Factor):
             and isinstance(pair.base, NormalPair)
             and _SMALLEST_MU <= pair.base.mu <= _LARGEST_MU
             and _SMALLEST_RATE <= pair.rate < 1
+            and float(pair.rate) < 1.0
         )
 
     @classmethod
@@ -77,7 +80,7 @@ class SampledNormalFactor(Factor):
         base = pair.base
         if not isinstance(base, NormalPair):
             raise TypeError("this family is Gaussian")
-        return cls(float(base.mu), float(pair.rate), pair.side, count)
+        return cls(float(base.mu), float(pair.rate), float(1 - Fraction(pair.rate)), pair.side, count)
 
     @property
     def counts(self) -> Floats:  # type: ignore[override]
@@ -140,26 +143,33 @@ class SampledNormalFactor(Factor):
         first, last = -math.ceil((left + _BEYOND) / step), math.ceil((right + _BEYOND) / step)
         x = np.arange(first, last + 1) * step
         z = mu * x - mu * mu / 2
-        log_w = np.where(
-            z > 1,
-            z + np.log(rate + (1 - rate) * np.exp(-np.maximum(z, 0.0))),
-            np.log1p(rate * np.expm1(np.minimum(z, 1.0))),
-        )
-        # the rounded mu and rate move z by a relative UNIT, and z moves ln w by the share of its second term
-        share = np.where(z > 1, 1.0, np.minimum(rate * np.exp(np.minimum(z, 1.0)) / (1 - rate), 1.0))
-        inside = rate * np.abs(np.expm1(np.minimum(z, 1.0))) * np.exp(-np.minimum(log_w, 1.0))
-        blur = UNIT * (np.abs(log_w) + share * (2 + np.abs(mu * x) + mu * mu) + np.where(z > 1, 0.0, inside))
+        log_w, inside = self._log_mixture(np.asarray(z, dtype=np.float64))
+        # the rounded mu moves z by a relative UNIT, and z moves ln w by the share of its second term
+        share = np.where(z > 1, 1.0, np.minimum(rate * np.exp(np.minimum(z, 1.0)) / self.rest, 1.0))
+        blur = UNIT * (np.abs(log_w) + share * (2 + np.abs(mu * x) + mu * mu) + inside)
         logs = power * log_w - x * x / 2
         peak = float(np.max(logs))
         weights = np.exp(logs - peak)
         total = float(np.sum(weights))
-        slack = float(np.sum(weights * (np.expm1(np.minimum(abs(power) * blur, 1.0)) + UNIT * (3 + x * x / 2)))) / total
+        slack = (
+            float(np.sum(weights * (np.expm1(np.minimum(abs(power) * blur, 700.0)) + UNIT * (3 + x * x / 2)))) / total
+        )
         ends = weights[-1] * (1 + 1 / (step * (x[-1] - right))) + weights[0] * (1 + 1 / (step * (-x[0] - left)))
         grid = _Grid(step, log_w, blur, weights, total, peak, float(ends) / total * (1 + 1e-6), slack)
         if len(self._grids) > 64:
             self._grids.clear()
         self._grids[key] = grid
         return grid
+
+    def _log_mixture(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return ln(1 - g + g e^z), by sums of positive terms, and what a relative unit of error in these does."""
+        rate, low = self.rate, np.minimum(z, 1.0)
+        small = rate * np.expm1(low)
+        near = small > -0.5
+        log_w = np.where(near, np.log1p(np.where(near, small, 0.0)), np.log(self.rest + rate * np.exp(low)))
+        large = z + np.log(rate + self.rest * np.exp(-np.maximum(z, 0.0)))
+        inside = np.where(near, np.abs(small) / (1 + np.where(near, small, 0.0)), 2.0)
+        return np.where(z > 1, large, log_w), np.where(z > 1, 2.0, inside)
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """Sum the integrand at the real order."""
@@ -199,9 +209,11 @@ class SampledNormalFactor(Factor):
         return values[None, :], errors[None, :]
 
     def _sum(self, order: float, nodes: Floats, largest: float) -> tuple[Complexes, Floats]:
-        grid = self._grid(order, self._step(order, largest))
-        if len(nodes) * len(grid.weights) > _MOST_TERMS:
+        step = self._step(order, largest)
+        points = (2 * _BEYOND + (abs(order) + 1) * self.mu) / step
+        if len(nodes) * points > _MOST_TERMS or points > _MOST_TERMS / 16:
             raise Unsuitable
+        grid = self._grid(order, step)
         values = np.empty(len(nodes), dtype=np.complex128)
         rows = max(_CHUNK // len(grid.weights), 1)
         for first in range(0, len(nodes), rows):
@@ -249,11 +261,7 @@ class SampledNormalFactor(Factor):
         points = min(64 + int(4 * (high - low) ** 2), 20_000)
         x = np.linspace(low, high, points)
         z = mu * x - mu * mu / 2
-        log_w = np.where(
-            z > 1,
-            z + np.log(rate + (1 - rate) * np.exp(-np.maximum(z, 0.0))),
-            np.log1p(rate * np.expm1(np.minimum(z, 1.0))),
-        )
+        log_w, _ = self._log_mixture(np.asarray(z, dtype=np.float64))
         logs = power * log_w - x * x / 2 - (math.log(rate * mu) + z - log_w)
         slope = max(abs(low), abs(high)) + mu + abs(power + 1) * mu
         peak = float(np.max(logs)) + slope * (high - low) / (points - 1) / 2 - grid.peak
