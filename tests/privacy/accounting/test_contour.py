@@ -186,7 +186,8 @@ def test_every_road_contains_the_truth(parts, curve):
             continue
         taken += 1
         assert_contains(asked._along(contour, road, level), curve(level))
-    assert taken > 0 or asked.delta_ceiling(level) < 1e-15 or asked.infinite[0] > 0.1
+    # where delta is nearly 1 the right side of the pole is not the road, where it is nearly 0 none is needed
+    assert taken > 0 or not 1e-15 < asked.delta_ceiling(level) < 0.4
 
 
 @pytest.mark.parametrize("smoothing", [0.3, 0.1, 0.01])
