@@ -21,12 +21,13 @@ from discreet.laws.pair import Pair
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.privacy.accounting import lattice
 from discreet.privacy.accounting.concentration import least_rho
-from discreet.privacy.accounting.contour import Contour, Moments, log_constant
+from discreet.privacy.accounting.contour import Contour
 from discreet.privacy.accounting.directed import DirectedLoss
 from discreet.privacy.accounting.factor import Unsuitable
 from discreet.privacy.accounting.gather import flattened, gathered
 from discreet.privacy.accounting.kernels import LatticeKernel, LineKernel
 from discreet.privacy.accounting.line_search import Bounds, ContourEngine
+from discreet.privacy.accounting.real_axis import Moments, log_constant
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.laplace_pair import LaplacePair

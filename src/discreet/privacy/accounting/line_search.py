@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from discreet.privacy.accounting.atoms import AtomsFactor
 from discreet.privacy.accounting.claim_factor import ClaimFactor
-from discreet.privacy.accounting.contour import Contour, Moments
+from discreet.privacy.accounting.contour import Contour
 from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, ensure_tested
 from discreet.privacy.accounting.kernels import Kernel, LatticeKernel, LineKernel
+from discreet.privacy.accounting.real_axis import Moments
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
