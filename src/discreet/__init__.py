@@ -1,6 +1,6 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
-from discreet import errors, laws, mechanisms, privacy, randomness
+from discreet import errors, laws, mechanisms, privacy, randomness, statistics
 from discreet._version import __version__
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.laws import Enclosure
@@ -75,5 +75,6 @@ __all__ = [
     "privacy",
     "privacy_filter",
     "randomness",
+    "statistics",
     "subsample",
 ]

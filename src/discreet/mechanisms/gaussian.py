@@ -74,7 +74,7 @@ class Gaussian(AdditiveNoise):
         self._target = ApproxDP(round_up(positive_epsilon(epsilon)), _usable_delta(delta), relation=self.relation)
         warn_if_senseless(self._target, people=None)
         self._settle_grid(self.sensitivity.exact * _first_guess(self._target))
-        self.noise = DiscreteGaussian(_calibrated(self._target, self.steps, exact_pair=self._has_exact_pair))
+        self.noise = DiscreteGaussian(calibrated_scale(self._target, self.steps, exact_pair=self._has_exact_pair))
 
     @property
     def steps(self) -> Fraction:
@@ -134,7 +134,7 @@ def _first_guess(target: ApproxDP) -> Fraction:
     return Fraction(guess)
 
 
-def _calibrated(target: ApproxDP, steps: Fraction, *, exact_pair: bool) -> Fraction:
+def calibrated_scale(target: ApproxDP, steps: Fraction, *, exact_pair: bool) -> Fraction:
     """Return the least sigma, to a relative 2^-24, that certainly meets the target."""
 
     def meets(sigma: Fraction) -> bool:

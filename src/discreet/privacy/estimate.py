@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from enum import Enum
 
@@ -11,6 +11,7 @@ from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.parameters import plain
 
 _SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
@@ -51,6 +52,7 @@ class Estimate:
     target: Target
     guarantee: Guarantee
     method: str
+    loss: PrivacyLoss | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse an interval that is none; its ends may be infinite."""
@@ -66,6 +68,11 @@ class Estimate:
             raise ParameterError("target must be Target.TABLE or Target.POPULATION", parameter="target")
         if not isinstance(self.guarantee, Guarantee):
             raise ParameterError("guarantee must be a promise, such as PureDP(1)", parameter="guarantee")
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """The price of the release: its own curve where that is known, else the worst that keeps the promise."""
+        return self.guarantee.loss if self.loss is None else self.loss
 
     def __float__(self) -> float:
         """Return the value alone."""

@@ -1,0 +1,118 @@
+"""Integer noise on exact integers: the last step of every additive statistic, priced by what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.laws.discrete_gaussian import DiscreteGaussian
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.law import Law
+from discreet.laws.noise import IntegerNoise
+from discreet.laws.number import round_up
+from discreet.laws.product import Product
+from discreet.mechanisms.domain import add_noise, integer_steps
+from discreet.mechanisms.gaussian import calibrated_scale
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
+from discreet.privacy.rounding import root_upward
+
+
+class NoisyVector(Mechanism):
+    """Add independent integer noise to an integer, or to every entry of an array of them.
+
+    Privacy. Discrete Laplace noise of scale D / epsilon is epsilon-DP for integer vectors that neighbours move by at
+        most D in L1. Discrete Gaussian noise of variance D2 / (2 rho) is rho-zCDP where they move by at most the root
+        of D2 in L2.
+        Proof: as for `Laplace` and `Gaussian`, with nothing to round: the vectors are integers. D2 is kept as a square,
+        because the root of an integer need not be one.
+    Cost. One draw an entry.
+
+    >>> NoisyVector.laplace(epsilon=Fraction(1), shift=1, relation=Relation.ADD_REMOVE).error(0.95)
+    3
+    """
+
+    def __init__(
+        self, noise: IntegerNoise, guarantee: Guarantee, *, shift: int, certain: Guarantee, scalar: bool
+    ) -> None:
+        """`shift` is the largest L1 distance of neighbours; `certain` the promise that holds for any vector."""
+        self.noise = noise
+        self._guarantee, self._certain = guarantee, certain
+        self._shift, self._scalar = shift, scalar
+
+    @classmethod
+    def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
+        """Noise for a pure promise."""
+        promise = PureDP(round_up(epsilon), relation=relation)
+        warn_if_senseless(promise, people=None)
+        return cls(DiscreteLaplace(shift / epsilon), promise, shift=shift, certain=promise, scalar=scalar)
+
+    @classmethod
+    def gaussian(
+        cls, *, rho: Fraction, shift: int, squared: int, relation: Relation, scalar: bool = False
+    ) -> NoisyVector:
+        """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbours."""
+        scale = Fraction(root_upward(squared / (2 * rho)))
+        promise = ZCDP(round_up(squared / (2 * scale**2)), relation=relation)
+        return cls(DiscreteGaussian(scale), promise, shift=shift, certain=promise, scalar=scalar)
+
+    @classmethod
+    def calibrated(cls, target: ApproxDP, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
+        """Gaussian noise for an approximate promise, as little as the exact law or the zCDP bound allows."""
+        warn_if_senseless(target, people=None)
+        root = Fraction(root_upward(Fraction(squared)))
+        scale = calibrated_scale(target, root, exact_pair=scalar or shift == 1)
+        certain = ZCDP(round_up(squared / (2 * scale**2)), relation=target.relation)
+        return cls(DiscreteGaussian(scale), target, shift=shift, certain=certain, scalar=scalar)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that was asked for."""
+        return self._guarantee
+
+    @property
+    def relation(self) -> Relation:
+        """For which neighbours it holds."""
+        return self._guarantee.relation
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact pair where neighbours differ in one entry only, else the promise.
+
+        Integer noise is log-concave, so of all shifts up to the largest the largest is the worst at every epsilon.
+        """
+        if self._scalar or self._shift == 1:
+            pair = self.noise.at(self._shift).pair(self.noise)
+            return PrivacyLoss.from_pairs([pair], relation=self.relation, claim=self._certain)
+        return PrivacyLoss.from_guarantee(self._certain)
+
+    def __call__(self, value: Any) -> Any:
+        """Release integers with noise."""
+        steps = integer_steps(value)
+        if isinstance(steps, int):
+            return self.noise.added_to(steps)
+        return add_noise(steps, self.noise.draw(steps.size).reshape(steps.shape))
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the law of the release."""
+        steps = integer_steps(value)
+        if isinstance(steps, int):
+            return self.noise.at(steps)
+        return Product([self.noise.at(int(step)) for step in steps.ravel()])
+
+    def error(self, confidence: float, count: int = 1) -> int:
+        """Return the half-width that holds for all `count` entries at once, in steps."""
+        return self.noise.half_width(confidence, count)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield integers as far apart as neighbours can be."""
+        yield 0, self._shift
+        if not self._scalar:
+            yield np.array([0, 0]), np.array([self._shift // 2, self._shift - self._shift // 2])
+
+    def __repr__(self) -> str:
+        """Show the noise."""
+        return f"NoisyVector({self.noise!r}, relation={self.relation.name})"

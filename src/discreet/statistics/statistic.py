@@ -1,0 +1,74 @@
+"""What every statistic is: exact integers measured on a table, released with noise, made into an estimate."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.laws.law import Law
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target
+from discreet.statistics.contribution import Rows
+from discreet.statistics.price import stated_confidence, stated_relation
+
+
+class Statistic(Mechanism):
+    """A mechanism on tables: `measure` reads the table exactly, `mechanism` adds the noise, `estimate` is arithmetic.
+
+    `law` and `release` speak of what leaves the noise, before the arithmetic; a call returns the estimate.
+
+    Privacy. A statistic keeps the promise of its mechanism.
+        Proof: `estimate` sees the release and public numbers only, and post-processing costs nothing. What remains is
+        that neighbouring tables move `measure` by no more than the mechanism was built for, which each one proves.
+    """
+
+    def __init__(self, *, relation: Relation | None, confidence: float, target: Target = Target.TABLE) -> None:
+        """Keep what the interval is for."""
+        self.relation = stated_relation(relation)
+        self.confidence = stated_confidence(confidence)
+        if not isinstance(target, Target):
+            raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
+        self.target = target
+
+    mechanism: Mechanism
+
+    @abstractmethod
+    def measure(self, value: Any) -> Any:
+        """Return what the mechanism takes, exactly; private."""
+
+    @abstractmethod
+    def estimate(self, released: Any, *, rows: int | None) -> Any:
+        """Make an estimate of a release; `rows` is the number of rows where that is public, else None."""
+
+    def public_rows(self, value: Any) -> int | None:
+        """Return the number of rows under change-one without units, where it is the same for all neighbours."""
+        if self.relation is not Relation.CHANGE_ONE or isinstance(value, Rows):
+            return None
+        return len(value)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the mechanism."""
+        return self.mechanism.guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of the mechanism."""
+        return self.mechanism.loss
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the law of the release on a table."""
+        return self.mechanism.law(self.measure(value))
+
+    def release(self, value: Any) -> Any:
+        """Release what the estimate is made of."""
+        return self.mechanism(self.measure(value))
+
+    def __call__(self, value: Any) -> Any:
+        """Release an estimate."""
+        return self.estimate(self.release(value), rows=self.public_rows(value))
+
+    def __repr__(self) -> str:
+        """Show the promise and the relation."""
+        return f"{type(self).__name__}({self.guarantee}, relation={self.relation.name})"
