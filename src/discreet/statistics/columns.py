@@ -54,8 +54,8 @@ def truths(column: object) -> NDArray[np.bool_]:
     array = _as_array(column)
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array, False)
-    if array.ndim == 1 and array.dtype.kind == "b":
-        return array
+    if array.ndim == 1 and (array.dtype.kind == "b" or not array.size):
+        return array.astype(np.bool_, copy=False)
     if array.ndim == 1 and array.dtype.kind == "O":
         flags = [_truth(entry) for entry in array]
         if None not in flags:

@@ -74,6 +74,7 @@ class Mean(BoundedStatistic):
         confidence: float = 0.95,
         target: Target = Target.TABLE,
         missing: Missing | Number = Missing.LEAVE_OUT,
+        grid: Number | None = None,
         contribution: int | None = None,
     ) -> None:
         """`people` is the number of rows for which `error=` is to hold: the error of a mean depends on it."""
@@ -82,6 +83,7 @@ class Mean(BoundedStatistic):
             relation=relation,
             confidence=confidence,
             missing=missing,
+            grid=grid,
             contribution=contribution,
             target=target,
         )
@@ -191,9 +193,9 @@ class Mean(BoundedStatistic):
         share = min(max(first / size, 0.0), 1.0)
         for _ in range(_ITERATIONS):
             moved = min(max((first + sign * self._quantile(share, confidence)) / size, 0.0), 1.0)
-            if abs(moved - share) < 1e-15:
+            close, share = abs(moved - share) < 1e-13, moved
+            if close:
                 break
-            share = moved
         return min(max(share + sign * 1e-12, 0.0), 1.0)
 
     def _least_size(self, released: Any, rows: int | None, confidence: float) -> float:
@@ -246,6 +248,7 @@ def mean(
     confidence: float = 0.95,
     target: Target = Target.TABLE,
     missing: Missing | Number = Missing.LEAVE_OUT,
+    grid: Number | None = None,
     unit: Any = None,
     contribution: int | None = None,
 ) -> Estimate:
@@ -266,6 +269,7 @@ def mean(
         confidence=confidence,
         target=target,
         missing=missing,
+        grid=grid,
         contribution=contribution,
     )
     result: Estimate = statistic(paired(values, unit, contribution))

@@ -42,6 +42,7 @@ class NoisyVector(Mechanism):
         self.noise = noise
         self._guarantee, self._certain = guarantee, certain
         self._shift, self._scalar = shift, scalar
+        self._widths: dict[tuple[float, int], int] = {}
 
     @classmethod
     def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
@@ -105,7 +106,10 @@ class NoisyVector(Mechanism):
 
     def error(self, confidence: float, count: int = 1) -> int:
         """Return the half-width that holds for all `count` entries at once, in steps."""
-        return self.noise.half_width(confidence, count)
+        asked = (confidence, count)
+        if asked not in self._widths:
+            self._widths[asked] = self.noise.half_width(confidence, count)
+        return self._widths[asked]
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield integers as far apart as neighbours can be."""
