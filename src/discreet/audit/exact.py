@@ -142,7 +142,7 @@ def _event(pair: Pair, claim: Guarantee) -> str:
 def _shown(value: Any) -> Any:
     """Return an input of a search as something short to print; it was made up, not taken from anybody."""
     if isinstance(value, list):
-        return [float(entry) for entry in value]
+        return [float(entry) if isinstance(entry, Fraction) else entry for entry in value]
     if isinstance(value, Fraction):
         return float(value)
     return value.tolist() if hasattr(value, "tolist") else value

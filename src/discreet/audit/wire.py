@@ -49,7 +49,7 @@ def audit_wire(
     if not pairs or draws < 2:
         raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbours")
     delta, limit = _allowed(claim)
-    release = getattr(mechanism, "release", mechanism)
+    release = getattr(mechanism, "wire", mechanism)
     runs = [(_runs(release, first, draws), _runs(release, second, draws)) for first, second in pairs]
     events = [
         _events(*both, inputs, getattr(mechanism, "scale", None)) for both, inputs in zip(runs, pairs, strict=True)

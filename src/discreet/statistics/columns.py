@@ -29,6 +29,13 @@ def frame_library(column: object) -> str | None:
     return None
 
 
+def unmasked(column: NDArray[Any]) -> NDArray[np.object_]:
+    """Return a masked array as Python objects, None where it is masked (numpy's own filling cannot put None there)."""
+    objects = np.ma.getdata(column).astype(object)
+    objects[np.ma.getmaskarray(column)] = None
+    return objects
+
+
 def numbers(column: object) -> NDArray[Any]:
     """Return a column as a one-dimensional numpy array of numbers, NaN where a value is missing.
 

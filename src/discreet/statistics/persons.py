@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.statistics.columns import frame_library
+from discreet.statistics.columns import frame_library, unmasked
 
 _WANTED = "unit= is a column of identifiers: numbers, strings or other hashable values"
 
@@ -37,7 +37,7 @@ def person_codes(unit: object) -> NDArray[np.int64]:
 def _identifiers(unit: object) -> NDArray[Any]:
     """Return identifiers as an array, with None for missing ones in columns that know them."""
     if isinstance(unit, np.ma.MaskedArray):
-        return np.asarray(np.ma.filled(unit.astype(object), None))
+        return unmasked(unit)
     if isinstance(unit, np.ndarray):
         return unit
     library = frame_library(unit)

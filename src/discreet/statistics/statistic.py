@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from discreet.errors import ParameterError
@@ -69,6 +70,12 @@ class Statistic(Mechanism):
         """Release an estimate."""
         return self.estimate(self.release(value), rows=self.public_rows(value))
 
+    def wire(self, value: Any) -> Any:
+        """Run once and return the numbers of the estimate by name: the form in which they leave."""
+        result = self(value)
+        lines = result.items() if isinstance(result, Mapping) else [("answer", result)]
+        return {name: {"value": line.value, "low": line.low, "high": line.high} for name, line in lines}
+
     def __repr__(self) -> str:
         """Show the promise and the relation."""
-        return f"{type(self).__name__}({self.guarantee}, relation={self.relation.name})"
+        return f"{type(self).__name__}({self.guarantee!r})"

@@ -1,0 +1,313 @@
+"""Counts for keys that are themselves private: a key is named only where its noisy count reaches a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.laws.discrete_gaussian import DiscreteGaussian
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.noise import IntegerNoise
+from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.thresholded import Thresholded, ThresholdedTable
+from discreet.laws.truncated_laplace import TruncatedLaplace
+from discreet.mechanisms.domain import add_noise
+from discreet.mechanisms.key_counts import KeyCounts, read_table
+from discreet.mechanisms.mechanism import Mechanism, one_of
+from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
+from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
+from discreet.privacy.claim_pairs import PureApproxPair
+from discreet.privacy.parameters import whole
+from discreet.privacy.rounding import downward, number, root_upward, upward
+from discreet.randomness.rigour import Ball, ball, precision
+
+_PRECISION = 192
+
+
+class KeyNoise(Enum):
+    """The noise on the counts."""
+
+    LAPLACE = "discrete Laplace: pure noise, delta only for naming keys"
+    GAUSSIAN = "discrete Gaussian: the least noise for many keys a person"
+    TRUNCATED_GEOMETRIC = "truncated geometric: the lowest threshold for few keys a person"
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"KeyNoise.{self.name}"
+
+
+class ThresholdedHistogram(Mechanism):
+    """Add noise to the count of every key that somebody holds, and name the keys whose noisy count reaches a threshold.
+
+    The input is exact: for each key the number of people who hold it, where each person holds at most `keys` keys and
+    counts 1 for each of them (`statistics.bounded_keys` makes such counts from rows). A key that nobody holds is never
+    named, though its count 0 could be anywhere in an unlimited universe.
+
+    Privacy. Let k = `keys`, K = k under add/remove and 2 k under change-one, X the noise, and threshold = 1 + t.
+        Laplace noise of scale K / epsilon, with t the least integer for which d = P(X >= t) has 1 - (1 - d)^k <= delta
+        (2 k in place of k under change-one if d > 1 - e^(-epsilon/2k), on the safe side), is (epsilon, delta)-DP.
+        Gaussian noise of variance K / (2 rho), with t the same for its own tail, is delta-approximate rho-zCDP; asked
+        by epsilon, the noise is calibrated on its exact law for delta/2, and delta/2 is left for the keys. Truncated
+        geometric noise of ratio e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon,
+        delta)-DP.
+        Proof: neighbours x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
+        on x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
+        counts of at least 1. Let A be the law on x given that no new key is named, A' that on x': both are thresholded
+        noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep epsilon, or
+        rho, or the exact law of K shifts. A new key is named with probability d, independently of all others, so the
+        law on x is (1 - delta) A + delta B for some B, and on x' it is (1 - delta) A' + delta B'. That is
+        delta-approximate zCDP as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <= (1 -
+        delta)(e^epsilon A'(E) + a) + delta, at most e^epsilon times the chance on x' plus a + delta, with a the noise's
+        own delta. Truncated noise about a count of 0 never reaches t + 1, so all keys of the universe are treated
+        alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each of these has
+        losses of at most epsilon/K except with probability P(X = t).
+    Accuracy. With the confidence asked for, each of k keys fixed beforehand is either not named or named with a count
+        within `error`; a key held by n people is named with probability `chance(n)`.
+        Proof: a named count is off by its noise; all k noises are within the width with that confidence. A key is named
+        exactly when X >= threshold - n.
+    Cost. One draw a key; sorting the released keys.
+    Figure. thresholded_histogram.svg
+    Reference. Korolova, Kenthapadi, Mishra, Ntoulas 2009; Desfontaines, Voss, Gipson, Mandayam 2022.
+
+    >>> histogram = ThresholdedHistogram(epsilon=1, delta=1e-6, keys=1, relation=Relation.ADD_REMOVE)
+    >>> histogram.threshold, histogram.chance(1).upper < 1e-6
+    (15, True)
+    >>> released = histogram({"measles": 3412, "mumps": 1, "rubella": 2950})
+    >>> list(released.keys)
+    ['measles', 'rubella']
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        keys: int | None = None,
+        relation: Relation | None = None,
+        noise: KeyNoise | None = None,
+    ) -> None:
+        """A price by `epsilon` and `delta`, or by `rho` and `delta` for Gaussian noise.
+
+        Args:
+            epsilon: with `delta`, the approximate privacy of one release.
+            rho: with `delta`, its approximate concentrated privacy; Gaussian noise only.
+            delta: how often a release may name a key that one person alone holds, or otherwise give the person away.
+            keys: how many keys one person can hold at most.
+            relation: what is hidden: whether a person is there, or which keys the person holds.
+            noise: Laplace if left out, Gaussian for a price by `rho`.
+        """
+        chosen = one_of(epsilon=epsilon, rho=rho)
+        self.kind = _kind(noise, chosen)
+        self.keys = _stated_keys(keys)
+        self.relation = _stated_relation(relation)
+        self._delta = usable_delta(delta)
+        self._price = positive_rational(epsilon if chosen == "epsilon" else rho, name=chosen)
+        self._concentrated = chosen == "rho"
+        warn_if_senseless(self.guarantee, people=None)
+        self.noise = self._settled_noise()
+        self.threshold = 1 + self._least_start()
+
+    @property
+    def moved(self) -> int:
+        """How many counts one person can move, each by 1: the keys held, and under change-one those held before too."""
+        return self.keys if self.relation is Relation.ADD_REMOVE else 2 * self.keys
+
+    def _settled_noise(self) -> IntegerNoise:
+        """Return the noise that the price allows on counts of which `moved` move by 1."""
+        moved, price = self.moved, self._price
+        match self.kind:
+            case KeyNoise.LAPLACE:
+                return DiscreteLaplace(moved / price)
+            case KeyNoise.GAUSSIAN if self._concentrated:
+                return DiscreteGaussian(Fraction(root_upward(moved / (2 * price))))
+            case KeyNoise.GAUSSIAN:
+                return DiscreteGaussian(_calibrated(price, self._delta / 2, moved, self.relation))
+        share = Fraction(downward(lambda: -((-number(self._delta)).log1p() / moved).expm1()))
+        return TruncatedLaplace(moved / price, reach=least_reach(moved / price, 1, share))
+
+    def _least_start(self) -> int:
+        """Return the least t for which new keys are named seldom enough."""
+        if isinstance(self.noise, TruncatedLaplace):
+            return self.noise.reach
+        halved = self.kind is KeyNoise.GAUSSIAN and not self._concentrated
+        allowed = self._delta / 2 if halved else self._delta
+        start = _least_start(self.noise, self.keys, allowed)
+        if self.kind is KeyNoise.LAPLACE and self.relation is Relation.CHANGE_ONE and self._names_often(start):
+            return _least_start(self.noise, 2 * self.keys, allowed)
+        return start
+
+    def _names_often(self, start: int) -> bool:
+        """Say whether P(X >= start) may exceed 1 - e^(-epsilon / moved), which takes a delta as large as epsilon."""
+        with precision(_PRECISION):
+            tail = self.noise.tail_ball(start)
+            return not bool(tail <= -(-1 / ball(self.noise.scale)).expm1())
+
+    @property
+    def guarantee(self) -> ApproxDP | ZCDP:
+        """(epsilon, delta)-DP, or delta-approximate rho-zCDP for a price by rho."""
+        price, delta = round_up(self._price), float(self._delta)
+        return (ZCDP if self._concentrated else ApproxDP)(price, delta, relation=self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of the noise on all moved counts, and of one release that names a new key outright.
+
+        Privacy. `loss` dominates every release.
+            Proof: a count that moves by 1 between counts of at least 1 is post-processed noise, so its pair is at most
+            that of a shift by 1. A new key's pair is (d, 1 - d) on named and not named against (0, 1), or the reverse;
+            at most k of either kind occur, whose product is the pair of (0, 1 - (1 - d)^k)-DP after putting together
+            all outcomes that only one table can give. Entries are independent, so pairs multiply. Truncated noise
+            treats new keys like all others.
+        """
+        shifted = self.noise.at(1).pair(self.noise)
+        rate = 1 / self.noise.scale
+        if isinstance(self.noise, TruncatedLaplace):
+            claim: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
+            return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved
+        named = self._named()
+        if self.kind is KeyNoise.LAPLACE:
+            claim = ApproxDP(rate, 0, relation=self.relation)
+            naming: ApproxDP | ZCDP = ApproxDP(0, named, relation=self.relation)
+        else:
+            claim = ZCDP(rate * rate / 2, relation=self.relation)
+            naming = ZCDP(0, named, relation=self.relation)
+        once = PrivacyLoss.from_pairs([PureApproxPair(0, named)], relation=self.relation, claim=naming, attained=False)
+        return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved + once
+
+    def _named(self) -> float:
+        """Return the probability, rounded up, that one of `keys` new keys is named."""
+        start = self.threshold - 1
+        return upward(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
+
+    def chance(self, count: int) -> Enclosure:
+        """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+            raise ParameterError("count is a number of people: an int of at least 0", parameter="count")
+        if count == 0:
+            return Enclosure.exact(0.0, method="never named")
+        low, high = Thresholded(self.noise, int(count), threshold=self.threshold).chance()
+        return Enclosure(low, low + (high - low) / 2, high, "tail of the noise, in balls")
+
+    def error(self, confidence: float, *, count: int = 1) -> int:
+        """Return the half-width that holds for those of `count` keys, fixed beforehand, which are named."""
+        return self.noise.half_width(confidence, count)
+
+    def __call__(self, value: Any) -> KeyCounts:
+        """Release the keys whose noisy count reaches the threshold, and these counts."""
+        keys, noisy = self._noisy(value)
+        return KeyCounts.ordered(keys, noisy, np.flatnonzero(noisy >= self.threshold))
+
+    def release(self, value: Any) -> NDArray[np.int64]:
+        """Run once, written as `law` does: an entry for each key of the input, threshold - 1 for one not named."""
+        return self._noisy(value)[1]
+
+    def _noisy(self, value: Any) -> tuple[list[Any], NDArray[np.int64]]:
+        """Return the keys of a table, and their noisy counts where these are released, else threshold - 1."""
+        keys, counts = read_table(value)
+        noisy = add_noise(counts, self.noise.draw(counts.size))
+        noisy[(counts == 0) | (noisy < self.threshold)] = self.threshold - 1
+        return keys, noisy
+
+    def law(self, value: Any) -> ThresholdedTable:
+        """Return the law of `release`: independent entries, one for each key."""
+        keys, counts = read_table(value)
+        entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
+        return ThresholdedTable({(type(key), key): entry for key, entry in zip(keys, entries, strict=True)})
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables in which one person's keys are new, rare, or held by many."""
+        high = self.threshold + self.noise.half_width(Fraction(1, 2))
+        levels = (0, self.threshold - 1, high)
+        listed = self.kind is KeyNoise.GAUSSIAN and self.relation is Relation.CHANGE_ONE
+        held = min(self.keys, 1 if listed else 2)  # joint outcomes of Gaussian noise multiply quickly
+        for gained in levels:
+            yield from self._moves([gained] * held)
+        if held > 1:
+            yield from self._moves([0, high])
+
+    def _moves(self, gained: list[int]) -> Iterator[tuple[Any, Any]]:
+        """Yield a table and its neighbour with one more person, or with the person's keys exchanged for others."""
+        before = {f"gained {place}": count for place, count in enumerate(gained)}
+        after = {key: count + 1 for key, count in before.items()}
+        if self.relation is Relation.ADD_REMOVE:
+            yield before, after
+            return
+        for lost in {0} if gained[0] == 0 else {0, gained[0]}:
+            less = {f"lost {place}": lost for place in range(len(gained))}
+            more = {key: count + 1 for key, count in less.items()}
+            yield {**before, **more}, {**after, **less}
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        price = f"{'rho' if self._concentrated else 'epsilon'}={float(self._price):.6g}, delta={float(self._delta):.6g}"
+        stated = f"keys={self.keys}, relation={self.relation.name}, noise={self.kind.name}, threshold={self.threshold}"
+        return f"ThresholdedHistogram({price}, {stated})"
+
+
+def _kind(noise: KeyNoise | None, chosen: str) -> KeyNoise:
+    """Return the kind of noise; a price by rho has Gaussian noise only."""
+    if noise is None:
+        return KeyNoise.LAPLACE if chosen == "epsilon" else KeyNoise.GAUSSIAN
+    if not isinstance(noise, KeyNoise):
+        raise ParameterError(
+            "noise is KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
+        )
+    if chosen == "rho" and noise is not KeyNoise.GAUSSIAN:
+        raise ConflictingParameters(
+            "a price by rho= is for Gaussian noise; give epsilon= for others", parameter="noise"
+        )
+    return noise
+
+
+def _stated_keys(keys: int | None) -> int:
+    """Return how many keys one person can hold at most."""
+    if keys is None:
+        raise MissingParameter(
+            "keys= says how many keys one person can hold at most; it is never guessed. If everybody holds one, write "
+            "keys=1",
+            parameter="keys",
+        )
+    return whole(keys, name="keys")
+
+
+def _stated_relation(relation: Relation | None) -> Relation:
+    """Return a stated relation: it decides how many counts one person moves."""
+    if relation is None or relation is Relation.UNSTATED:
+        raise MissingParameter(
+            "relation= says what is hidden: Relation.ADD_REMOVE, whether a person is there, or Relation.CHANGE_ONE, "
+            "which keys the person holds",
+            parameter="relation",
+        )
+    if not isinstance(relation, Relation):
+        raise ParameterError("relation is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
+    return relation
+
+
+def _least_start(noise: IntegerNoise, keys: int, allowed: Fraction) -> int:
+    """Return the least t with 1 - (1 - P(X >= t))^keys <= allowed, decided exactly."""
+
+    def named(tail: Ball) -> Ball:
+        return 1 - (1 - tail) ** keys
+
+    def too_often(tail: Ball) -> bool:
+        return bool(named(tail) > ball(allowed))
+
+    return noise._greatest_start(too_often, lambda tail: bool(named(tail) <= ball(allowed))) + 1
+
+
+def _calibrated(epsilon: Fraction, delta: Fraction, moved: int, relation: Relation) -> Fraction:
+    """Return the least sigma whose noise on `moved` counts that move by 1 is certainly (epsilon, delta)-DP."""
+
+    def price(sigma: float) -> PrivacyLoss:
+        noise = DiscreteGaussian(sigma)
+        return PrivacyLoss.from_pairs([noise.at(1).pair(noise)], relation=relation) * moved
+
+    return Fraction(calibrate(price, epsilon=epsilon, delta=delta))
