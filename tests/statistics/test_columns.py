@@ -129,6 +129,7 @@ UNITS = [
     pl.Series(["ana", None, "bo", "ana"]),
     pa.array([5, None, 6, 5]),
     [(1, 2), None, (1, 3), (1, 2)],
+    np.ma.masked_array(["ana", "cy", "bo", "ana"], mask=[False, True, False, False]),
     np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-01"], dtype="datetime64[D]"),
 ]
 

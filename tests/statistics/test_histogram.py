@@ -151,6 +151,7 @@ COLUMNS = [
     pd.Series(["x", None, "y", "x"]),
     pd.Series(["x", None, "y", "x"], dtype="category"),
     pl.Series(["x", None, "y", "x"]),
+    np.ma.masked_array(["x", "y", "y", "x"], mask=[False, True, False, False]),
     pa.array(["x", None, "y", "x"]),
 ]
 

@@ -315,7 +315,8 @@ SUBJECTS = {
         lambda: StandardDeviation(bounds=(0, 1), grid=1, relation=ADD_REMOVE, rho=0.5), [[0, 1, 1]]
     ),
     "Variance, calibrated": Subject(
-        lambda: Variance(bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, delta=1e-5, missing=0), [[0.5, 0.75]]
+        lambda: Variance(bounds=(0, 1), grid=0.25, relation=CHANGE_ONE, epsilon=1, delta=1e-5, missing=0),
+        [[0.5, 0.75]],
     ),
 }
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.privacy.parameters import whole
-from discreet.statistics.columns import frame_library
+from discreet.statistics.columns import frame_library, unmasked
 from discreet.statistics.persons import person_codes
 
 _WANTED = "a column of keys is a numpy array, a pandas, Polars or Arrow column, or a list, in one dimension"
@@ -101,9 +101,7 @@ def _values(column: object) -> NDArray[Any] | Keys:
     if library is not None:
         column = _from_frame(column, library)
     if isinstance(column, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(column)
-        column = np.asarray(column.data).astype(object)
-        column[hidden] = None  # `filled` takes None for its own default
+        column = unmasked(column)
     if isinstance(column, list | tuple):
         return list(column)
     if not isinstance(column, np.ndarray) or column.ndim != 1 or column.dtype.kind not in "biufSUOmM":

@@ -1,0 +1,277 @@
+"""Second moments about a public centre: exact integers, how far a row moves them, what the intervals contain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import discreet as dp
+from discreet.audit import Outcome, audit
+from discreet.statistics import Covariance, MatrixEstimate, Missing, covariance
+from discreet.statistics.gram import STEPS, Region, table_columns
+from discreet.testing import Check, Subject, conformance_checks
+from tests.conftest import Rounds
+
+ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
+FORMS = [(ADD_REMOVE, Missing.LEAVE_OUT), (CHANGE_ONE, Missing.LEAVE_OUT), (CHANGE_ONE, 0)]
+
+
+def region_of(kind, columns):
+    return {"bounds": [(-1, 1)] * columns} if kind == "box" else {"centre": [0] * columns, "radius": 1}
+
+
+def moves(statistic, rows):
+    """The distances of what neighbouring tables measure, over all pairs of the given rows, or of a row and none."""
+    nothing = [np.nan] * len(rows[0]) if statistic._fill is None else None
+    beside = [rows[0]]
+    measured = [
+        statistic.measure(np.array([*beside, row], dtype=float)) for row in [*rows, *([nothing] if nothing else [])]
+    ]
+    others = measured if statistic.relation is CHANGE_ONE else [statistic.measure(np.array(beside, dtype=float))]
+    gaps = [[abs(int(a) - int(b)) for a, b in zip(one, other, strict=True)] for one in measured for other in others]
+    return max(map(sum, gaps)), max(sum(gap * gap for gap in row) for row in gaps)
+
+
+def grid_of_rows(columns):
+    fine = {1: 9, 2: 9, 3: 5}[columns]
+    return [list(row) for row in product(np.linspace(-1, 1, fine), repeat=columns)]
+
+
+@pytest.mark.theorem("Covariance.privacy")
+@pytest.mark.parametrize("kind", ["box", "ball"])
+@pytest.mark.parametrize(("relation", "missing"), FORMS)
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_a_row_moves_what_is_released_no_further_than_stated(kind, relation, missing, columns):
+    rows = grid_of_rows(columns)
+    parameters = {"relation": relation, "missing": missing, "steps": 1000, **region_of(kind, columns)}
+    laplace = Covariance(epsilon=1, **parameters)
+    in_l1, _ = moves(laplace, rows)
+    assert in_l1 <= laplace.mechanism.noise.scale
+    gaussian = Covariance(rho=0.5, **parameters)
+    _, squared = moves(gaussian, rows)
+    assert squared <= gaussian.mechanism.noise.scale**2
+    if kind == "box" and relation is ADD_REMOVE:  # attained at the corners, and for every number of columns
+        assert in_l1 == laplace.mechanism.noise.scale
+        assert squared >= 0.999 * gaussian.mechanism.noise.scale**2
+    if kind == "ball" and relation is ADD_REMOVE:
+        assert in_l1 == laplace.mechanism.noise.scale  # by a row at the centre
+        assert squared >= 0.98 * gaussian.mechanism.noise.scale**2
+
+
+@given(
+    hnp.arrays(np.float64, (2, 4), elements=st.floats(-1, 1, width=32)),
+    st.sampled_from(["box", "ball"]),
+    st.sampled_from(FORMS),
+    st.sampled_from(["epsilon", "rho"]),
+)
+def test_no_two_rows_of_four_columns_are_further_apart_than_stated(rows, kind, form, price):
+    amount = {"epsilon": {"epsilon": 1}, "rho": {"rho": 0.5}}[price]
+    statistic = Covariance(relation=form[0], missing=form[1], **amount, **region_of(kind, 4))
+    in_l1, squared = moves(statistic, [list(rows[0]), list(rows[1])])
+    scale = statistic.mechanism.noise.scale
+    assert in_l1 <= scale if price == "epsilon" else squared <= scale**2
+
+
+@pytest.mark.theorem("Covariance.privacy")
+@pytest.mark.parametrize("kind", ["box", "ball"])
+@pytest.mark.parametrize(("relation", "missing"), FORMS)
+def test_an_exact_audit_keeps_the_promise(kind, relation, missing):
+    statistic = Covariance(relation=relation, missing=missing, epsilon=0.5, **region_of(kind, 2))
+    verdict = audit(statistic)
+    assert verdict.outcome is Outcome.KEPT
+    assert verdict.low <= 0.5 * (1 + 1e-12)
+    if relation is ADD_REMOVE:
+        assert verdict.low == pytest.approx(0.5)
+
+
+@given(
+    hnp.arrays(
+        np.float64, st.tuples(st.integers(1, 20), st.integers(2, 5)), elements=st.floats(allow_nan=False, width=64)
+    ),
+    st.sampled_from([7, 1000, STEPS]),
+)
+def test_whole_rows_stay_in_the_ball_exactly(rows, steps):
+    region = Region((0.0,) * rows.shape[1], (1.0,) * rows.shape[1], ball=True, steps=steps)
+    for row in region.positions(rows):
+        assert sum(int(entry) ** 2 for entry in row) <= steps**2
+
+
+@pytest.mark.parametrize("length", [0.5, 1.0, 1.0 + 1e-15, 3.0, 1e300])
+def test_rows_on_the_sphere_are_not_pulled_outside_by_rounding(length):
+    directions = np.random.default_rng(5).normal(size=(3000, 6))
+    rows = length * directions / np.linalg.norm(directions, axis=1)[:, np.newaxis]
+    region = Region((0.0,) * 6, (1.0,) * 6, ball=True)
+    norms = [sum(int(entry) ** 2 for entry in row) for row in region.positions(rows)]
+    assert max(norms) <= STEPS**2
+    assert min(norms) >= (min(length, 1.0) * STEPS * (1 - 1e-9)) ** 2
+
+
+def test_products_are_summed_exactly():
+    rows = np.random.default_rng(2).uniform(-1, 1, (40_000, 3))
+    rows[17] = [1.0, -1.0, 1.0]
+    region = Region((0.0,) * 3, (1.0,) * 3, ball=False)
+    whole = region.positions(rows).astype(np.int64).astype(object)
+    gram = region.gram(table_columns(rows, 3), None)
+    assert gram.present == 40_000
+    assert (gram.products == whole.T @ whole).all()
+
+
+def test_without_noise_the_arithmetic_gives_back_the_second_moments():
+    rows = np.random.default_rng(4).uniform([0, -10, 5], [4, 10, 6], (500, 3))
+    bounds = [(0, 4), (-10, 10), (5, 6)]
+    about = (rows - [2, 0, 5.5]).T @ (rows - [2, 0, 5.5]) / 500
+    for relation, missing in FORMS:
+        for price in ({"epsilon": 1}, {"rho": 1}):
+            statistic = Covariance(bounds=bounds, relation=relation, missing=missing, **price)
+            estimate = statistic.estimate(statistic.measure(rows), rows=statistic.public_rows(rows))
+            assert np.allclose(estimate.matrix, about, rtol=0, atol=1e-8)
+            assert estimate.count == pytest.approx(500)
+            assert (estimate.low <= about).all()
+            assert (about <= estimate.high).all()
+
+
+CASES = [
+    ({"bounds": [(-4, 4)] * 2, "epsilon": 1}, FORMS[0]),
+    ({"bounds": [(-4, 4)] * 2, "rho": 0.1}, FORMS[1]),
+    ({"bounds": [(-4, 4)] * 2, "epsilon": 1}, FORMS[2]),
+    ({"centre": [0, 0], "radius": 4, "epsilon": 0.5}, FORMS[0]),
+    ({"centre": [0, 0], "radius": 4, "epsilon": 1, "delta": 1e-6}, FORMS[0]),
+]
+
+
+@pytest.mark.theorem("Covariance.accuracy")
+@pytest.mark.parametrize(("parameters", "form"), CASES, ids=str)
+def test_all_entries_lie_in_their_intervals_as_often_as_promised(parameters, form, rounds: Rounds):
+    runs = rounds(sample=400, full=10_000)
+    rows = np.random.default_rng(6).multivariate_normal([0.5, 0], [[1, 0.6], [0.6, 1]], 800)
+    statistic = Covariance(relation=form[0], missing=form[1], **parameters)
+    rows = rows / np.maximum(1, np.linalg.norm(rows, axis=1) / 4)[:, np.newaxis]
+    truth = rows.T @ rows / len(rows)
+    measured, public = statistic.measure(rows), statistic.public_rows(rows)
+    inside = widths = 0
+    for _ in range(runs):
+        estimate = statistic.estimate(statistic.mechanism(measured), rows=public)
+        inside += bool(((estimate.low <= truth) & (truth <= estimate.high)).all())
+        widths = max(widths, float(estimate.half_width.max()))
+    assert inside / runs >= 0.95 - 4.9 * math.sqrt(0.95 * 0.05 / runs)
+    assert widths < 2
+
+
+def test_error_is_kept_for_the_widest_entry():
+    rows = np.random.default_rng(8).uniform(-1, 1, (5000, 2)) * [1, 10]
+    for relation, missing in FORMS:
+        parameters = {"bounds": [(-1, 1), (-10, 10)], "relation": relation, "missing": missing}
+        estimate = Covariance(error=3, people=5000, **parameters)(rows)
+        assert estimate.half_width.max() <= 3 * (1 + 1e-9)
+
+
+TABLE = {"a": [1.0, 2.0, None, 4.0], "b": [3, 1, 2, 5]}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [TABLE["a"], TABLE["b"]],
+        np.array([[1, 3], [2, 1], [np.nan, 2], [4, 5]]),
+        pd.DataFrame(TABLE),
+        pl.DataFrame(TABLE),
+        pa.table(TABLE),
+        pa.RecordBatch.from_pydict(TABLE),
+        (pd.Series(TABLE["a"]), pl.Series(TABLE["b"])),
+        [[1, 2, None, 10**400], [3.0, 1, 2, float("inf")]],
+    ],
+    ids=lambda table: type(table).__name__,
+)
+def test_every_kind_of_table_is_measured_alike_and_rows_with_a_missing_value_left_out(table):
+    statistic = Covariance(bounds=[(0, 4), (0, 5)], relation=ADD_REMOVE, epsilon=1)
+    expected = statistic.measure(np.array([[1.0, 3.0], [2.0, 1.0], [4.0, 5.0]]))
+    assert list(statistic.measure(table)) == list(expected)
+
+
+def test_missing_values_are_replaced_where_asked_and_the_size_is_then_public():
+    statistic = Covariance(bounds=[(0, 4), (0, 5)], relation=CHANGE_ONE, epsilon=1, missing=[2, 1])
+    table = pd.DataFrame(TABLE)
+    assert list(statistic.measure(table)) == list(statistic.measure(table.fillna({"a": 2.0})))
+    assert statistic(table).count == 4
+
+
+def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where_it_is_public():
+    answer = covariance(np.empty((0, 2)), bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)
+    assert answer.matrix.shape == (2, 2)
+    assert np.allclose(answer.high, 0.25)
+    with pytest.raises(dp.errors.InputError, match="at least one row"):
+        covariance(np.empty((0, 2)), bounds=[(0, 1)] * 2, relation=CHANGE_ONE, epsilon=1, missing=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "never taken from the data"),
+        ({"centre": [0, 0]}, "never taken from the data"),
+        ({"bounds": [(0, 1)], "radius": 1}, "not both"),
+        ({"centre": [0, float("nan")], "radius": 1}, "finite"),
+        ({"centre": [], "radius": 1}, "an entry a column"),
+        ({"centre": [0], "radius": 0}, "radius"),
+        ({"centre": [0], "radius": 1e200}, "1e150"),
+        ({"bounds": [(1, 0)]}, "low < high"),
+        ({"bounds": [(0, 1)], "missing": [0, 0]}, "a number a column"),
+        ({"bounds": [(0, 1)], "steps": 1 << 40}, "2.38"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_words(parameters, words):
+    with pytest.raises(dp.errors.ParameterError, match=words):
+        Covariance(relation=ADD_REMOVE, epsilon=1, **parameters)
+
+
+@pytest.mark.parametrize("table", [[1.0, 2.0], np.zeros(3), np.zeros((3, 3)), [[1.0], [1.0, 2.0]], "ab", {"a": [1]}])
+def test_what_is_no_table_of_two_columns_is_refused(table):
+    with pytest.raises(dp.errors.InputError):
+        Covariance(bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)(table)
+
+
+def test_the_nearest_matrix_without_negative_eigenvalues_is_at_hand():
+    noisy = MatrixEstimate([[1.0, 2.0], [2.0, 1.0]], np.zeros((2, 2)), np.ones((2, 2)), 9, 0.9, dp.PureDP(1), "test")
+    nearest = noisy.nearest_psd()
+    assert np.allclose(nearest.matrix, [[1.5, 1.5], [1.5, 1.5]])
+    assert nearest.guarantee == noisy.guarantee
+    assert not nearest.matrix.flags.writeable
+
+
+def test_a_matrix_estimate_shows_entries_with_their_widths():
+    estimate = covariance(np.zeros((900, 2)), bounds=[(-1, 1)] * 2, relation=CHANGE_ONE, missing=0, epsilon=1)
+    assert "±" in str(estimate)
+    assert "900 rows" in str(estimate)
+    assert repr(estimate).startswith("MatrixEstimate(2 x 2, PureDP(epsilon=1.0")
+    assert "<table" in estimate._repr_html_()
+    assert np.asarray(estimate).shape == (2, 2)
+    assert estimate.cost.epsilon(0.0).upper <= 1.0 + 1e-9
+
+
+SUBJECTS = {
+    "Covariance": Subject(
+        lambda: Covariance(centre=[0], radius=1, steps=2, relation=ADD_REMOVE, epsilon=1),
+        [np.array([[0.5], [1.0]]), np.array([[-1.0]])],
+    ),
+    "Covariance, Gaussian": Subject(
+        lambda: Covariance(bounds=[(-1, 1)], steps=2, relation=ADD_REMOVE, rho=0.5), [np.array([[0.5], [1.0]])]
+    ),
+    "Covariance of a known number": Subject(
+        lambda: Covariance(bounds=[(-1, 1)], relation=CHANGE_ONE, epsilon=1, missing=0), [np.array([[0.5], [1.0]])]
+    ),
+}
+
+
+@pytest.mark.parametrize("check", conformance_checks(), ids=str)
+@pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
+def test_covariance_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
+    check(replace(subject, draws=rounds(sample=1000, full=40_000)))
