@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, plot_law
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
+from discreet.statistics.global_sensitivity import Query, sensitivity
+from tools.key_figures import thresholded_histogram, truncated_geometric
 from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
+from tools.selection_figures import permute_and_flip
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,6 +198,43 @@ def above_threshold() -> Plot:
     return _finished(drawn, columns=3)
 
 
+def global_sensitivity() -> Plot:
+    """How far answers follow one row across [0, 1] at the worst table, and what that comes to for larger tables."""
+    zeros, halved = np.zeros(10), np.repeat([0.0, 1.0], 5)
+    queries = (
+        (Query.MEDIAN, halved, np.median, BLUE, "-"),
+        (Query.STANDARD_DEVIATION, zeros, np.std, ORANGE, "--"),
+        (Query.MEAN, zeros, np.mean, GREEN, "-."),
+        (Query.VARIANCE, zeros, np.var, INK, ":"),
+    )
+    title = "One row goes from 0 to 1: how far does the answer follow?"
+    drawn = axes(title=title, x_label="that row, among 10 others at their worst", y_label="answer")
+    figure = cast("Figure", drawn.figure)
+    grid = figure.add_gridspec(1, 2)
+    drawn.set_subplotspec(grid[0])
+    right = _styled(figure.add_subplot(grid[1]), x_label="number of rows, n", y_label="sensitivity")
+    places, sizes = np.linspace(0.0, 1.0, 51), np.unique(np.logspace(0.31, 4, 60).astype(np.int64))
+    for query, others, ask, colour, style in queries:
+        name = query.name.lower().replace("_", " ")
+        answers = [ask(np.append(others, place)) for place in places]
+        drawn.plot(places, answers, style, color=colour, linewidth=2.2, label=name)
+        drawn.plot([1.0], [_moved(query, 11)], "o", color=colour, markersize=6, clip_on=False)
+        right.loglog(sizes, [_moved(query, int(size)) for size in sizes], style, color=colour, linewidth=2.2)
+        right.plot([11], [_moved(query, 11)], "o", color=colour, markersize=6)
+    drawn.set(xlim=(0, 1), ylim=(0, 1.03))
+    right.set_ylim(top=2.0)
+    right.set_xticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    right.set_yticks([1e-4, 1e-3, 1e-2, 0.1, 1.0], ["0.0001", "0.001", "0.01", "0.1", "1"])
+    right.minorticks_off()
+    return _finished(drawn, columns=4)
+
+
+def _moved(query: Query, rows: int) -> float:
+    """Return a sensitivity on [0, 1] under change-one."""
+    size = None if query is Query.MEDIAN else rows
+    return float(sensitivity(query, relation=dp.Relation.CHANGE_ONE, bounds=(0, 1), size=size).value)
+
+
 def one_answer() -> Plot:
     """One released count with its interval; what the curator alone knows is marked as such."""
     truth, answer = 150, 153
@@ -261,8 +301,12 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "gaussian": gaussian,
     "randomized_response": randomized_response,
     "exponential": exponential,
+    "permute_and_flip": permute_and_flip,
     "noisy_max": noisy_max,
     "above_threshold": above_threshold,
+    "truncated_geometric": truncated_geometric,
+    "thresholded_histogram": thresholded_histogram,
+    "sensitivity": global_sensitivity,
     "one-answer": one_answer,
     "composition": composition,
     "error-against-queries": error_against_queries,

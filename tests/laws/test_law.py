@@ -13,14 +13,18 @@ from discreet.laws import (
     DiscreteGaussian,
     DiscreteLaplace,
     Finite,
+    NoisyMaxGapLaw,
     NoisyMaxLaw,
     OnGrid,
     Outside,
+    Peeling,
+    PermuteAndFlipLaw,
     Product,
     Softmax,
     Truncated,
 )
 from discreet.laws.law import as_integers, as_size
+from discreet.laws.noisy_max_gap import Winner
 
 LAWS = {
     "laplace": DiscreteLaplace(2),
@@ -34,6 +38,9 @@ LAWS = {
     "grid": OnGrid(DiscreteLaplace(2), Fraction(1, 8)),
     "softmax": Softmax([0, 1, 2], Fraction(1)),
     "noisy max": NoisyMaxLaw(np.array([0, 1, 2]), DiscreteLaplace(2)),
+    "noisy max with its lead": NoisyMaxGapLaw(np.array([0, 1, 2]), DiscreteLaplace(2)),
+    "permute and flip": PermuteAndFlipLaw([0, 1, 2], Fraction(1)),
+    "peeling": Peeling([0, 1, 2], Fraction(1), 2),
 }
 law_named = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 
@@ -69,7 +76,7 @@ def test_a_product_of_samples_has_the_components_last():
 @law_named
 def test_one_draw_is_an_outcome_and_not_an_array(law):
     drawn = law.sample()
-    assert isinstance(drawn, int | float | str)
+    assert isinstance(drawn, int | float | str | tuple | Winner)
     assert not isinstance(drawn, bool | np.generic)
 
 

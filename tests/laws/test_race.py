@@ -167,7 +167,7 @@ def test_the_filter_lemma_bounds_the_error_of_the_float(word, score):
     with swapped(Constant(word)):
         one = Watched(rate)
         one.run(as_scores([1]))
-        one._best = None
+        one._best = []
         one.run(as_scores([score]))
     runner = one.runners[-1]
     assert runner.index == 1

@@ -8,12 +8,26 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.laws import AboveThresholdLaw, DiscreteLaplace, Finite, NoisyMaxLaw, Softmax
+from discreet.laws import (
+    AboveThresholdGapLaw,
+    AboveThresholdLaw,
+    DiscreteLaplace,
+    Finite,
+    NoisyMaxGapLaw,
+    NoisyMaxLaw,
+    Peeling,
+    PermuteAndFlipLaw,
+    Softmax,
+)
 
 LAWS = {
     "softmax": Softmax([0, 17, 2], Fraction(1, 5)),
     "noisy max": NoisyMaxLaw(np.array([0, 17, 2]), DiscreteLaplace(5)),
     "above threshold": AboveThresholdLaw(np.array([0, 17, 2]), 10, Fraction(4), Fraction(8)),
+    "permute and flip": PermuteAndFlipLaw([0, 17, 2], Fraction(1, 5)),
+    "peeling": Peeling([0, 17, 2], Fraction(1, 5), 2),
+    "noisy max with its lead": NoisyMaxGapLaw(np.array([0, 17, 2]), DiscreteLaplace(5)),
+    "above threshold with gaps": AboveThresholdGapLaw(np.array([-10, 7, -8]), DiscreteLaplace(4), DiscreteLaplace(8)),
 }
 law_named = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 

@@ -2,7 +2,9 @@
 
 Each candidate draws an exponential variable E = -ln U and runs with time E exp(-rate * score): the least time wins, and
 it is candidate i with probability exp(rate * score_i) / sum. Only the winner so far is kept, so a stream of any length
-needs no memory.
+needs no memory. The first k of the race are as good as k races, each without the winners before it: exponential times
+forget, so that what the others still have to run when somebody arrives is again an exponential time with the same rate,
+independent of who arrived and when.
 
 Exactness. Times are compared through their logarithms in floats; the bounds below say when that comparison is certain,
 and all others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed.
@@ -38,6 +40,7 @@ from discreet.laws.tabulated import Floats, Tabulated
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
 from discreet.randomness.rigour import Ball, ball, precision
 
+_BLOCK = BLOCK_WORDS // 2  # larger temporary arrays go back to the operating system after each block, and cost thrice
 _TIME_ERROR = 2.0**-19
 _SCORE_ERROR = 2.0**-48
 _LEAST_TIME = 2.0**-30
@@ -48,7 +51,7 @@ _FLOOR = Fraction(-(10**6))
 
 
 @dataclass(slots=True)
-class _Runner:
+class Runner:
     """A candidate in the race: its exact score, the bits of its uniform so far, float bounds on its time."""
 
     index: int
@@ -62,40 +65,47 @@ class _Runner:
         """Draw 64 more bits of the uniform."""
         self.prefix, self.length = (self.prefix << 64) | bits(64), self.length + 64
 
-    def log_time(self, rate: Fraction) -> Ball | None:
-        """Enclose the logarithm of the time at the current precision, or None while the uniform may be 0 or 1."""
-        whole = 1 << self.length
-        if self.prefix == 0 or self.prefix + 1 == whole:
+    def log_uniform(self) -> Ball | None:
+        """Enclose the logarithm of the uniform at the current precision, or None while it may be 0."""
+        if self.prefix == 0:
             return None
-        first = -ball(Fraction(self.prefix, whole)).log()
-        last = -ball(Fraction(self.prefix + 1, whole)).log()
-        return first.union(last).log() - ball(rate * self.score)
+        first, last = (ball(Fraction(end, 1 << self.length)).log() for end in (self.prefix, self.prefix + 1))
+        return first.union(last)
 
 
 class Race:
-    """A race with one rate: feed it scores in blocks, ask for the winner's position."""
+    """A race with one rate and some places to win: feed it scores in blocks, ask for the positions of the winners.
 
-    def __init__(self, rate: Fraction) -> None:
+    A subclass may give the candidates another noise by the two methods `_log_times` and `_log_time`.
+    """
+
+    def __init__(self, rate: Fraction, places: int = 1) -> None:
         """A larger rate favours high scores more."""
         ensure_tested()
         self.rate = rate
+        self.places = places
         self._reference: Fraction | None = None
-        self._best: _Runner | None = None
+        self._best: list[Runner] = []
         self._count = 0
 
     def run(self, scores: NDArray[Any]) -> None:
         """Let a block of candidates run against the best so far."""
         if scores.size:
             scores = as_scores(scores)
-        for start in range(0, scores.size, BLOCK_WORDS):
-            self._run_block(scores[start : start + BLOCK_WORDS])
+        for start in range(0, scores.size, _BLOCK):
+            self._run_block(scores[start : start + _BLOCK])
 
     @property
     def winner(self) -> int:
         """The position of the winner among all candidates fed."""
-        if self._best is None:
+        if not self._best:
             raise InputError("there is no candidate to choose from")
-        return self._best.index
+        return self._best[0].index
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """The positions of the winners, the first one first; fewer than places while there are fewer candidates."""
+        return tuple(runner.index for runner in self._best)
 
     def _run_block(self, scores: NDArray[Any]) -> None:
         """Compare a block in floats, and the few that could win exactly."""
@@ -105,26 +115,48 @@ class Race:
         beyond = ~np.isfinite(advantage)
         advantage[beyond] = 0.0
         draws = words(scores.size)
-        time = (draws >> np.uint64(1)).view(np.int64) * 2.0**-63  # signed integers convert four times as fast
-        with np.errstate(divide="ignore"):
-            np.log(time, out=time)
-            np.negative(time, out=time)
-            odd = (time < _LEAST_TIME) | (draws < _LEAST_WORD) | beyond
-            np.log(time, out=time)
+        time, odd = self._log_times(draws)
+        odd |= beyond
         error = np.abs(advantage)
         error *= _SCORE_ERROR
         error += _TIME_ERROR
         time -= advantage
-        latest = time + error
-        latest[odd] = np.inf
-        limit = latest.min()
-        if self._best is not None:
-            limit = min(limit, self._best.high)
-        for index in np.flatnonzero((time - error <= limit) | odd):
-            low, high = (-np.inf, np.inf) if odd[index] else (time[index] - error[index], time[index] + error[index])
-            score = exact_score(scores[index])
-            self._challenge(_Runner(self._count + int(index), score, int(draws[index]), 64, float(low), float(high)))
+        earliest, latest = time - error, np.add(time, error, out=time)
+        earliest[odd], latest[odd] = -np.inf, np.inf
+        for index in self._possible(earliest, latest):
+            score, low, high = exact_score(scores[index]), float(earliest[index]), float(latest[index])
+            self._challenge(Runner(self._count + int(index), score, int(draws[index]), 64, low, high))
         self._count += scores.size
+
+    def _possible(self, earliest: Floats, latest: Floats) -> NDArray[np.intp]:
+        """Return who in a block may win a place, given the best so far."""
+        if len(self._best) < self.places:
+            return self._fastest(earliest, latest)
+        possible = np.flatnonzero(earliest <= self._best[-1].high)
+        return possible[self._fastest(earliest[possible], latest[possible])]
+
+    def _fastest(self, earliest: Floats, latest: Floats) -> NDArray[np.intp]:
+        """Return those for whom at most places - 1 others are surely faster."""
+        if latest.size <= self.places:
+            return np.arange(latest.size)
+        limit = latest.min() if self.places == 1 else np.partition(latest, self.places - 1)[self.places - 1]
+        return np.flatnonzero(earliest <= limit)
+
+    def _log_times(self, draws: NDArray[np.uint64]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return ln E for every word, and which words and times are outside the lemma."""
+        time, small = log_uniforms(draws)
+        np.negative(time, out=time)
+        odd = (time < _LEAST_TIME) | small
+        with np.errstate(divide="ignore"):
+            np.log(time, out=time)
+        return time, odd
+
+    def _log_time(self, runner: Runner) -> Ball | None:
+        """Enclose the logarithm of a runner's time at the current precision, or None while it may be 0 or infinite."""
+        uniform = runner.log_uniform()
+        if uniform is None or runner.prefix + 1 == 1 << runner.length:
+            return None
+        return (-uniform).log() - ball(self.rate * runner.score)
 
     def _advantages(self, scores: NDArray[Any]) -> Floats:
         """Return rate * (score - reference) in floats, each within three roundings, or non-finite."""
@@ -140,11 +172,38 @@ class Race:
             difference *= rate
         return difference
 
-    def _challenge(self, runner: _Runner) -> None:
-        """Keep the faster of the best so far and a new runner."""
-        best = self._best
-        if best is None or runner.high < best.low or (runner.low <= best.high and _is_faster(runner, best, self.rate)):
-            self._best = runner
+    def _challenge(self, runner: Runner) -> None:
+        """Put a new runner among the best so far, in the order of their times, and keep as many as there are places."""
+        first, last = 0, len(self._best)
+        while first < last:
+            middle = (first + last) // 2
+            first, last = (first, middle) if self._is_faster(runner, self._best[middle]) else (middle + 1, last)
+        self._best.insert(first, runner)
+        del self._best[self.places :]
+
+    def _is_faster(self, first: Runner, second: Runner) -> bool:
+        """Decide which of two times is less, in balls where the bounds in floats do not tell."""
+        if first.high < second.low or second.high < first.low:
+            return first.high < second.low
+        while True:
+            with precision(max(first.length, second.length) + 96):
+                one, two = self._log_time(first), self._log_time(second)
+                if one is not None and two is not None:
+                    if one < two:
+                        return True
+                    if one > two:
+                        return False
+            first.extend()
+            second.extend()
+
+
+def log_uniforms(draws: NDArray[np.uint64]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return ln U in floats for the uniforms that begin with these words, and which words are too small for that."""
+    # signed integers convert four times as fast
+    logarithm = np.multiply((draws >> np.uint64(1)).view(np.int64), 2.0**-63, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        np.log(logarithm, out=logarithm)
+    return logarithm, draws < _LEAST_WORD
 
 
 def _float_or_nan(value: Fraction) -> float:
@@ -160,20 +219,6 @@ def _is_plain(scores: NDArray[Any]) -> bool:
     if scores.dtype == object:
         return False
     return bool(scores.dtype == np.float64 or (scores.min() > -_EXACT_FLOATS and scores.max() < _EXACT_FLOATS))
-
-
-def _is_faster(first: _Runner, second: _Runner, rate: Fraction) -> bool:
-    """Decide in balls which of two times is less."""
-    while True:
-        with precision(max(first.length, second.length) + 96):
-            one, two = first.log_time(rate), second.log_time(rate)
-            if one is not None and two is not None:
-                if one < two:
-                    return True
-                if one > two:
-                    return False
-        first.extend()
-        second.extend()
 
 
 def exact_score(score: Any) -> Fraction:

@@ -13,15 +13,16 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.above_threshold import AboveThresholdLaw
+from discreet.laws.above_threshold_gap import AboveThresholdGapLaw, Hit
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational, round_up
+from discreet.mechanisms.comparison import comparison_width
 from discreet.mechanisms.domain import floats_on_grid
-from discreet.mechanisms.exponential import truth_value
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
+from discreet.mechanisms.selection import truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
-_CELLS = 1 << 14
 _SMALL = 1 << 61
 
 
@@ -39,22 +40,26 @@ class AboveThreshold(PurelyPrivate):
 
     Privacy. epsilon-DP (pure) however long the stream and however adaptively it is chosen, for values that one person
         moves by at most D each: threshold noise of scale D / e1 drawn once, fresh query noise of scale 2 c D / e2 for c
-        hits (c D / e2 for monotone streams), e1 + e2 = epsilon. Noisy answers to the hits, if asked, cost
+        hits (c D / e2 for monotone streams), e1 + e2 = epsilon. With `gap=True` a hit may also tell by how much the
+        noisy value exceeds the noisy threshold, for the same epsilon. Fresh noisy answers to the hits, if asked, cost
         `answer_epsilon` more: noise of scale c D / e3.
         Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the
         neighbour every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit.
         The shifts cost e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D
         and hits by D; if they fall, shift hits by D only. Adaptivity: given the same answers so far, the next query is
         the same, so the coupling goes through step by step. Values and threshold are rounded to the grid first, so all
-        shifts stay on it.
-    Accuracy. With probability 1 - beta every 'above' has value >= T - alpha and every 'below' has value <= T + alpha,
-        over k values, with alpha from `alpha`: the exact law of |query noise - threshold noise|. It speaks of all k
-        values provided no value before the last is at or above T - alpha (else the stream may stop early, having spent
-        its hits).
+        shifts stay on it. With gaps: if the threshold is shifted by S and the value of a hit moved by d, shift its
+        noise by S - d, and its gap is the same on both tables. With S = D these shifts lie in [0, 2 D]; in monotone
+        streams they lie in [0, D], with S = D if values rise and S = 0 if they fall. So they cost what the hits cost
+        above. A tie is a hit on both tables and no value is compared with another one, so nothing is to be broken.
+    Accuracy. With probability 1 - beta every 'above' has value >= T - alpha, every 'below' has value <= T + alpha and
+        every gap is within alpha of value - T, over k values, with alpha from `alpha`: the exact law of |query noise -
+        threshold noise|. It speaks of all k values provided no value before the last is at or above T - alpha (else
+        the stream may stop early, having spent its hits).
     Cost. One draw a value; constant memory.
     Figure. above_threshold.svg
     Reference. Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Dwork, Roth 2014, algorithms 1 and 2; split: Lyu, Su, Li
-        2017.
+        2017; gaps: Ding, Wang, Zhang, Kifer 2019.
 
     >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1)
     >>> stream.watch(3), stream.watch(2000)
@@ -63,9 +68,12 @@ class AboveThreshold(PurelyPrivate):
     Traceback (most recent call last):
     ...
     discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open another one, ...
+    >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1, gap=True)
+    >>> stream.gap(3), abs(stream.gap(2000) - 1000) < 200
+    (None, True)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a public choice, and by keyword only
         self,
         *,
         threshold: Number | None = None,
@@ -75,6 +83,7 @@ class AboveThreshold(PurelyPrivate):
         monotone: bool = False,
         split: Split = Split.OPTIMAL,
         answer_epsilon: Number | None = None,
+        gap: bool = False,
         grid: Number | None = None,
     ) -> None:
         """The threshold is public; `sensitivity` bounds every single value's change; `hits` end the stream."""
@@ -96,6 +105,7 @@ class AboveThreshold(PurelyPrivate):
             "monotone": monotone,
             "split": split,
             "answer_epsilon": answer_epsilon,
+            "gap": gap,
             "grid": grid,
         }
         self._epsilon = positive_epsilon(epsilon)
@@ -104,7 +114,8 @@ class AboveThreshold(PurelyPrivate):
         )
         self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
         self.relation = self.sensitivity.relation
-        self.hits, self.monotone = int(hits), truth_value(monotone)
+        self.hits, self.monotone = int(hits), truth_value(monotone, name="monotone")
+        self._tells_gaps = truth_value(gap, name="gap")
         first = self._threshold_share(split)
         sides = self.hits * (1 if self.monotone else 2)
         self._grid = SelectionGrid(self.sensitivity, grid, self.sensitivity.exact / first)
@@ -145,7 +156,16 @@ class AboveThreshold(PurelyPrivate):
 
     def watch(self, value: Any) -> bool:
         """Say whether a value is above the threshold, up to noise."""
-        return self._look(value)[0]
+        return self._look(value)[0] >= 0
+
+    def gap(self, value: Any) -> int | float | None:
+        """Return by how much the noisy value is above the noisy threshold, None if it is below; needs `gap=True`."""
+        if not self._tells_gaps:
+            raise MissingParameter(
+                "gaps are told if asked for: state gap=True when the stream is opened", parameter="gap"
+            )
+        margin, _ = self._look(value)
+        return None if margin < 0 else self._in_unit(margin)
 
     def answer(self, value: Any) -> int | float | None:
         """Return a noisy value if it is above the threshold, else None; needs `answer_epsilon`."""
@@ -153,30 +173,32 @@ class AboveThreshold(PurelyPrivate):
             raise MissingParameter(
                 "noisy answers cost extra: state answer_epsilon= when the stream is opened", parameter="answer_epsilon"
             )
-        above, steps = self._look(value)
-        if not above:
-            return None
-        noisy = self.answer_noise.added_to(steps)
-        result: int | float = noisy if self._grid.integer else floats_on_grid(noisy, self.grid)
+        margin, steps = self._look(value)
+        return None if margin < 0 else self._in_unit(self.answer_noise.added_to(steps))
+
+    def _in_unit(self, steps: int) -> int | float:
+        """Return grid steps as a released number: an integer on grid 1, else a float."""
+        result: int | float = steps if self._grid.integer else floats_on_grid(steps, self.grid)
         return result
 
     def __call__(self, value: Any) -> bool:
         """Same as `watch`."""
         return self.watch(value)
 
-    def release(self, value: Any) -> tuple[int, ...]:
-        """Open a fresh stream with the same parameters and return the positions it reports in a sequence of values."""
+    def release(self, value: Any) -> tuple[int, ...] | tuple[Hit, ...]:
+        """Open a fresh stream with the same parameters; return the positions it reports, or the hits if with gaps."""
         stream = AboveThreshold(**self._parameters)
-        reported = []
+        reported: list[Any] = []
         for position, entry in enumerate(value):
-            if stream.watch(entry):
-                reported.append(position)
+            margin, _ = stream._look(entry)
+            if margin >= 0:
+                reported.append(Hit(position, self._in_unit(margin)) if self._tells_gaps else position)
             if stream.remaining == 0:
                 break
         return tuple(reported)
 
-    def _look(self, value: Any) -> tuple[bool, int]:
-        """Compare one value; a refused value spends nothing."""
+    def _look(self, value: Any) -> tuple[int, int]:
+        """Return noisy value minus noisy threshold, and the value, in steps; a refused value spends nothing."""
         steps = self._grid.steps(value)
         if self._owner != os.getpid():  # before the lock, which a thread of the parent may hold for ever
             raise StreamSpent(
@@ -190,28 +212,28 @@ class AboveThreshold(PurelyPrivate):
                     f"this stream has reported its {reported} and is over; open another one, which costs its "
                     "epsilon again"
                 )
-            above = steps + self.query_noise.draw_one() >= self._noisy_threshold
-            self._remaining -= above
+            margin = steps + self.query_noise.draw_one() - self._noisy_threshold
+            self._remaining -= margin >= 0
             if self._remaining == 0:
                 self._noisy_threshold = 0
-        return above, steps
+        return margin, steps
 
-    def law(self, value: Any) -> AboveThresholdLaw:
-        """Return the law of the reported positions on a fixed stream (noisy answers are not part of it)."""
+    def law(self, value: Any) -> AboveThresholdLaw | AboveThresholdGapLaw:
+        """Return the law of the reported positions, or hits, on a fixed stream (noisy answers are not part of it)."""
         steps = self._grid.array(value)
         if steps.dtype == object or abs(self._threshold) >= _SMALL:
             raise InputError("the exact law is available for values and a threshold within 2^61 grid steps")
+        if self._tells_gaps:
+            distances = steps - self._threshold
+            return AboveThresholdGapLaw(
+                distances, self.threshold_noise, self.query_noise, hits=self.hits, grid=self.grid
+            )
         return AboveThresholdLaw(
             steps, self._threshold, self.threshold_noise.scale, self.query_noise.scale, hits=self.hits
         )
 
     def alpha(self, *, queries: int, beta: float) -> float:
-        """Return the accuracy for k queries at failure probability beta, in the unit of the values.
-
-        P(|N_i - R| <= a for all k) = sum over r of P(R = r) P(|N - r| <= a)^k, evaluated on the law; the least a with
-        at least 1 - beta. On fine grids r runs over cells of 1/200 of the scale, each counted at its worst point, which
-        errs upward.
-        """
+        """Return the accuracy for k queries at failure probability beta, in the unit of the values."""
         if (
             not 0.0 < beta < 1.0
             or isinstance(queries, bool)
@@ -219,25 +241,9 @@ class AboveThreshold(PurelyPrivate):
             or queries < 1
         ):
             raise ParameterError("alpha needs queries >= 1 and beta strictly between 0 and 1", parameter="beta")
-        low = -1
-        each = 1 - Fraction(beta) / 2
-        high = self.threshold_noise.half_width(each) + self.query_noise.half_width(each, int(queries))
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._inside(middle, int(queries)) >= 1 - beta else (middle, high)
+        width = comparison_width(self.threshold_noise, self.query_noise, queries=int(queries), beta=beta)
         rounding = Fraction(0) if self._grid.integer else self.grid
-        return round_up(high * self.grid + rounding)
-
-    def _inside(self, width: int, queries: int) -> float:
-        """Return a lower bound on P(all |N_i - R| <= width), exact to rounding where cells are single steps."""
-        reach = int(40 * self.threshold_noise.scale) + 2
-        cell = max(1, 2 * reach // _CELLS)
-        first = np.arange(-reach, reach + 1, cell)
-        last = first + cell - 1
-        mass = self.threshold_noise.cdf(last) - self.threshold_noise.cdf(first - 1)
-        each = self.query_noise.cdf(first + width) - self.query_noise.cdf(last - width - 1)
-        slack = (queries + _CELLS) * 2.0**-50  # a relative error in each power, and in the sum
-        return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - slack) - slack
+        return round_up(width * self.grid + rounding)
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield streams whose last value lies across the threshold from the others and moves the other way."""
@@ -280,5 +286,5 @@ class AboveThreshold(PurelyPrivate):
         return (
             f"AboveThreshold(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
             f"hits={self.hits}, "
-            f"remaining={self._remaining}, relation={self.relation.name})"
+            f"remaining={self._remaining}, {'gap=True, ' if self._tells_gaps else ''}relation={self.relation.name})"
         )

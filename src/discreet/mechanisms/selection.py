@@ -1,0 +1,141 @@
+"""What mechanisms that choose among scored candidates share: the scores' sensitivity, the race, the neighbours."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.errors import InputError, ParameterError
+from discreet.laws.number import Number
+from discreet.laws.race import Race, as_scores
+from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate, positive_epsilon, stated_sensitivity
+from discreet.privacy import Norm, Sensitivity, warn_if_senseless
+
+Candidate = TypeVar("Candidate")
+_BLOCK = 4096
+_FAR = 30
+
+
+class Selection(Mechanism):
+    """A choice by a race whose rate is the epsilon of one place over D, or over 2 D when scores may move both ways."""
+
+    places = 1
+
+    def __init__(self, sensitivity: Number | Sensitivity | None, monotone: bool) -> None:
+        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
+        self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
+        self.relation = self.sensitivity.relation
+        self.monotone = truth_value(monotone, name="monotone")
+
+    @property
+    @abstractmethod
+    def _each(self) -> Fraction:
+        """The epsilon of one place."""
+
+    @property
+    def rate(self) -> Fraction:
+        """What a score is multiplied by in the exponent."""
+        return self._each / (self.sensitivity.exact * (1 if self.monotone else 2))
+
+    @abstractmethod
+    def _race(self) -> Race:
+        """Return a race that has not begun."""
+
+    def _positions(self, scores: Any) -> tuple[int, ...]:
+        """Return the positions of the winners, the first one first."""
+        race = self._race()
+        race.run(as_scores(scores))
+        return race.winners
+
+    def _winners(self, candidates: Iterable[Candidate], score: Callable[[Candidate], Number]) -> list[Candidate]:
+        """Return the winners, looking at each candidate once and keeping only the best so far."""
+        race, stream = self._race(), iter(candidates)
+        kept: dict[int, Candidate] = {}
+        seen = 0
+        while block := list(islice(stream, _BLOCK)):
+            race.run(as_scores([score(candidate) for candidate in block]))
+            kept = {place: kept[place] if place < seen else block[place - seen] for place in race.winners}
+            seen += len(block)
+        if not kept:
+            raise InputError("there is no candidate to choose from")
+        return list(kept.values())
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield score vectors where as many rise as there are places, and the others fall (or stay, if monotone)."""
+        step, places = self.sensitivity.exact, self.places
+        far = int(_FAR / (self.rate * step)) + 1
+        for others, behind in ((1, 0), (1, far), *self._larger(far)):
+            base = np.array([Fraction(0)] * (places + others), dtype=object)
+            base[:places] = -behind * step
+            moved = base.copy()
+            moved[:places] += step
+            if not self.monotone:
+                moved[places:] -= step
+            yield list(base), list(moved)
+            yield list(moved), list(base)
+
+    def _larger(self, far: int) -> tuple[tuple[int, int], ...]:
+        """Return how many others there are in larger cases, and how many steps the rising ones are behind them."""
+        return (9, 0), (99, far)
+
+
+class OneChoice(Selection, PurelyPrivate):
+    """A selection of one position at a price of epsilon."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        sensitivity: Number | Sensitivity | None = None,
+        monotone: bool = False,
+    ) -> None:
+        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
+        self._epsilon = positive_epsilon(epsilon)
+        super().__init__(sensitivity, monotone)
+        warn_if_senseless(self.guarantee, people=None)
+
+    @property
+    def _each(self) -> Fraction:
+        """Epsilon as it was given."""
+        return self._epsilon
+
+    @property
+    def _promised(self) -> Fraction:
+        """Epsilon as it was given."""
+        return self._epsilon
+
+    def __call__(self, value: Any) -> int:
+        """Return the position of the chosen score."""
+        return self._positions(value)[0]
+
+    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Number]) -> Candidate:
+        """Return a candidate, looking at each once and keeping only the best so far."""
+        return self._winners(candidates, score)[0]
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        return (
+            f"{type(self).__name__}(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
+            f"monotone={self.monotone}, "
+            f"relation={self.relation.name})"
+        )
+
+
+def check_accuracy(confidence: float, *, candidates: int, best: int = 1) -> None:
+    """Refuse what is no confidence, and counts of candidates that cannot be."""
+    if not 0.0 < confidence < 1.0:
+        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+    if not 1 <= best <= candidates:
+        raise ParameterError("best counts the candidates that share the best score", parameter="best")
+
+
+def truth_value(value: object, *, name: str) -> bool:
+    """Return True or False, refusing look-alikes."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} is True or False", parameter=name)
+    return bool(value)

@@ -1,0 +1,144 @@
+"""Top k: choose several candidates of high score in one pass, at the price of as many exponential mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import InputError, MissingParameter
+from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.peeling import Peeling
+from discreet.laws.race import Race, as_scores
+from discreet.mechanisms.mechanism import one_of
+from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
+from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
+from discreet.privacy.parameters import whole
+from discreet.privacy.rounding import downward, number, upward
+
+
+class Top(Selection):
+    """Return the positions of k scores, the first choice first: exponential mechanisms on what is left, k times.
+
+    Privacy. For scores that one person moves by at most D each, with weights exp(e score / (2 D)), or exp(e score / D)
+        if the scores are monotone: epsilon-DP for e = epsilon / k, and (k e^2 / 8)-zCDP, so that `rho=` gives e =
+        sqrt(8 rho / k). The price is that of k releases of bounded range e.
+        Proof: given the choices before it, each choice is `Exponential` at e on the candidates left, which are the same
+        on both tables; adaptive composition of k releases of bounded range e. The choices are made in one race: times
+        E_i / w_i with independent standard exponential E_i, the k least in their order. The first is i with probability
+        w_i / sum of w, independently of its time; by memorylessness the others' remaining times are again independent
+        exponential variables with the same rates, so the second is j with probability w_j / (sum of w - w_i), and so
+        on.
+    Accuracy. With probability at least `confidence`, for every j the j-th chosen score is above the j-th largest score
+        minus `error`: ln((k n - k (k + 1) / 2) / (1 - confidence)) over the rate e / (2 D) (or e / D).
+        Proof: before the j-th choice one of the j largest scores is left. Of the n - j + 1 candidates left, each of the
+        at most n - j with a score below by t or more is chosen with probability at most e^(-rate t). Add up over j.
+    Cost. One 64-bit word and two logarithms a candidate, one pass, memory for k: candidates may come from a generator.
+    Reference. McSherry, Talwar 2007; Durfee, Rogers 2019 for the one pass; Dong, Durfee, Rogers 2020 for its price.
+
+    >>> top = Top(k=2, epsilon=1, sensitivity=1, monotone=True)
+    >>> top([0, 2000, 0, 1000])
+    (1, 3)
+    >>> top.choose(["bus", "bicycle", "tram"], score=lambda name: 1000 * len(name))
+    ['bicycle', 'tram']
+    >>> float(Top(k=2, rho=0.25, sensitivity=1).rate)  # half of sqrt(8 * 0.25 / 2)
+    0.5
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        sensitivity: Number | Sensitivity | None = None,
+        monotone: bool = False,
+    ) -> None:
+        """`epsilon` or `rho` is the price of all k; `sensitivity` bounds every single score's change."""
+        if k is None:
+            raise MissingParameter("k= is the number of candidates to choose", parameter="k")
+        self.places = whole(k, name="k")
+        super().__init__(sensitivity, monotone)
+        given = one_of(epsilon=epsilon, rho=rho)
+        exact = positive_rational(epsilon if given == "epsilon" else rho, name=given)
+        self._price = f"{given}={float(exact):.6g}"
+        if given == "epsilon":
+            self._share = exact / self.places
+            self._guarantee: Guarantee = PureDP(round_up(exact), relation=self.relation)
+        else:
+            self._share = _largest_share(exact, self.places)
+            self._guarantee = ZCDP(round_up(exact), relation=self.relation)
+        warn_if_senseless(self._guarantee, people=None)
+
+    @property
+    def _each(self) -> Fraction:
+        """The epsilon of one choice."""
+        return self._share
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure differential privacy if epsilon was given, zero-concentrated if rho was."""
+        return self._guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of k releases of bounded range."""
+        return bounded_range_loss(self._share, relation=self.relation) * self.places
+
+    def __call__(self, value: Any) -> tuple[int, ...]:
+        """Return the positions of the chosen scores, the first choice first."""
+        return self._positions(self._enough(value))
+
+    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Number]) -> list[Candidate]:
+        """Return k candidates, looking at each once and keeping only the best so far."""
+        chosen = self._winners(candidates, score)
+        if len(chosen) < self.places:
+            raise InputError(_TOO_FEW)
+        return chosen
+
+    def law(self, value: Any) -> Peeling:
+        """Return the law of the chosen positions in their order."""
+        return Peeling(self._enough(value), self.rate, self.places)
+
+    def error(self, confidence: float, *, candidates: int) -> float:
+        """Return how far the j-th chosen score is below the j-th largest at most, for all j together."""
+        check_accuracy(confidence, candidates=candidates, best=self.places)
+        behind = self.places * int(candidates) - math.comb(self.places + 1, 2)
+        if behind == 0:
+            return 0.0
+        odds = Fraction(behind) / (1 - Fraction(confidence))
+        return max(upward(lambda: number(odds).log() / number(self.rate)), 0.0)
+
+    def _race(self) -> Race:
+        """Return a race with k places."""
+        return Race(self.rate, self.places)
+
+    def _enough(self, value: Any) -> Any:
+        """Return scores, refusing fewer than there are places: how many there are is public."""
+        scores = as_scores(value)
+        if scores.size < self.places:
+            raise InputError(_TOO_FEW)
+        return scores
+
+    def _larger(self, far: int) -> tuple[tuple[int, int], ...]:
+        """Return larger cases that are small enough for the law."""
+        return (3, 0), (3, far)
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        return (
+            f"Top(k={self.places}, {self._price}, sensitivity={self.sensitivity.value}, monotone={self.monotone}, "
+            f"relation={self.relation.name})"
+        )
+
+
+def _largest_share(rho: Fraction, places: int) -> Fraction:
+    """Return the largest float e, nearly, for which k releases of bounded range e are charged at most rho."""
+    share = downward(lambda: number(8 * rho / places).sqrt())
+    while places * Fraction(round_up(Fraction(share) ** 2 / 8)) > rho:
+        share = math.nextafter(share, 0.0)
+    return Fraction(share)
+
+
+_TOO_FEW = "there are fewer candidates than places: pass at least k of them, or ask for a smaller k"
