@@ -1,6 +1,10 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
-from discreet import errors, laws, mechanisms, privacy, randomness, statistics
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from discreet import errors, laws, mechanisms, privacy, randomness
 from discreet._version import __version__
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.laws import Enclosure
@@ -40,6 +44,9 @@ from discreet.privacy import (
     privacy_filter,
     subsample,
 )
+
+if TYPE_CHECKING:
+    from discreet import statistics
 
 __all__ = [
     "ZCDP",
@@ -88,3 +95,10 @@ __all__ = [
     "statistics",
     "subsample",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load the room `statistics` when it is first asked for: `import discreet` stays quick."""
+    if name == "statistics":
+        return import_module("discreet.statistics")
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")

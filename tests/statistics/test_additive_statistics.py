@@ -94,9 +94,7 @@ def test_a_person_with_many_rows_moves_no_more_than_the_contribution_allows(make
     statistic = make(relation=relation, epsilon=1, contribution=contribution, **bounded)
     others, largest = [1.0, -1.0], 0
     fills = persons([-1.0, 2.0], 4)
-    tables = [
-        statistics.Rows([*others, *fill], unit=["ana", "bo", *["cy"] * len(fill)]) for fill in fills if fill or True
-    ]
+    tables = [statistics.Rows([*others, *fill], unit=["ana", "bo", *["cy"] * len(fill)]) for fill in fills]
     measured = [statistic.measure(table) for table in tables]
     for one in measured[:1] if relation is ADD_REMOVE else measured:
         largest = max([largest, *(distances(one, other)[0] for other in measured)])

@@ -42,6 +42,10 @@ class Mechanism(ABC):
         """Run once from the start on an input of `law`: the same as a call, except for streams, which open afresh."""
         return self(value)
 
+    def outcome(self, value: Any) -> Any:
+        """Run once and write the release as `law` writes outcomes, for audits: `release`, where that is the form."""
+        return self.release(value)
+
     def wire(self, value: Any) -> Any:
         """Run once and return what leaves, for an audit of its form: `release`, where that is what leaves."""
         return self.release(value)

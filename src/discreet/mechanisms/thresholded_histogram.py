@@ -205,9 +205,16 @@ class ThresholdedHistogram(Mechanism):
         keys, noisy = self._noisy(value)
         return KeyCounts.ordered(keys, noisy, np.flatnonzero(noisy >= self.threshold))
 
-    def release(self, value: Any) -> NDArray[np.int64]:
-        """Run once, written as `law` does: an entry for each key of the input, threshold - 1 for one not named."""
+    def outcome(self, value: Any) -> NDArray[np.int64]:
+        """Run once, written as `law` does: an entry for each key of the input, threshold - 1 for one not named.
+
+        For audits on made-up tables: the number of entries is the number of keys that somebody holds.
+        """
         return self._noisy(value)[1]
+
+    def wire(self, value: Any) -> dict[Any, int]:
+        """Run once and return what leaves by name."""
+        return self(value).to_dict()
 
     def _noisy(self, value: Any) -> tuple[list[Any], NDArray[np.int64]]:
         """Return the keys of a table, and their noisy counts where these are released, else threshold - 1."""
@@ -217,7 +224,7 @@ class ThresholdedHistogram(Mechanism):
         return keys, noisy
 
     def law(self, value: Any) -> ThresholdedTable:
-        """Return the law of `release`: independent entries, one for each key."""
+        """Return the law of `outcome`: independent entries, one for each key."""
         keys, counts = read_table(value)
         entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
         return ThresholdedTable({(type(key), key): entry for key, entry in zip(keys, entries, strict=True)})

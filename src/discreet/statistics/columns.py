@@ -44,13 +44,14 @@ def numbers(column: object) -> NDArray[Any]:
     """
     array = _as_array(column)
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan) if array.dtype.kind in "biuf" else array
+        array = unmasked(array)
     if array.ndim != 1:
         raise InputError(f"a statistic takes {_WANTED}: one dimension, not {array.ndim}")
     if array.dtype.kind in "biu":
         return array
     if array.dtype.kind == "f":
-        return array.astype(np.float64) if array.dtype.itemsize > 8 else array
+        with np.errstate(all="ignore"):
+            return array.astype(np.float64) if array.dtype.itemsize > 8 else array
     if array.dtype.kind == "O":
         return _from_objects(array)
     raise InputError(f"a statistic takes {_WANTED}, not values of type {array.dtype.type.__name__}")
@@ -58,9 +59,9 @@ def numbers(column: object) -> NDArray[Any]:
 
 def truths(column: object) -> NDArray[np.bool_]:
     """Return a column of truth values; a missing one is False, as in SQL's WHERE."""
-    array = _as_array(column)
+    array = _objects(column) if isinstance(column, list | tuple) else _as_array(column)
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array, False)
+        array = unmasked(array)
     if array.ndim == 1 and (array.dtype.kind == "b" or not array.size):
         return array.astype(np.bool_, copy=False)
     if array.ndim == 1 and array.dtype.kind == "O":
@@ -96,6 +97,11 @@ def _from_list(column: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
         return np.array(column, dtype=np.bool_)
     if not kinds or kinds <= {float, np.float64}:
         return np.array(column, dtype=np.float64)
+    return _objects(column)
+
+
+def _objects(column: list[Any] | tuple[Any, ...]) -> NDArray[np.object_]:
+    """Return a list as an array of its entries."""
     array = np.empty(len(column), dtype=object)
     array[:] = list(column)
     return array
@@ -105,14 +111,18 @@ def _from_frame(column: Any, library: str) -> NDArray[Any]:
     """Return a frame library's column with NaN for its missing values; a frame of one column counts as that column."""
     if getattr(column, "ndim", 1) == 2 or not hasattr(column, "to_numpy"):
         raise InputError("a statistic takes one column: pick it from the frame, such as frame['age']")
+    array = None
     try:
         if library == "pandas":
-            return _from_pandas(column)
-        if library == "polars":
-            return np.asarray(column.to_numpy())
-        return np.asarray(column.to_numpy(zero_copy_only=False) if hasattr(column, "type") else column.to_numpy())
-    except (TypeError, ValueError, ArithmeticError, NotImplementedError):
-        pass
+            array = _from_pandas(column)
+        elif library == "polars":
+            array = np.asarray(column.to_numpy())
+        else:
+            array = np.asarray(column.to_numpy(zero_copy_only=False) if hasattr(column, "type") else column.to_numpy())
+    except Exception:  # each library has a tree of its own, and its messages may show a value
+        array = None
+    if array is not None:
+        return array
     raise InputError(f"this {library} column could not be read as numbers; cast it to a number type first")
 
 

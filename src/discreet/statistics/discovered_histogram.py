@@ -21,6 +21,8 @@ from discreet.statistics.keys import bounded_keys, distinct_counts
 from discreet.statistics.price import Price, stated_price
 from discreet.statistics.statistic import Statistic
 
+_MANY_KEYS = 3  # below that Gaussian noise never has the lowest threshold
+
 
 class DiscoveredHistogram(Statistic):
     """The keys of a column that enough people hold, with noisy numbers of people.
@@ -63,13 +65,15 @@ class DiscoveredHistogram(Statistic):
             self.mechanism = self._made(noise, rho=rho, delta=delta)
             return
         amount = price.epsilon if price.error is None else self._cheapest(price, noise, delta)
-        self.mechanism = self._made(noise, epsilon=amount, delta=delta)
+        self.mechanism = self._made(noise, thorough=price.error is None, epsilon=amount, delta=delta)
 
-    def _made(self, noise: KeyNoise | None, **price: Number | None) -> ThresholdedHistogram:
+    def _made(self, noise: KeyNoise | None, *, thorough: bool = True, **price: Number | None) -> ThresholdedHistogram:
         """Return the mechanism; where the noise was not stated, the one that names keys from the lowest count on."""
         keys = self.contribution or 1
         if noise is None and "rho" not in price:
             choices = [KeyNoise.TRUNCATED_GEOMETRIC, KeyNoise.LAPLACE]
+            if keys >= _MANY_KEYS and thorough:
+                choices.append(KeyNoise.GAUSSIAN)
             made = [ThresholdedHistogram(keys=keys, relation=self.relation, noise=one, **price) for one in choices]
             return min(made, key=lambda mechanism: mechanism.threshold)
         return ThresholdedHistogram(keys=keys, relation=self.relation, noise=noise, **price)
@@ -80,7 +84,9 @@ class DiscoveredHistogram(Statistic):
             raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
         positive_rational(delta, name="delta")
         return price.cheapest(
-            lambda epsilon: float(self._made(noise, epsilon=epsilon, delta=delta).error(self.confidence))
+            lambda epsilon: float(
+                self._made(noise, thorough=False, epsilon=epsilon, delta=delta).error(self.confidence)
+            )
         )
 
     @property
@@ -95,13 +101,9 @@ class DiscoveredHistogram(Statistic):
             return distinct_counts(values)
         return bounded_keys(values, unit, keys=self.contribution or 1)
 
-    def release(self, value: Any) -> Any:
-        """Run once, written as `law` does."""
-        return self.mechanism.release(self.measure(value))
-
-    def __call__(self, value: Any) -> EstimateTable:
-        """Release the frequent keys with their counts."""
-        return self.estimate(self.mechanism(self.measure(value)), rows=None)
+    def outcome(self, value: Any) -> Any:
+        """Run once, written as `law` does, for audits on made-up tables."""
+        return self.mechanism.outcome(self.measure(value))
 
     def estimate(self, released: KeyCounts, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
         """Return the noisy counts with their intervals; nobody would have been named below 1."""

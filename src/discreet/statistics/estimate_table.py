@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.display import Table
+from discreet.errors import InputError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
+from discreet.statistics.key_form import Typed, key_form
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
@@ -24,8 +26,9 @@ _SHOWN = 20
 class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
-    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is the half-width that holds for all
-    of them at once (infinite where none is known). The promise covers the whole table, not each line.
+    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is the
+    half-width that holds for all of them at once (infinite where none is known). The promise covers the whole table,
+    not each line.
     """
 
     labels: tuple[Any, ...]
@@ -54,11 +57,16 @@ class EstimateTable(Mapping[Any, Estimate]):
     @cached_property
     def _places(self) -> dict[Any, int]:
         """Where each key stands."""
-        return {label: place for place, label in enumerate(self.labels)}
+        return {Typed.of(key_form(label)): place for place, label in enumerate(self.labels)}
 
     def __getitem__(self, key: Any) -> Estimate:
         """Return the estimate of a key."""
-        place = self._places.get(key)
+        try:
+            place = self._places.get(Typed.of(key_form(key)))
+        except InputError:
+            place = None
+        if place is None and key in self.labels:  # 1 finds 1.0, as everywhere in Python
+            place = self.labels.index(key)
         if place is None:
             raise KeyError("this key is not among those released; `.labels` lists them")
         return Estimate(

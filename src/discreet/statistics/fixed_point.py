@@ -51,15 +51,21 @@ class FixedPoint:
 
     @classmethod
     def between(cls, bounds: object, *, grid: Number | None = None, name: str = "values") -> FixedPoint:
-        """Lay a grid of a power of two between the bounds: the one given, or the finest of at most 2^38 steps."""
+        """Lay a grid of a power of two between the bounds: the one given, or one of 2^36 to 2^37 steps.
+
+        Without `grid=` the ends are rounded outward to the grid, so that no value within the bounds moves by more than
+        half a step. Integers beyond 2^53 are read as the nearest floats.
+        """
         low, high = stated_bounds(bounds, name=name)
         given = power_of_two(grid)
-        step = given or two_to(floor_log2(high - low) - STEP_BITS + 1)
-        start, end = math.ceil(low / step), math.floor(high / step)
+        step = given or two_to(floor_log2(high - low) - STEP_BITS + 2)
+        start, end = math.floor(low / step), math.ceil(high / step)
         if given is not None and (start * step != low or end * step != high):
             raise ParameterError("with grid= both bounds must be multiples of the grid", parameter="grid")
         if end - start > 1 << STEP_BITS:
             raise ParameterError("at most 2^38 steps of the grid fit between the bounds", parameter="grid")
+        for public in (start * step, end * step, (end - start) * step, 1 / step):
+            _to_float(public)
         return cls(start, end - start, step)
 
     @property
@@ -111,7 +117,7 @@ class FixedPoint:
             for begin in range(0, values.size, _CHUNK):
                 part = values[begin : begin + _CHUNK]
                 chunk, missing = buffer[: part.size], flags[: part.size]
-                np.subtract(part, low, out=chunk)
+                np.subtract(part, low, out=chunk, dtype=np.float64)  # a narrow column must not narrow the arithmetic
                 np.multiply(chunk, per_step, out=chunk)
                 np.rint(chunk, out=chunk)
                 np.isnan(chunk, out=missing)

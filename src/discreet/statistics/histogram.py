@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
 from discreet.statistics.discovered_histogram import DiscoveredHistogram
 from discreet.statistics.estimate_table import EstimateTable
+from discreet.statistics.key_form import key_form
 from discreet.statistics.keys import key_codes
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.statistics.price import stated_price
@@ -60,7 +61,7 @@ class Histogram(Statistic):
         """`keys` is the public list; `error=` is for one count."""
         super().__init__(relation=relation, confidence=confidence)
         self.keys = _public_list(keys)
-        self._places = {key: place for place, key in enumerate(self.keys)}
+        self._places = {key_form(key): place for place, key in enumerate(self.keys)}
         self.contribution = stated_contribution(contribution)
         self._unit = 1 if self.contribution is None else WEIGHT_UNIT
         shift = self._unit * (self.contribution or 1)
@@ -89,11 +90,12 @@ class Histogram(Statistic):
         """Return the noisy counts with their intervals, which are cut at 0."""
         width = self.mechanism.error(self.confidence)
         together = self.mechanism.error(self.confidence, len(self.keys))
+        middle = released.astype(np.float64)
         return EstimateTable(
             self.keys,
-            released if self._unit == 1 else released / self._unit,
-            np.maximum((released - width) / self._unit, 0.0),
-            np.maximum((released + width) / self._unit, 0.0),
+            released if self._unit == 1 else middle / self._unit,
+            np.maximum((middle - width) / self._unit, 0.0),
+            np.maximum((middle + width) / self._unit, 0.0),
             together / self._unit,
             self.confidence,
             self.guarantee,
@@ -116,14 +118,17 @@ def _public_list(keys: Any) -> tuple[Any, ...]:
     """Return the public keys; refuse duplicates and what cannot be looked up."""
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
         raise ParameterError("keys is a list of the public keys, or None to find them privately", parameter="keys")
-    listed = tuple(key.item() if isinstance(key, np.generic) else key for key in keys)
+    listed = tuple(keys.tolist() if isinstance(keys, np.ndarray) and keys.dtype.kind not in "mM" else keys)
     try:
-        distinct = len(set(listed))
-    except TypeError:
-        distinct = -1
-    if distinct < 0 or any(key is None or key != key for key in listed):  # noqa: PLR0124  NaN is no key
-        raise ParameterError("public keys are hashable and none is missing", parameter="keys")
-    if distinct != len(listed) or not listed:
+        forms = [key_form(key) for key in listed]
+    except InputError:
+        forms = [None]
+    if None in forms:
+        raise ParameterError(
+            "public keys are texts, numbers, truth values, dates, or tuples of them, and none is missing",
+            parameter="keys",
+        )
+    if len(set(forms)) != len(listed) or not listed:
         raise ParameterError("keys lists every public key once, and at least one", parameter="keys")
     return listed
 

@@ -1,32 +1,31 @@
 """From a column of keys to the number of people who hold each, with a bound on the keys of one person.
 
 Rules. A missing key (None, NaN, NaT, NA, NULL, a masked entry) is no key: its row is left out, and so is a row whose
-unit is missing. Keys are told apart by type and value, so True, 1 and 1.0 are three keys in a column of mixed types;
-0.0 and -0.0 are one, written 0.0. Texts are compared by code points: nothing is normalised, trimmed or folded. Columns
-come from numpy, pandas, Polars, Arrow, or are lists.
+unit is missing. Keys are told apart by type and value and come out in one form (see `key_form`), so True, 1 and 1.0 are
+three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared by code points: nothing is
+normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists; how one is read depends on
+its type alone, never on what it holds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._optional import optional
 from discreet.errors import InputError
 from discreet.privacy.parameters import whole
 from discreet.statistics.columns import frame_library, unmasked
-from discreet.statistics.persons import person_codes
+from discreet.statistics.key_form import HASHABLE, PLAIN, Typed, key_form
 
 _WANTED = "a column of keys is a numpy array, a pandas, Polars or Arrow column, or a list, in one dimension"
-_HASHABLE = "keys must be hashable: texts, numbers, truth values, dates, or tuples of them"
+_NOT_A_TIME = np.iinfo(np.int64).min
 
 Keys = list[Any]
 Counts = NDArray[np.int64]
-_Table = TypeVar("_Table", bound=dict[Any, int])
-_NEVER_MISSING = {str, int, bool, bytes}
 
 
 def distinct_counts(column: object) -> tuple[Keys, Counts]:
@@ -39,10 +38,10 @@ def distinct_counts(column: object) -> tuple[Keys, Counts]:
     if isinstance(values, np.ndarray):
         distinct, counts = np.unique(_normal(values[_present(values)]), return_counts=True)
         return _listed(distinct), counts.astype(np.int64)
-    tally = _hashed(lambda: Counter(_identities(values)))
+    tally = Counter(_identities(values))
+    tally.pop(None, None)
     counts = np.fromiter(tally.values(), dtype=np.int64, count=len(tally))
-    keys, places = _cleaned(list(tally))
-    return keys, counts[places]
+    return _keys(list(tally)), counts
 
 
 def bounded_keys(column: object, unit: object, *, keys: int) -> tuple[Keys, Counts]:
@@ -87,47 +86,113 @@ def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
         codes[present] = inverse.ravel()
         return codes, _listed(distinct)
     identities = _identities(values)
-    table = _hashed(lambda: {identity: place for place, identity in enumerate(dict.fromkeys(identities))})
-    codes = np.fromiter(map(table.__getitem__, identities), dtype=np.int64, count=len(values))
-    keys, places = _cleaned(list(table))
-    numbers = np.full(len(table), -1, dtype=np.int64)
-    numbers[places] = np.arange(len(keys))
-    return numbers[codes], keys
+    known = dict.fromkeys(identities)
+    known.pop(None, None)
+    places: dict[Any, int] = {identity: place for place, identity in enumerate(known)}
+    codes = np.fromiter((places.get(identity, -1) for identity in identities), dtype=np.int64, count=len(identities))
+    return codes, _keys(list(known))
+
+
+def person_codes(unit: object) -> NDArray[np.int64]:
+    """Return a number for every row, equal for rows of the same person, -1 where nobody is named.
+
+    >>> person_codes(["ana", None, "bo", "ana"])
+    array([ 0, -1,  1,  0])
+    """
+    return key_codes(unit)[0]
 
 
 def _values(column: object) -> NDArray[Any] | Keys:
-    """Return a column as an array of numbers or dates, or as a list of Python objects."""
+    """Return a column as an array of numbers or times, or as a list of keys in their one form."""
     library = frame_library(column)
     if library is not None:
         column = _from_frame(column, library)
     if isinstance(column, np.ma.MaskedArray):
         column = unmasked(column)
-    if isinstance(column, list | tuple):
-        return list(column)
-    if not isinstance(column, np.ndarray) or column.ndim != 1 or column.dtype.kind not in "biufSUOmM":
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1 or column.dtype.kind not in "biufSUOmM":
+            raise InputError(_WANTED)
+        if column.dtype.kind in "biuf" and column.dtype.itemsize <= 8:
+            return column
+        if column.dtype.kind in "mM":
+            return column.astype(f"{column.dtype.kind}8[us]")
+        column = column.tolist() if column.dtype.kind != "f" else list(column)
+    if not isinstance(column, list | tuple):
         raise InputError(_WANTED)
-    if column.dtype.kind in "SUO" or column.dtype.itemsize > 8:
-        return list(column.tolist())
-    return column
+    return list(column) if set(map(type, column)) <= PLAIN else _forms(column)
+
+
+def _forms(column: list[Any] | tuple[Any, ...]) -> Keys:
+    """Return every key in its one form."""
+    forms: Keys | None
+    try:
+        forms = [key_form(key) for key in column]
+        hash(tuple(forms))
+    except Exception:  # arithmetic of some foreign type, whose message may show a value
+        forms = None
+    if forms is None:
+        raise InputError(HASHABLE)
+    return forms
 
 
 def _from_frame(column: Any, library: str) -> Any:
-    """Return a frame library's column as an array where nothing is lost by that, else as a list."""
+    """Return a frame library's column: plain numpy types as arrays, times in microseconds, all others as lists."""
     if getattr(column, "ndim", 1) != 1 or hasattr(column, "columns"):
         raise InputError("pass one column of keys: pick it from the frame, such as frame['key']")
+    read: Any = None
     try:
         if library == "pandas":
-            return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.astype(object).to_numpy()
-        if column.null_count if library == "pyarrow" else column.null_count():
-            return column.to_pylist() if library == "pyarrow" else column.to_list()
-        return column.to_numpy(**({"zero_copy_only": False} if hasattr(column, "buffers") else {}))
-    except (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError):
-        pass
-    raise InputError(f"this {library} object could not be read as a column of keys; {_WANTED}")
+            read = column.to_numpy() if isinstance(column.dtype, np.dtype) else list(column.astype(object))
+        else:
+            read = _from_polars(column) if library == "polars" else _from_arrow(column)
+    except Exception:  # each library has a tree of its own, and its messages may show a value
+        read = None
+    if read is None:
+        raise InputError(f"this {library} object could not be read as a column of keys; {_WANTED}")
+    return read
+
+
+def _from_polars(column: Any) -> Any:
+    """Return a Polars column; a point in time with a zone is stored in UTC."""
+    polars = optional("polars", extra="frames", purpose="reading a Polars column")
+
+    kind = column.dtype.base_type()
+    if kind is polars.Date:
+        return _times(column.cast(polars.Datetime("us")).to_physical().to_list(), "M")
+    if kind in (polars.Datetime, polars.Duration):
+        whole_numbers = column.dt.cast_time_unit("us").to_physical().to_list()
+        return _times(whole_numbers, "M" if kind is polars.Datetime else "m")
+    return column.to_list()
+
+
+def _from_arrow(column: Any) -> Any:
+    """Return an Arrow column; a point in time with a zone is stored in UTC."""
+    pyarrow = optional("pyarrow", extra="frames", purpose="reading an Arrow column")
+
+    types = pyarrow.types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_date(column.type) or types.is_timestamp(column.type):
+        return _times(_whole_numbers(column.cast(pyarrow.timestamp("us"), safe=False), pyarrow), "M")
+    if types.is_duration(column.type):
+        return _times(_whole_numbers(column.cast(pyarrow.duration("us"), safe=False), pyarrow), "m")
+    return column.to_pylist()
+
+
+def _whole_numbers(column: Any, pyarrow: Any) -> list[int | None]:
+    """Return the integers by which Arrow stores times."""
+    listed: list[int | None] = column.cast(pyarrow.int64()).to_pylist()
+    return listed
+
+
+def _times(microseconds: list[int | None], kind: str) -> NDArray[Any]:
+    """Return points in time, or spans, from whole microseconds."""
+    numbers = np.array([_NOT_A_TIME if one is None else one for one in microseconds], dtype=np.int64)
+    return numbers.view(f"{kind}8[us]")
 
 
 def _present(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which entries of an array of numbers or dates are not missing."""
+    """Say which entries of an array of numbers or times are not missing."""
     if values.dtype.kind in "mM":
         return np.asarray(~np.isnat(values))
     return np.asarray(~np.isnan(values)) if values.dtype.kind == "f" else np.ones(values.size, dtype=np.bool_)
@@ -139,59 +204,18 @@ def _normal(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _listed(distinct: NDArray[Any]) -> Keys:
-    """Return keys as Python objects; dates stay as they are, since tolist makes bare integers of some."""
+    """Return keys as Python objects; times stay as they are, since tolist makes bare integers of some."""
     return list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
 
 
-class _Typed(tuple[type, Any]):
-    """A key of a column of mixed types, told apart from equal keys of other types."""
-
-    __slots__ = ()
-
-
-def _identities(values: Keys) -> Keys:
-    """Return what the keys of a list are told apart by: themselves, or with their types where there are several."""
-    kinds = set(map(type, values))
-    if any(issubclass(kind, np.generic) for kind in kinds):
-        values = [_python(value) for value in values]
-        kinds = set(map(type, values))
-    if len(kinds - {type(None)}) <= 1:
-        return values
-    return [_Typed((type(value), value)) for value in values]
+def _identities(forms: Keys) -> Keys:
+    """Return what the keys of a list are told apart by: themselves, or with their types where these may differ."""
+    kinds = set(map(type, forms)) - {type(None)}
+    if len(kinds) <= 1 and tuple not in kinds:
+        return forms
+    return [None if form is None else Typed.of(form) for form in forms]
 
 
-def _hashed(count: Callable[[], _Table]) -> _Table:
-    """Return what is made by hashing keys; refuse keys that cannot be hashed or compared."""
-    try:
-        return count()
-    except (TypeError, ValueError, ArithmeticError):
-        pass
-    raise InputError(_HASHABLE)
-
-
-def _cleaned(identities: Keys) -> tuple[Keys, NDArray[np.intp]]:
-    """Return the keys that identities stand for, without missing ones, and their places."""
-    kinds = set(map(type, identities))
-    if kinds <= _NEVER_MISSING:
-        return identities, np.arange(len(identities))
-    if kinds <= {*_NEVER_MISSING, type(None)}:
-        hole = identities.index(None)
-        return identities[:hole] + identities[hole + 1 :], np.delete(np.arange(len(identities)), hole)
-    keys = [identity[1] if type(identity) is _Typed else identity for identity in identities]
-    kept = [place for place, key in enumerate(keys) if not _is_missing(key)]
-    return [_one_zero(keys[place]) for place in kept], np.array(kept, dtype=np.intp)
-
-
-def _one_zero(key: Any) -> Any:
-    """Return a key, 0.0 for minus zero."""
-    return key + 0.0 if type(key) is float else key
-
-
-def _python(value: Any) -> Any:
-    """Return a numpy scalar as a Python object, dates as they are."""
-    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
-
-
-def _is_missing(key: Any) -> bool:
-    """Say whether an entry stands for a missing key: what is not a number or not a time differs from itself."""
-    return key is None or type(key).__name__ in ("NAType", "NaTType") or bool(key != key)  # noqa: PLR0124
+def _keys(identities: Keys) -> Keys:
+    """Return the keys that identities stand for."""
+    return [identity.form if type(identity) is Typed else identity for identity in identities]

@@ -24,6 +24,7 @@ from discreet.statistics.price import stated_price
 from discreet.statistics.sampling_error import mean_of_population
 
 _ITERATIONS = 60
+_FEW = 4.0
 
 
 class MeanForm(Enum):
@@ -168,7 +169,7 @@ class Mean(BoundedStatistic):
             low, value, high = (min(max(end / everything, 0.0), 1.0) for end in ends)
             return low, value, high
         first, size = self._first_and_size(released)
-        if size <= 0 or size <= 4.0 * self._quantile(0.0, confidence):
+        if size <= 0 or size <= _FEW * self._quantile(0.0, confidence):
             value = min(max(first / size, 0.0), 1.0) if size > 0 else 0.5
             return 0.0, value, 1.0  # too little is left of the number of values to say more
         return (
@@ -216,10 +217,12 @@ class Mean(BoundedStatistic):
         if self.form is MeanForm.KNOWN_SIZE:
             return noisy.error(self.confidence) / size * unit
         worst = [0.5, 0.5] if self.form is MeanForm.CENTRED else [1.0, 0.0]
-        lost = combination_quantile(noisy.noise, [1.0, 1.0], 1.0 - 0.1 * rest)
-        if lost >= size:
+        sums = [1.0] if self.form is MeanForm.CENTRED else [1.0, 1.0]
+        lost = combination_quantile(noisy.noise, sums, 1.0 - 0.1 * rest)
+        reach = combination_quantile(noisy.noise, worst, 1.0 - 0.9 * rest)
+        if size - lost <= _FEW * reach:
             return math.inf
-        return combination_quantile(noisy.noise, worst, 1.0 - 0.9 * rest) / (size - lost) * unit
+        return reach / (size - lost) * unit + float(self.scale.grid) / 2
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row, at a bound."""

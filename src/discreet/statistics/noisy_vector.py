@@ -58,6 +58,7 @@ class NoisyVector(Mechanism):
         """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbours."""
         scale = Fraction(root_upward(squared / (2 * rho)))
         promise = ZCDP(round_up(squared / (2 * scale**2)), relation=relation)
+        warn_if_senseless(promise, people=None)
         return cls(DiscreteGaussian(scale), promise, shift=shift, certain=promise, scalar=scalar)
 
     @classmethod

@@ -14,6 +14,7 @@ from discreet.statistics.noisy_vector import NoisyVector
 
 _PRECISION = 1e-9
 _SEARCH = 400
+_LEAST = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,9 @@ def stated_price(
         name: None if value is None else positive_rational(value, name=name)
         for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho), ("error", error))
     }
+    for name, amount in exact.items():
+        if amount is not None and not _LEAST <= amount <= 1 / _LEAST:
+            raise ParameterError(f"{name} must lie between 1e-300 and 1e300", parameter=name)
     if exact["delta"] is not None and exact["delta"] >= 1:
         raise ParameterError("delta is a small probability, below one over the number of people", parameter="delta")
     return Price(exact["epsilon"], exact["delta"], exact["rho"], exact["error"])

@@ -24,9 +24,9 @@ class Sum(BoundedStatistic):
         c max(U, 0), and the sum moves by at most the difference.
         Proof: after clipping and rounding a row adds an integer number of steps between L and U, or nothing. Adding a
         row moves the sum by that; changing one, by the difference of two such numbers, one of which may be 0.
-    Accuracy. The interval is the exact quantile of the integer noise. It is for the sum of the clipped values, and
-        includes half a step of the grid (2^-38 of U - L) a row only in so far as `rounding` says: the values are
-        rounded to the nearest step, and what that adds up to stays below one step times the number of rows.
+    Accuracy. The interval is the exact quantile of the integer noise. It is for the sum of the values as they were
+        clipped and rounded to the grid; rounding moves that by half a step a row at most, 2^-37 of U - L unless
+        `grid=` was given.
     Cost. One pass in cache-sized chunks, exact integers throughout.
     Figure. sum-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.

@@ -144,7 +144,7 @@ def _releases(subject: Subject, value: Any) -> tuple[list[Any], list[list[Any]]]
     """Return the laws of the coordinates of a release, and many real releases coordinate by coordinate."""
     mechanism = subject.make()
     law = mechanism.law(value)
-    outputs = [mechanism.release(value) for _ in range(subject.draws)]
+    outputs = [mechanism.outcome(value) for _ in range(subject.draws)]
     parts = getattr(law, "laws", None)
     if parts is None:
         return [law], [outputs]
@@ -224,7 +224,7 @@ def _wire_is_clean(subject: Subject) -> None:
 
 def _sequence(mechanism: Mechanism, subject: Subject) -> list[Any]:
     """Return a short run of releases, within what a stock drawn ahead holds."""
-    return [repr(mechanism.release(value)) for _ in range(_RUN) for value in subject.inputs][:_RUN]
+    return [repr(mechanism.outcome(value)) for _ in range(_RUN) for value in subject.inputs][:_RUN]
 
 
 def _used(subject: Subject) -> Mechanism:

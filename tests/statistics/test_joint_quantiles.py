@@ -1,0 +1,166 @@
+"""Quantiles chosen all at once: the chain's draws against enumeration, the law's price, the errors of the ranks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.audit import goodness_of_fit
+from discreet.statistics import joint_draw
+from discreet.statistics.joint_draw import JointDraw, distance_of
+from discreet.statistics.joint_quantiles import JointQuantiles
+from discreet.statistics.ranked import Ranked
+from tests.conftest import Rounds
+from tests.statistics.tables import neighbours, tables
+
+ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
+THIRDS, QUARTERS = (Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+TEN = tuple(Fraction(place, 11) for place in range(1, 11))
+
+
+def _enumerated(rows: np.ndarray, means: list[Fraction], rate: Fraction, steps: int) -> dict[tuple[int, ...], float]:
+    weights: dict[tuple[int, ...], float] = {}
+    for places in product(range(steps + 1), repeat=len(means) - 1):
+        ordered = tuple(sorted(places))
+        ranks = [int(rank) for rank in np.searchsorted(rows, ordered, side="right")]
+        weights[ordered] = weights.get(ordered, 0.0) + math.exp(-float(rate * distance_of(ranks, means, rows.size)))
+    return weights
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.integers(0, 5), max_size=7),
+    st.lists(st.fractions(0, 4, max_denominator=9), min_size=3, max_size=4),
+    st.fractions(Fraction(1, 20), 6, max_denominator=20),
+)
+def test_the_total_of_the_chain_is_just_above_what_all_tuples_weigh(
+    table: list[int], means: list[Fraction], rate: Fraction
+) -> None:
+    rows = np.sort(np.array(table, dtype=np.int64))
+    drawn = JointDraw(rows, means, rate, 5)
+    exact = sum(_enumerated(rows, means, rate, 5).values()) / math.factorial(len(means) - 1)
+    total = float(drawn._chain.total)
+    assert exact * (1 - 1e-12) <= total <= exact * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("margin", [None, 1.0])
+def test_draws_follow_the_enumerated_law_inside_and_outside_the_windows(
+    margin: float | None, monkeypatch: pytest.MonkeyPatch, rounds: Rounds
+) -> None:
+    rows, means, rate = (
+        np.array([0, 1, 1, 2, 4, 4, 5, 6, 6, 7]),
+        [Fraction(3), Fraction(5, 2), Fraction(4)],
+        Fraction(1, 2),
+    )
+    if margin is not None:
+        monkeypatch.setattr(joint_draw, "_NEGLIGIBLE", margin - 2 * math.log(12))
+        monkeypatch.setattr(joint_draw, "_ROUNDS", 1)
+    drawn = JointDraw(rows, means, rate, 7)
+    assert bool(drawn._outside) is (margin is not None)
+    weights = _enumerated(rows, means, rate, 7)
+    count = rounds(sample=4000, full=100_000)
+    seen = Counter(tuple(drawn.draw()) for _ in range(count))
+    total = sum(weights.values())
+    for outcome, weight in weights.items():
+        expected = count * weight / total
+        assert abs(seen[outcome] - expected) < 6.5 * math.sqrt(expected) + 12
+
+
+@pytest.mark.theorem("JointQuantiles.privacy")
+@pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
+@pytest.mark.parametrize("levels", [THIRDS, QUARTERS])
+def test_distances_of_tuples_move_by_the_sensitivity_and_by_no_more(
+    relation: dp.Relation, levels: tuple[Fraction, ...]
+) -> None:
+    joint = JointQuantiles(levels=levels, epsilon=1, relation=relation, steps=3)
+    means = joint._means(5)
+    largest = Fraction(0)
+    for pair in neighbours(range(4), 4, relation):
+        for outcome in combinations_with_replacement(range(4), len(levels)):
+            one, two = (
+                distance_of(
+                    [int(np.searchsorted(sorted(table), at, side="right")) for at in outcome], means, len(table)
+                )
+                for table in pair
+            )
+            largest = max(largest, abs(one - two))
+    assert largest == joint.sensitivity
+
+
+@pytest.mark.theorem("JointQuantiles.privacy")
+@pytest.mark.parametrize(("relation", "public"), [(ADD_REMOVE, False), (CHANGE_ONE, False), (CHANGE_ONE, True)])
+@pytest.mark.parametrize(("levels", "steps"), [(THIRDS, 3), (QUARTERS, 2)])
+def test_the_exact_law_keeps_epsilon_on_all_neighbours_of_small_tables(
+    relation: dp.Relation, public: bool, levels: tuple[Fraction, ...], steps: int
+) -> None:
+    joint = JointQuantiles(levels=levels, epsilon=6, relation=relation, steps=steps, tie_bits=0, size_is_public=public)
+    laws = {table: joint.law(list(table)) for table in tables(range(steps + 1), 3)}
+    worst = 0.0
+    for first, second in neighbours(range(steps + 1), 3, relation):
+        pair = laws[tuple(sorted(first))].pair(laws[tuple(sorted(second))])
+        worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
+    assert worst <= 6 + 1e-9
+    assert worst > 1
+
+
+def test_draws_follow_the_law_with_its_noisy_count_and_its_random_bits(rounds: Rounds) -> None:
+    joint = JointQuantiles(levels=THIRDS, epsilon=8, relation=ADD_REMOVE, steps=2, tie_bits=1)
+    goodness = goodness_of_fit(joint.law([0, 1]), rounds(sample=2000, full=50_000))
+    assert goodness.p_value > 1e-6
+
+
+@pytest.mark.theorem("JointQuantiles.accuracy")
+@pytest.mark.parametrize(("relation", "public"), [(ADD_REMOVE, False), (CHANGE_ONE, True)])
+def test_all_answers_are_within_their_rank_errors_as_often_as_promised(
+    relation: dp.Relation, public: bool, rounds: Rounds
+) -> None:
+    joint = JointQuantiles(levels=TEN, epsilon=1, relation=relation, steps=1 << 30, size_is_public=public)
+    rows = np.random.default_rng(6).integers(0, 1 << 30, 4000)
+    rows[:1500] = 12_345
+    ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, people=4000)
+    for _ in range(rounds(sample=30, full=1000)):
+        answers = joint(rows)
+        assert answers == sorted(answers)
+        assert all(
+            ranked.distance(at, level * 4000) <= bound for at, level, bound in zip(answers, TEN, bounds, strict=True)
+        )
+
+
+def test_the_predicted_rank_error_is_the_one_that_is_seen(rounds: Rounds) -> None:
+    joint = JointQuantiles(levels=TEN, epsilon=0.5, relation=ADD_REMOVE, steps=1 << 30)
+    rows = np.sort(np.random.default_rng(7).integers(0, 1 << 30, 20_000))
+    count = rounds(sample=60, full=1000)
+    wanted = np.array([float(level) for level in TEN]) * rows.size
+    ranks = np.array([np.searchsorted(rows, joint(rows), side="right") for _ in range(count)])
+    errors = ((ranks - wanted) ** 2).mean(axis=1)
+    assert 0.5 * joint.variance() < errors.mean() < 1.6 * joint.variance()
+
+
+def test_a_count_is_bought_only_where_the_number_of_rows_is_private() -> None:
+    public = JointQuantiles(levels=TEN, epsilon=1, relation=CHANGE_ONE, steps=100, size_is_public=True)
+    assert public.count is None
+    assert public.choice_epsilon == 1
+    for relation in (ADD_REMOVE, CHANGE_ONE):
+        private = JointQuantiles(levels=TEN, epsilon=1, relation=relation, steps=100)
+        assert private.count is not None
+        assert private.choice_epsilon + Fraction(private.count.guarantee.epsilon) == 1  # type: ignore[attr-defined]
+        assert private.loss.satisfies(private.guarantee)
+    concentrated = JointQuantiles(levels=TEN, rho=0.1, relation=ADD_REMOVE, steps=100)
+    assert concentrated.loss.satisfies(concentrated.guarantee)
+
+
+@pytest.mark.parametrize("rows", [[], [5], [5] * 1000, [0] * 500 + [1000] * 500])
+@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 1e4])
+def test_odd_tables_and_prices_get_an_answer(rows: list[int], epsilon: float) -> None:
+    joint = JointQuantiles(levels=TEN, epsilon=epsilon, relation=ADD_REMOVE, steps=1000)
+    answers = joint(rows)
+    assert answers == sorted(answers)
+    assert 0 <= answers[0] <= answers[-1] <= 1000
