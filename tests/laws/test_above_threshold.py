@@ -117,3 +117,14 @@ def test_more_noise_on_the_threshold_than_the_window_holds_is_refused_with_advic
 def test_too_many_outcomes_are_refused():
     with pytest.raises(ParameterError, match="outcomes"):
         AboveThresholdLaw(np.zeros(30, dtype=np.int64), 0, Fraction(1), Fraction(1), 15).table()
+
+
+@pytest.mark.parametrize(("value", "threshold"), [(-(2**63), 0), (2**63 - 1, -1), (-(2**62), 2**62), (0, 2**63)])
+def test_distances_that_leave_64_bits_are_refused(value, threshold):
+    with pytest.raises(ParameterError, match="2\\^62"):
+        AboveThresholdLaw(np.array([value]), threshold, Fraction(1), Fraction(1))
+
+
+def test_a_far_value_needs_too_large_a_window():
+    with pytest.raises(ParameterError, match="grid"):
+        AboveThresholdLaw(np.array([1 - 2**62]), 0, Fraction(1), Fraction(1)).table()

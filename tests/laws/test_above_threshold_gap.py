@@ -133,3 +133,9 @@ def test_what_is_too_large_is_refused_with_advice():
         AboveThresholdGapLaw(np.array([0]), wide, narrow, cap=5).table()
     with pytest.raises(ParameterError, match="outcomes"):
         AboveThresholdGapLaw(np.zeros(5, dtype=np.int64), narrow, narrow, hits=3).table()
+
+
+def test_distances_that_leave_64_bits_are_refused():
+    noise = DiscreteLaplace(1)
+    with pytest.raises(ParameterError, match="2\\^62"):
+        AboveThresholdGapLaw(np.array([-(2**63)]), noise, noise)

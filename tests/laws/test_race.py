@@ -270,6 +270,7 @@ def test_the_loss_of_moving_one_score_by_d_is_at_most_rate_d():
 
 
 BAD_SCORES = [
+    [np.float64(math.nan)], [np.float64(math.inf), 1.0],
     [], [math.nan], [1, math.inf], [True], ["1"], [None], [1j], [[1, 2]], "abc", None, 5, {1: 2}, np.array([[1.0]]),
     np.array([True]), np.array(["a"]), np.array([np.nan]), np.array([], dtype=np.float64), np.array([1 + 2j]),
     np.array([np.longdouble(1)]), np.array(3), np.array([1, None], dtype=object), {1.0, 2.0},
@@ -294,6 +295,10 @@ EXACT = [
     ((1,), np.int64, [1]),
     (np.array([2**64 - 1], dtype=np.uint64), object, [2**64 - 1]),
     (np.array([-128], dtype=np.int8), np.int64, [-128]),
+    ([np.float64(0.1), 2.0], np.float64, [Fraction(0.1), 2]),
+    ([np.int64(-(2**61)), 5], np.int64, [-(2**61), 5]),
+    ([np.int64(-(2**63)), 5], object, [-(2**63), 5]),
+    ([np.float64(0.5), 2], object, [Fraction(1, 2), 2]),
     (np.array([0.1], dtype=np.float32), np.float64, [Fraction(float(np.float32(0.1)))]),
 ]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.errors import MissingParameter, NotCopyable, StreamSpent
+from discreet.errors import InputError, MissingParameter, NotCopyable, StreamSpent
 from tests.conftest import Rounds
 
 
@@ -157,3 +157,25 @@ def test_the_fine_grid_bound_is_close_to_the_exact_one() -> None:
     coarse = dp.AboveThreshold(threshold=0, epsilon=0.1, sensitivity=1).alpha(queries=10, beta=0.05)
     fine = dp.AboveThreshold(threshold=0, epsilon=0.1, sensitivity=1.0).alpha(queries=10, beta=0.05)
     assert coarse <= fine <= 1.3 * coarse
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize(
+    ("threshold", "value"),
+    [(0, -(2**63)), (0, 2**63 - 1), (0, 2**61), (0, -(2**61)), (2**61 - 1, -(2**62) - 2**61), (2**61, 0)],
+)
+def test_no_law_is_told_where_a_distance_could_leave_64_bits(threshold: int, value: int, gap: bool) -> None:
+    stream = open_stream(threshold=threshold, gap=gap)
+    with pytest.raises(InputError, match="2\\^61"):
+        stream.law(np.array([value]))
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("threshold", [2**63, -(2**70), 2**62, 0])
+def test_neighbours_of_any_threshold_move_by_the_sensitivity(threshold: int, monotone: bool) -> None:
+    stream = open_stream(threshold=threshold, sensitivity=3, monotone=monotone)
+    for first, second in stream.neighbours():
+        moves = [int(one) - int(other) for one, other in zip(first, second, strict=True)]
+        assert {abs(move) for move in moves} == {3}
+        assert len(set(moves)) == (1 if monotone or len(moves) == 1 else 2)
+        assert max(abs(int(one) - threshold) for one in first) <= 10 * stream.query_noise.scale + 4

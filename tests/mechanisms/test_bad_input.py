@@ -28,6 +28,12 @@ REALS = dp.Sensitivity(1.0, norm=dp.Norm.L1, relation=dp.Relation.ADD_REMOVE)
 
 HISTOGRAM = ThresholdedHistogram(epsilon=1, delta=1e-6, keys=1, relation=ADD_REMOVE)
 
+STREAM = dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1)
+CHOICES = [
+    dp.Exponential(epsilon=1, sensitivity=1), PermuteAndFlip(epsilon=1, sensitivity=1),
+    Top(k=1, epsilon=1, sensitivity=1),
+]  # fmt: skip
+
 PARAMETERS: list[tuple[Any, type[DiscreetError], str]] = [
     (lambda: dp.Laplace(sensitivity=1), MissingParameter, "epsilon"),
     (lambda: dp.Laplace(epsilon=1), MissingParameter, "sensitivity"),
@@ -103,6 +109,11 @@ PARAMETERS: list[tuple[Any, type[DiscreetError], str]] = [
     (lambda: Top(k=2, epsilon=-1, sensitivity=1), ParameterError, "greater than 0"),
     (lambda: Top(k=2, rho=0, sensitivity=1), ParameterError, "rho must be greater than 0"),
     (lambda: Top(k=2, rho=INF, sensitivity=1), ParameterError, "finite"),
+    (lambda: Top(k=3, rho=1e-323, sensitivity=1), ParameterError, "rho / k is below every float"),
+    (lambda: Top(k=2, rho=Fraction(1, 10**400), sensitivity=1), ParameterError, "larger rho="),
+    (lambda: Top(k=2, epsilon=Fraction(1, 10**400), sensitivity=1), ParameterError, "larger epsilon="),
+    (lambda: Top(k=2, rho=Fraction(10) ** 400, sensitivity=1), ParameterError, "rho must not exceed"),
+    (lambda: Top(k=2, epsilon=Fraction(10) ** 400, sensitivity=1), ParameterError, "epsilon must not exceed"),
     (lambda: Top(k=2, epsilon=1, sensitivity=1, monotone=None), ParameterError, "True or False"),
     (lambda: Top(k=2, epsilon=1, sensitivity=1).error(0.0, candidates=5), ParameterError, "confidence"),
     (lambda: dp.NoisyMax(epsilon=1, sensitivity=1, gap="yes"), ParameterError, "gap is True or False"),
@@ -114,6 +125,12 @@ PARAMETERS: list[tuple[Any, type[DiscreetError], str]] = [
     (lambda: dp.AboveThreshold(threshold=1, sensitivity=1), MissingParameter, "epsilon"),
     (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, hits=0), ParameterError, "hits"),
     (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, hits=1.0), ParameterError, "hits"),
+    (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, hits=10**400), ParameterError, "hits"),
+    (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, hits=2**61), ParameterError, "hits"),
+    (lambda: STREAM.alpha(queries=3, beta="a"), ParameterError, "beta"),
+    (lambda: STREAM.alpha(queries=3, beta=1), ParameterError, "beta"),
+    (lambda: STREAM.alpha(queries=10**400, beta=0.1), ParameterError, "queries"),
+    (lambda: STREAM.alpha(queries=True, beta=0.1), ParameterError, "queries"),
     (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, split="half"), ParameterError, "Split"),
     (lambda: dp.AboveThreshold(threshold=0.5, epsilon=1, sensitivity=1), InputError, "sensitivity=1.0"),
     (lambda: dp.AboveThreshold(threshold=NAN, epsilon=1, sensitivity=1.0), InputError, "finite"),
@@ -226,6 +243,27 @@ def test_a_bad_parameter_is_refused_by_name(make: Any, error: type[DiscreetError
         make()
     assert type(caught.value) is error
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+@pytest.mark.parametrize("candidates", [0, -1, 2.5, 2.0, True, "2", NAN, 10**400])
+def test_an_error_is_told_for_a_whole_number_of_candidates(mechanism: Any, candidates: Any) -> None:
+    with pytest.raises(ParameterError, match="candidates"):
+        mechanism.error(0.9, candidates=candidates)
+
+
+@pytest.mark.parametrize("mechanism", CHOICES[:2])
+@pytest.mark.parametrize("best", [0, 1.5, True, "1", 10**400])
+def test_an_error_is_told_for_a_whole_number_of_best_candidates(mechanism: Any, best: Any) -> None:
+    with pytest.raises(ParameterError, match="best"):
+        mechanism.error(0.9, candidates=10, best=best)
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+@pytest.mark.parametrize("confidence", ["a", None, NAN, 0, 1, True])
+def test_an_error_is_told_at_a_confidence_strictly_between_0_and_1(mechanism: Any, confidence: Any) -> None:
+    with pytest.raises(ParameterError, match="confidence"):
+        mechanism.error(confidence, candidates=10)
 
 
 @pytest.mark.parametrize(("mechanism", "value", "words"), VALUES)

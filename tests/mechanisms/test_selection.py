@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.errors import NotCopyable
 
 
 @pytest.mark.theorem("Exponential.accuracy")
@@ -101,3 +105,61 @@ def test_float_scores_are_rounded_to_a_public_grid() -> None:
     assert mechanism.noise.scale * mechanism.grid >= Fraction(0.6)
     assert math.log2(float(mechanism.grid)).is_integer()
     assert mechanism([0.0, 500.5]) == 1
+
+
+@pytest.mark.theorem("Exponential.accuracy")
+@pytest.mark.parametrize("confidence", [0.3, 0.95, 1 - 2.0**-53, Fraction(2, 3), 1 - Fraction(1, 10**400)])
+def test_the_error_is_rounded_up(confidence: float) -> None:
+    for count, best in ((1, 1), (7, 2), (10**9, 3), (10**300, 10**299)):
+        mechanism = dp.Exponential(epsilon=Fraction(1, 3), sensitivity=1)
+        error = mechanism.error(confidence, candidates=count, best=best)
+        with flint.ctx.workprec(300):
+            odds = Fraction(count, best) / (1 - Fraction(confidence))
+            truth = 6 * flint.arb(flint.fmpq(odds.numerator, odds.denominator)).log()
+            assert flint.arb(error) >= truth
+            assert flint.arb(error) <= truth * (1 + flint.arb(2) ** -51)
+
+
+def test_an_error_beyond_the_floats_is_infinite() -> None:
+    for kind in (dp.Exponential, dp.PermuteAndFlip):
+        assert kind(epsilon=Fraction(1, 10**400), sensitivity=1).error(0.95, candidates=10) == math.inf
+
+
+def test_confidence_beyond_the_floats_has_an_error() -> None:
+    confidence = 1 - Fraction(1, 10**400)
+    for kind in (dp.Exponential, dp.PermuteAndFlip):
+        error = kind(epsilon=2, sensitivity=1).error(confidence, candidates=1000)
+        assert error == pytest.approx(math.log(1000) + 400 * math.log(10), rel=1e-3)
+
+
+@pytest.mark.parametrize("changes", [{"epsilon": Fraction(1, 10**30)}, {"sensitivity": 10**30}])
+def test_neighbours_beyond_64_bits_are_exact(changes: dict[str, Any]) -> None:
+    mechanism = dp.NoisyMax(**{"epsilon": 1, "sensitivity": 1, **changes})
+    for first, second in mechanism.neighbours():
+        moves = [int(one) - int(other) for one, other in zip(first, second, strict=True)]
+        assert {abs(move) for move in moves} == {mechanism.sensitivity.exact}
+        assert mechanism(first) in range(len(first))
+
+
+@pytest.mark.parametrize("at", [1, 4096, 4097, 5000])
+@pytest.mark.parametrize("mechanism", [dp.Exponential(epsilon=1, sensitivity=1), dp.Top(k=2, epsilon=1, sensitivity=1)])
+def test_a_child_forked_during_a_choice_cannot_go_on_with_its_parents_bits(mechanism: Any, at: int) -> None:
+    children: list[int] = []
+
+    def stream() -> Iterator[int]:
+        for candidate in range(5000):
+            if candidate == at:
+                children.append(os.fork())
+            yield candidate
+        if at == 5000:
+            children.append(os.fork())
+
+    try:
+        chosen = mechanism.choose(stream(), score=lambda candidate: candidate % 3)
+    except NotCopyable:
+        os._exit(0 if children == [0] else 1)
+    finally:
+        if 0 in children:
+            os._exit(2)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert chosen

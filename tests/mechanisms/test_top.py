@@ -11,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError
+from discreet.laws.number import round_up
 from discreet.mechanisms import Top
 from discreet.privacy import bounded_range_loss
 from tests.mechanisms.neighbourhoods import largest_loss, losses
@@ -67,6 +68,17 @@ def test_the_price_is_that_of_k_releases_of_bounded_range() -> None:
 
 
 @pytest.mark.theorem("Top.privacy")
+@pytest.mark.parametrize("epsilon", [0.1, 1, 3.0, Fraction(1, 3), 1e-320])
+def test_the_price_of_k_choices_keeps_the_promise_for_epsilon(epsilon: float) -> None:
+    for k in range(1, 21):
+        mechanism = Top(k=k, epsilon=epsilon, sensitivity=1, monotone=True)
+        assert mechanism.guarantee == dp.PureDP(round_up(Fraction(epsilon)))
+        assert mechanism.loss.satisfies(mechanism.guarantee)
+        least = Fraction(5e-324)  # below the normal floats a share loses up to this much, elsewhere one part in 2^52
+        assert mechanism.rate >= Fraction(epsilon) / k * (1 - Fraction(1, 2**52)) - least
+
+
+@pytest.mark.theorem("Top.privacy")
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("rho", [1e-30, 0.01, 0.3, Fraction(1, 3)])
 def test_rho_buys_the_largest_epsilon_a_choice_that_k_of_them_may_have(k: int, rho: float) -> None:
@@ -75,6 +87,12 @@ def test_rho_buys_the_largest_epsilon_a_choice_that_k_of_them_may_have(k: int, r
     assert k * (mechanism.rate * (1 + Fraction(1, 2**48))) ** 2 / 8 > Fraction(rho)
     assert isinstance(mechanism.guarantee, dp.ZCDP)
     assert mechanism.loss.satisfies(mechanism.guarantee)
+
+
+def test_the_least_rho_that_can_be_split_is_split() -> None:
+    mechanism = Top(k=2, rho=1e-323, sensitivity=1, monotone=True)
+    assert mechanism.loss.satisfies(mechanism.guarantee)
+    assert 0 < 2 * mechanism.rate**2 / 8 <= Fraction(1e-323)
 
 
 @pytest.mark.theorem("Top.accuracy")

@@ -17,6 +17,7 @@ from discreet.laws.tabulated import Floats, Tabulated
 _REACH = 64
 _LARGEST_WINDOW = 1 << 20
 _LARGEST_OUTCOMES = 1 << 14
+_LARGEST_SPAN = 1 << 62
 _UNIT = 2.0**-42
 _LEAST_NORMAL = 2.0**-1020
 
@@ -39,7 +40,9 @@ class AboveThresholdLaw(Tabulated):
         self, values: NDArray[np.int64], threshold: int, threshold_scale: Fraction, query_scale: Fraction, hits: int = 1
     ) -> None:
         """Values and threshold are integers in steps of the grid."""
-        self.distances = np.asarray(values, dtype=np.int64) - threshold
+        distances = [value - threshold for value in np.asarray(values, dtype=np.int64).tolist()]
+        self._span = checked_span(distances)
+        self.distances = np.array(distances, dtype=np.int64)
         self.threshold_noise = DiscreteLaplace(threshold_scale)
         self.query_noise = DiscreteLaplace(query_scale)
         self.hits = hits
@@ -51,8 +54,7 @@ class AboveThresholdLaw(Tabulated):
     @cached_property
     def _table(self) -> tuple[list[Any], Floats, Floats]:
         """Walk the tree of verdicts once, carrying the probability given each threshold noise."""
-        span = int(np.max(np.abs(self.distances), initial=0))
-        reach = 5 * span + int(_REACH * self.threshold_noise.scale) + 2
+        reach = 5 * self._span + int(_REACH * self.threshold_noise.scale) + 2
         if reach * max(self.distances.size, 1) > _LARGEST_WINDOW * 8 or reach > _LARGEST_WINDOW:
             raise ParameterError(
                 "the exact law of this stream needs too many grid points; use a coarser grid= to look at it"
@@ -94,3 +96,11 @@ class AboveThresholdLaw(Tabulated):
         for row in range(count):
             out[row] = tuple(int(i) for i in np.flatnonzero(reported[row])[: self.hits])
         return out.reshape(sizes)
+
+
+def checked_span(distances: list[int]) -> int:
+    """Return the largest distance to the threshold; refuse one that could leave int64 when noise is added to it."""
+    span = max(map(abs, distances), default=0)
+    if span >= _LARGEST_SPAN:
+        raise ParameterError("the exact law is available for values within 2^62 grid steps of the threshold")
+    return span

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.above_threshold import checked_span
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law, Shape, as_size
@@ -61,7 +62,7 @@ class AboveThresholdGapLaw(Tabulated):
         self.query_noise = query_noise
         self.hits = hits
         self.grid = grid
-        self._span = int(np.max(np.abs(self.distances), initial=0))
+        self._span = checked_span(self.distances.tolist())
         widest = max(threshold_noise.scale, query_noise.scale)
         self.cap = self._span + math.ceil(_CAP * widest) if cap is None else cap
 

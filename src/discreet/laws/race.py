@@ -25,6 +25,7 @@ Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -32,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, NotCopyable
 from discreet.laws.floating import ensure_tested
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
@@ -46,6 +47,7 @@ _SCORE_ERROR = 2.0**-48
 _LEAST_TIME = 2.0**-30
 _LEAST_WORD = np.uint64(1 << 30)
 _EXACT_FLOATS = 1 << 52
+_SMALL = 1 << 62
 _LEAST_NORMAL = 2.0**-1020
 _FLOOR = Fraction(-(10**6))
 
@@ -87,9 +89,11 @@ class Race:
         self._reference: Fraction | None = None
         self._best: list[Runner] = []
         self._count = 0
+        self._owner = os.getpid()
 
     def run(self, scores: NDArray[Any]) -> None:
         """Let a block of candidates run against the best so far."""
+        self._refuse_fork()
         if scores.size:
             scores = as_scores(scores)
         for start in range(0, scores.size, _BLOCK):
@@ -100,12 +104,20 @@ class Race:
         """The position of the winner among all candidates fed."""
         if not self._best:
             raise InputError("there is no candidate to choose from")
-        return self._best[0].index
+        return self.winners[0]
 
     @property
     def winners(self) -> tuple[int, ...]:
         """The positions of the winners, the first one first; fewer than places while there are fewer candidates."""
+        self._refuse_fork()
         return tuple(runner.index for runner in self._best)
+
+    def _refuse_fork(self) -> None:
+        """Two processes that go on from the same bits would make two choices that were priced as independent."""
+        if self._owner != os.getpid():
+            raise NotCopyable(
+                "this choice began in another process, which may go on with it; choose anew here (at its own price)"
+            )
 
     def _run_block(self, scores: NDArray[Any]) -> None:
         """Compare a block in floats, and the few that could win exactly."""
@@ -257,9 +269,9 @@ def _int_or_fraction(score: Fraction) -> int | Fraction:
 
 def _array_of(items: list[Any]) -> NDArray[Any]:
     """Return a list as an array without letting numpy merge exact integers into floats."""
-    if items and all(type(item) is float for item in items):
+    if items and all(type(item) is float or type(item) is np.float64 for item in items):
         return np.array(items, dtype=np.float64)
-    if items and all(type(item) is int and abs(item) < 1 << 62 for item in items):
+    if items and all((type(item) is int or type(item) is np.int64) and -_SMALL < item < _SMALL for item in items):
         return np.array(items, dtype=np.int64)
     array = np.empty(len(items), dtype=object)
     array[:] = items

@@ -9,21 +9,21 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn
 
-import numpy as np
-
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.above_threshold import AboveThresholdLaw
 from discreet.laws.above_threshold_gap import AboveThresholdGapLaw, Hit
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number, exact_rational, positive_rational, round_up
 from discreet.mechanisms.comparison import comparison_width
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.selection import truth_value
-from discreet.mechanisms.selection_grid import SelectionGrid
+from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
+from discreet.privacy.parameters import whole
 
 _SMALL = 1 << 61
+_MOST_HITS = 1 << 60
 
 
 class Split(Enum):
@@ -91,9 +91,9 @@ class AboveThreshold(PurelyPrivate):
             raise MissingParameter(
                 "threshold= is the public level that values are compared with", parameter="threshold"
             )
-        if isinstance(hits, bool) or not isinstance(hits, int | np.integer) or hits < 1:
+        if whole(hits, name="hits") > _MOST_HITS:
             raise ParameterError(
-                "hits is the number of positive reports that end the stream, an int of at least 1", parameter="hits"
+                "hits is the number of positive reports that end the stream, at most 2^60", parameter="hits"
             )
         if not isinstance(split, Split):
             raise ParameterError("split is Split.OPTIMAL or Split.TEXTBOOK", parameter="split")
@@ -221,7 +221,7 @@ class AboveThreshold(PurelyPrivate):
     def law(self, value: Any) -> AboveThresholdLaw | AboveThresholdGapLaw:
         """Return the law of the reported positions, or hits, on a fixed stream (noisy answers are not part of it)."""
         steps = self._grid.array(value)
-        if steps.dtype == object or abs(self._threshold) >= _SMALL:
+        if is_large(steps) or abs(self._threshold) >= _SMALL:
             raise InputError("the exact law is available for values and a threshold within 2^61 grid steps")
         if self._tells_gaps:
             distances = steps - self._threshold
@@ -234,14 +234,10 @@ class AboveThreshold(PurelyPrivate):
 
     def alpha(self, *, queries: int, beta: float) -> float:
         """Return the accuracy for k queries at failure probability beta, in the unit of the values."""
-        if (
-            not 0.0 < beta < 1.0
-            or isinstance(queries, bool)
-            or not isinstance(queries, int | np.integer)
-            or queries < 1
-        ):
-            raise ParameterError("alpha needs queries >= 1 and beta strictly between 0 and 1", parameter="beta")
-        width = comparison_width(self.threshold_noise, self.query_noise, queries=int(queries), beta=beta)
+        if not 0 < exact_rational(beta, name="beta") < 1:
+            raise ParameterError("alpha needs a beta strictly between 0 and 1", parameter="beta")
+        count = whole(queries, name="queries")
+        width = comparison_width(self.threshold_noise, self.query_noise, queries=count, beta=beta)
         rounding = Fraction(0) if self._grid.integer else self.grid
         return round_up(width * self.grid + rounding)
 
@@ -251,17 +247,14 @@ class AboveThreshold(PurelyPrivate):
         far = int(10 * self.query_noise.scale) + 1
         for length, others, last in ((1, 0, 0), (3, 0, 0), (6, far, -far), (6, -far, far)):
             for sign in (1, -1):
-                base = np.full(length, min(max(self._threshold, -_SMALL), _SMALL) + others, dtype=np.int64)
-                base[-1] = self._threshold + last
-                moved = base + step * sign
-                if not self.monotone:
-                    moved[-1] = base[-1] - step * sign
-                yield self._in_units(base), self._in_units(moved)
-                yield self._in_units(moved), self._in_units(base)
-
-    def _in_units(self, steps: Any) -> Any:
-        """Return grid steps in the unit of the values."""
-        return steps if self._grid.integer else [Fraction(int(step)) * self.grid for step in steps]
+                back = sign if self.monotone else -sign
+                steps = [self._threshold + others] * (length - 1)
+                base = self._grid.in_units([*steps, self._threshold + last])
+                moved = self._grid.in_units(
+                    [step * sign + one for one in steps] + [self._threshold + last + step * back]
+                )
+                yield base, moved
+                yield moved, base
 
     def _refuse_copy(self) -> NoReturn:
         """A copy would answer twice from one threshold noise that was paid for once."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import Any
 
 from discreet.laws.race import Race, Softmax
 from discreet.mechanisms.selection import OneChoice, check_accuracy
 from discreet.privacy import PrivacyLoss, bounded_range_loss
+from discreet.privacy.rounding import number, upward
 
 
 class Exponential(OneChoice):
@@ -49,7 +50,8 @@ class Exponential(OneChoice):
         """Return the law of the chosen position."""
         return Softmax(value, self.rate)
 
-    def error(self, confidence: float, *, candidates: int, best: int = 1) -> float:
+    def error(self, confidence: float | Fraction, *, candidates: int, best: int = 1) -> float:
         """Return how far below the best score, shared by `best` candidates, the chosen one is at most."""
-        check_accuracy(confidence, candidates=candidates, best=best)
-        return (math.log(candidates / best) - math.log1p(-confidence)) / float(self.rate)
+        exact = check_accuracy(confidence, candidates=candidates, best=best)
+        odds = Fraction(int(candidates), int(best)) / (1 - exact)
+        return upward(lambda: number(odds).log() / number(self.rate))

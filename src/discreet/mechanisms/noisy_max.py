@@ -17,7 +17,7 @@ from discreet.laws.number import Number, round_up
 from discreet.mechanisms.domain import add_noise, floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.selection import truth_value
-from discreet.mechanisms.selection_grid import SelectionGrid
+from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
 
@@ -89,7 +89,7 @@ class NoisyMax(PurelyPrivate):
         """Return the position of the largest noised score, with its lead if that was asked for."""
         steps = self._steps(value)
         noise = self.noise.draw(steps.size)
-        if noise.dtype == object or _is_large(steps):  # exact in either case: saturation would tie what differs
+        if noise.dtype == object or is_large(steps):  # exact in either case: saturation would tie what differs
             steps = steps.astype(object)
         noised = add_noise(steps, noise)
         if not self.gap:
@@ -107,13 +107,13 @@ class NoisyMax(PurelyPrivate):
     def law(self, value: Any) -> NoisyMaxLaw | NoisyMaxGapLaw:
         """Return the law of the reported position, or of position and lead."""
         steps = self._steps(value)
-        if _is_large(steps):
+        if is_large(steps):
             raise InputError("the exact law is available for scores within 2^61 grid steps")
         if self.gap:
             return NoisyMaxGapLaw(steps.astype(np.int64), self.noise, grid=self.grid)
         return NoisyMaxLaw(steps.astype(np.int64), self.noise)
 
-    def error(self, confidence: float, *, candidates: int) -> float:
+    def error(self, confidence: float | Fraction, *, candidates: int) -> float:
         """Return how far below the best score the reported one is at most, with the given confidence."""
         return (
             round_up((2 * self.noise.half_width(confidence, candidates) + 1) * self.grid)
@@ -133,19 +133,11 @@ class NoisyMax(PurelyPrivate):
         step = int(self._grid.sensitivity)
         far = int(self.noise.scale * 20) + 1
         for count, lead in ((2, 0), (2, -far), (5, 0), (5, far), (5, -far)):
-            base = np.zeros(count, dtype=np.int64)
-            base[0] = lead
-            moved = base.copy()
-            moved[0] += step
-            if not self.monotone:
-                moved[1:] -= step
-            first, second = self._in_units(base), self._in_units(moved)
-            yield first, second
-            yield second, first
-
-    def _in_units(self, steps: Any) -> Any:
-        """Return grid steps in the unit of the scores."""
-        return steps if self._grid.integer else [Fraction(int(step)) * self.grid for step in steps]
+            fallen = 0 if self.monotone else -step
+            base = self._grid.in_units([lead] + [0] * (count - 1))
+            moved = self._grid.in_units([lead + step] + [fallen] * (count - 1))
+            yield base, moved
+            yield moved, base
 
     def __repr__(self) -> str:
         """Show the public parameters."""
@@ -154,8 +146,3 @@ class NoisyMax(PurelyPrivate):
             f"monotone={self.monotone}, "
             f"{'gap=True, ' if self.gap else ''}relation={self.relation.name})"
         )
-
-
-def _is_large(steps: Any) -> bool:
-    """Say whether int64 sums could saturate and hide which score is larger."""
-    return bool(steps.dtype == object or steps.max() >= 1 << 61 or steps.min() <= -(1 << 61))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +9,7 @@ from discreet.laws.number import round_up
 from discreet.laws.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
 from discreet.laws.race import Race
 from discreet.mechanisms.selection import OneChoice, check_accuracy
+from discreet.privacy.rounding import number, upward
 from discreet.randomness.rigour import ball, precision
 
 _BISECTIONS = 64
@@ -63,14 +63,15 @@ class PermuteAndFlip(OneChoice):
         """Return the law of the chosen position."""
         return PermuteAndFlipLaw(value, self.rate)
 
-    def error(self, confidence: float, *, candidates: int, best: int = 1) -> float:
+    def error(self, confidence: float | Fraction, *, candidates: int, best: int = 1) -> float:
         """Return how far below the best score, shared by `best` candidates, the chosen one is at most."""
-        check_accuracy(confidence, candidates=candidates, best=best)
-        worse, wanted = int(candidates) - int(best), Fraction(confidence)
+        wanted = check_accuracy(confidence, candidates=candidates, best=best)
+        worse = int(candidates) - int(best)
         if worse <= (1 - wanted) * int(candidates):  # a choice blind to the scores is good enough
             return 0.0
         # E[H / (H + b)] <= m q / (m q + b) for m coins q (the function is concave in H): enough at this exponent
-        low, high = 0.0, max(math.log(worse / best) + math.log(confidence / (1 - confidence)), 0.0) + 1e-9
+        odds = Fraction(worse, int(best)) * wanted / (1 - wanted)
+        low, high = 0.0, max(upward(lambda: number(odds).log()), 0.0)
         for _ in range(_BISECTIONS):
             middle = low + (high - low) / 2
             low, high = (low, middle) if _succeeds(middle, worse, int(best), wanted) else (middle, high)

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.number import Number
+from discreet.laws.number import Number, exact_rational
 from discreet.laws.race import Race, as_scores
 from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
+from discreet.privacy.parameters import whole
 
 Candidate = TypeVar("Candidate")
 _BLOCK = 4096
@@ -63,7 +64,7 @@ class Selection(Mechanism):
             seen += len(block)
         if not kept:
             raise InputError("there is no candidate to choose from")
-        return list(kept.values())
+        return [kept[place] for place in race.winners]  # asked once more, in case the stream forked at its end
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield score vectors where as many rise as there are places, and the others fall (or stay, if monotone)."""
@@ -126,12 +127,14 @@ class OneChoice(Selection, PurelyPrivate):
         )
 
 
-def check_accuracy(confidence: float, *, candidates: int, best: int = 1) -> None:
-    """Refuse what is no confidence, and counts of candidates that cannot be."""
-    if not 0.0 < confidence < 1.0:
+def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int = 1) -> Fraction:
+    """Return the confidence exactly; refuse what is none, and counts of candidates that cannot be."""
+    exact = exact_rational(confidence, name="confidence")
+    if not 0 < exact < 1:
         raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
-    if not 1 <= best <= candidates:
+    if whole(best, name="best") > whole(candidates, name="candidates"):
         raise ParameterError("best counts the candidates that share the best score", parameter="best")
+    return exact
 
 
 def truth_value(value: object, *, name: str) -> bool:

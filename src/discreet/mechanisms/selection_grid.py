@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -55,3 +56,15 @@ class SelectionGrid:
         if steps.dtype == object and max(abs(int(step)) for step in steps) < _SMALL:
             return steps.astype(np.int64)
         return steps
+
+    def in_units(self, steps: Iterable[int]) -> NDArray[Any] | list[Fraction]:
+        """Return grid steps in the unit of the values: an array of integers on grid 1, else a list of Fractions."""
+        whole = [int(step) for step in steps]
+        if not self.integer:
+            return [step * self.step for step in whole]
+        return np.array(whole, dtype=np.int64 if max(map(abs, whole)) < _SMALL else object)
+
+
+def is_large(steps: NDArray[Any]) -> bool:
+    """Say whether int64 sums and differences of steps could leave their range and hide which one is larger."""
+    return bool(steps.dtype == object or steps.max() >= _SMALL or steps.min() <= -_SMALL)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InputError, MissingParameter
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.laws.number import Number, round_down, round_up
 from discreet.laws.peeling import Peeling
 from discreet.laws.race import Race, as_scores
 from discreet.mechanisms.mechanism import one_of
 from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
-from discreet.privacy.parameters import whole
+from discreet.privacy.parameters import positive, whole
 from discreet.privacy.rounding import downward, number, upward
 
 
@@ -23,7 +23,8 @@ class Top(Selection):
 
     Privacy. For scores that one person moves by at most D each, with weights exp(e score / (2 D)), or exp(e score / D)
         if the scores are monotone: epsilon-DP for e = epsilon / k, and (k e^2 / 8)-zCDP, so that `rho=` gives e =
-        sqrt(8 rho / k). The price is that of k releases of bounded range e.
+        sqrt(8 rho / k), rounded down to a float in both cases, so that the rounded sum of k prices is not above the
+        promise. The price is that of k releases of bounded range e.
         Proof: given the choices before it, each choice is `Exponential` at e on the candidates left, which are the same
         on both tables; adaptive composition of k releases of bounded range e. The choices are made in one race: times
         E_i / w_i with independent standard exponential E_i, the k least in their order. The first is i with probability
@@ -61,13 +62,15 @@ class Top(Selection):
         self.places = whole(k, name="k")
         super().__init__(sensitivity, monotone)
         given = one_of(epsilon=epsilon, rho=rho)
-        exact = positive_rational(epsilon if given == "epsilon" else rho, name=given)
+        exact = Fraction(positive(epsilon if given == "epsilon" else rho, name=given))
         self._price = f"{given}={float(exact):.6g}"
+        part = _largest_part(exact, self.places, name=given)
         if given == "epsilon":
-            self._share = exact / self.places
+            self._share = Fraction(part)
             self._guarantee: Guarantee = PureDP(round_up(exact), relation=self.relation)
         else:
-            self._share = _largest_share(exact, self.places)
+            # what its square over 8 is rounded up to is still within the part
+            self._share = Fraction(downward(lambda: number(8 * Fraction(part)).sqrt()))
             self._guarantee = ZCDP(round_up(exact), relation=self.relation)
         warn_if_senseless(self._guarantee, people=None)
 
@@ -101,13 +104,13 @@ class Top(Selection):
         """Return the law of the chosen positions in their order."""
         return Peeling(self._enough(value), self.rate, self.places)
 
-    def error(self, confidence: float, *, candidates: int) -> float:
+    def error(self, confidence: float | Fraction, *, candidates: int) -> float:
         """Return how far the j-th chosen score is below the j-th largest at most, for all j together."""
-        check_accuracy(confidence, candidates=candidates, best=self.places)
+        exact = check_accuracy(confidence, candidates=candidates, best=self.places)
         behind = self.places * int(candidates) - math.comb(self.places + 1, 2)
         if behind == 0:
             return 0.0
-        odds = Fraction(behind) / (1 - Fraction(confidence))
+        odds = behind / (1 - exact)
         return max(upward(lambda: number(odds).log() / number(self.rate)), 0.0)
 
     def _race(self) -> Race:
@@ -133,12 +136,12 @@ class Top(Selection):
         )
 
 
-def _largest_share(rho: Fraction, places: int) -> Fraction:
-    """Return the largest float e, nearly, for which k releases of bounded range e are charged at most rho."""
-    share = downward(lambda: number(8 * rho / places).sqrt())
-    while places * Fraction(round_up(Fraction(share) ** 2 / 8)) > rho:
-        share = math.nextafter(share, 0.0)
-    return Fraction(share)
+def _largest_part(price: Fraction, places: int, *, name: str) -> float:
+    """Return the largest float that k times is within the price: what one choice may be charged."""
+    part = round_down(price / places)
+    if part == 0.0:
+        raise ParameterError(f"{name} / k is below every float: state a larger {name}= or a smaller k", parameter=name)
+    return part
 
 
 _TOO_FEW = "there are fewer candidates than places: pass at least k of them, or ask for a smaller k"
