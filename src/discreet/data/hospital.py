@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.errors import ParameterError
-
-Column = npt.NDArray[Any]
+from discreet.data.table import Column, Table, check_whole, drawn, generator
 
 SEXES = ("female", "male")
 AGE_RANGE = (0, 102)
@@ -32,7 +27,7 @@ WARDS = (
     "surgery",
 )
 STIGMATISED = ("alcohol dependence", "depression", "HIV")
-MOST_PEOPLE, MOST_STAYS, MOST_SEED = 10_000_000, 1000, 2**63 - 1
+MOST_STAYS = 1000
 
 
 class _Illness(NamedTuple):
@@ -67,7 +62,7 @@ _FIXED_EUROS, _NIGHT_EUROS, _COST_SPREAD = 150.0, 480.0, 0.45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HospitalTable:
+class HospitalTable(Table):
     """Columns of equal length, read-only; one row a stay.
 
     Every value is invented, and the possible values of each column are public constants of this module (`WARDS`,
@@ -91,60 +86,6 @@ class HospitalTable:
     nights: Column
     day: Column
 
-    def __post_init__(self) -> None:
-        """Keep read-only copies and refuse columns of unequal length."""
-        for name in self.names:
-            array = np.array(getattr(self, name))
-            if array.shape != (len(self.person),):
-                raise ParameterError(f"column {name!r} must be one-dimensional and as long as 'person'", parameter=name)
-            array.flags.writeable = False
-            # a view of a read-only array cannot be made writeable again
-            object.__setattr__(self, name, array.view())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
-        return tuple(field.name for field in fields(self))
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.person)
-
-    def __repr__(self) -> str:
-        """Say the shape and the columns, no rows."""
-        return f"HospitalTable({len(self):,} rows, synthetic; columns {', '.join(self.names)})"
-
-    def column(self, name: str) -> Column:
-        """Return a column by name."""
-        if name not in self.names:
-            message = f"there is no column {name!r}; the columns are {', '.join(self.names)}"
-            raise ParameterError(message, parameter=name)
-        array: Column = getattr(self, name)
-        return array
-
-    def matches(self, **values: str | int) -> npt.NDArray[np.bool_]:
-        """Return, for every row, whether each named column has the given value."""
-        mask = np.ones(len(self), dtype=bool)
-        for name, value in values.items():
-            mask &= self.column(name) == value
-        return mask
-
-    def where(self, mask: npt.NDArray[np.bool_]) -> HospitalTable:
-        """Return the rows for which the mask is true."""
-        chosen = np.asarray(mask)
-        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
-            raise ParameterError("the mask must hold one Boolean a row", parameter="mask")
-        return HospitalTable(*(self.column(name)[chosen] for name in self.names))
-
-    def to_csv(self, path: str | Path) -> Path:
-        """Write the rows as comma-separated UTF-8 text with a header, and return the path."""
-        target = Path(path)
-        with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self.names)
-            writer.writerows(zip(*(self.column(name).tolist() for name in self.names), strict=True))
-        return target
-
 
 def hospital(*, people: int, seed: int) -> HospitalTable:
     """Return one stay for each of so many invented people; the same seed gives the same table.
@@ -163,7 +104,7 @@ def hospital(*, people: int, seed: int) -> HospitalTable:
     >>> hospital(people=2000, seed=7)
     HospitalTable(2,000 rows, synthetic; columns person, age, sex, zip_code, ward, diagnosis, cost, nights, day)
     """
-    random = _generator(people, seed)
+    random = generator(people, seed)
     return _stays(random, _population(random, people))
 
 
@@ -177,24 +118,11 @@ def visits(*, people: int, seed: int, most: int) -> HospitalTable:
     >>> int(np.bincount(table.person).max()) <= 5, len(np.unique(table.person))
     (True, 100)
     """
-    _check_whole("most", most, low=1, high=MOST_STAYS)
-    random = _generator(people, seed)
+    check_whole("most", most, low=1, high=MOST_STAYS)
+    random = generator(people, seed)
     population = _population(random, people)
     stays = np.minimum(random.geometric(1 - _RETURN_CHANCE, people), most)
     return _stays(random, {name: np.repeat(array, stays) for name, array in population.items()})
-
-
-def _generator(people: int, seed: int) -> np.random.Generator:
-    """Return the generator for a seed, having refused parameters that make no table."""
-    _check_whole("people", people, low=1, high=MOST_PEOPLE)
-    _check_whole("seed", seed, low=0, high=MOST_SEED)
-    return np.random.default_rng(seed)
-
-
-def _check_whole(name: str, value: object, *, low: int, high: int) -> None:
-    """Refuse what is not a whole number from low to high; a Boolean is not one."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"{name} must be a whole number from {low} to {high:,}", parameter=name)
 
 
 def _population(random: np.random.Generator, people: int) -> dict[str, Column]:
@@ -243,8 +171,4 @@ def _illnesses(random: np.random.Generator, age: Column, sex: Column) -> Column:
     adults = np.where(sex == 0, 1 + (age >= _MIDDLE), 3)
     group = np.where(age < _ADULT, 0, np.where(age < _OLDER, adults, 4 + sex))
     weights = np.array([detail.weights for detail in _ILLNESSES.values()]).T
-    shares = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-    # shifting each group's uniform draw by its number makes one sorted search serve all groups
-    ladder = (shares[:, :-1] + np.arange(len(shares))[:, None]).ravel()
-    place = np.searchsorted(ladder, random.random(len(age)) + group, side="right")
-    return np.asarray(place - group * (shares.shape[1] - 1))
+    return drawn(random, weights, group)

@@ -27,6 +27,7 @@ STEP_BITS = 38
 _HALF = 1 << (STEP_BITS // 2)
 _CHUNK = 1 << 14
 _WEIGHTED_CHUNK = 1 << 16
+_OFFSET = "subtract a public offset from the column and from the bounds first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,16 @@ class FixedPoint:
         """Lay a grid of a power of two between the bounds: the one given, or one of 2^36 to 2^37 steps.
 
         Without `grid=` the ends are rounded outward to the grid, so that no value within the bounds moves by more than
-        half a step. Integers beyond 2^53 are read as the nearest floats.
+        half a step. Columns are read as floats, integers beyond 2^53 as the nearest ones, so that no step is less than
+        their distance at the bounds.
         """
         low, high = stated_bounds(bounds, name=name)
         given = power_of_two(grid)
-        step = given or two_to(floor_log2(high - low) - STEP_BITS + 2)
+        fine = given or two_to(floor_log2(high - low) - STEP_BITS + 2)
+        spacing = _spacing(low, high, fine)
+        if given is not None and given < spacing:
+            raise ParameterError(f"grid= is finer than floats are at these bounds: {_OFFSET}", parameter="grid")
+        step = max(fine, spacing)
         start, end = math.floor(low / step), math.ceil(high / step)
         if given is not None and (start * step != low or end * step != high):
             raise ParameterError("with grid= both bounds must be multiples of the grid", parameter="grid")
@@ -67,6 +73,15 @@ class FixedPoint:
         for public in (start * step, end * step, (end - start) * step, 1 / step):
             _to_float(public)
         return cls(start, end - start, step)
+
+    def check_squares(self) -> None:
+        """Refuse a range whose square floats do not hold."""
+        if not Fraction(1, 10**150) <= self.steps * self.grid <= 10**150:
+            raise ParameterError(
+                "here the distance of the bounds must lie between 1e-150 and 1e150, so that floats hold its square: "
+                "measure the column in another unit",
+                parameter="bounds",
+            )
 
     @property
     def end(self) -> int:
@@ -159,11 +174,22 @@ def stated_bounds(bounds: object, *, name: str = "values") -> tuple[Fraction, Fr
     return low, high
 
 
+def _spacing(low: Fraction, high: Fraction, step: Fraction) -> Fraction:
+    """Return how far apart floats are at the bounds, which must be floats themselves to within half a step."""
+    if any(abs(Fraction(_to_float(end)) - end) > step / 2 for end in (low, high)):
+        raise ParameterError(f"floats do not hold these bounds closely enough: {_OFFSET}", parameter="bounds")
+    return Fraction(math.ulp(_to_float(max(abs(low), abs(high)))))
+
+
 def _sum_of_squares(chunk: NDArray[np.float64]) -> int:
     """Return the exact sum of squares of whole floats of at most 38 bits, from products of 19-bit halves."""
     high = np.floor(chunk * (1.0 / _HALF))
     low = chunk - high * float(_HALF)
-    return _HALF * _HALF * int(np.dot(high, high)) + 2 * _HALF * int(np.dot(high, low)) + int(np.dot(low, low))
+    total = 0
+    for part in (slice(0, _CHUNK // 2), slice(_CHUNK // 2, None)):  # short enough to be multiplied by one thread
+        one, two = high[part], low[part]
+        total += _HALF * _HALF * int(np.dot(one, one)) + 2 * _HALF * int(np.dot(one, two)) + int(np.dot(two, two))
+    return total
 
 
 def _to_float(value: Fraction) -> float:
