@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ _THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_TH
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | _THREADS
 
 
-def _environment(name: str, requirements: tuple[str, ...]) -> Path:
+def _environment(name: str, requirements: tuple[str, ...], sources: tuple[str, ...], newest: tuple[int, int]) -> Path:
     """Return the interpreter of a peer's environment, made on first use in a folder that git ignores."""
     home = PEERS / name
     python, ready = home / "bin" / "python", home / ".ready"
@@ -24,10 +25,18 @@ def _environment(name: str, requirements: tuple[str, ...]) -> Path:
         print(f"making {home.relative_to(PEERS.parent)} with {', '.join(requirements)}", file=sys.stderr)
         PEERS.mkdir(exist_ok=True)
         (PEERS / ".gitignore").write_text("*\n", encoding="utf-8")
-        _run([sys.executable, "-m", "venv", "--clear", str(home)])
-        _run([str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *requirements])
+        _run([_interpreter(newest), "-m", "venv", "--clear", str(home)])
+        built = [word for name in sources for word in ("--no-binary", name)]
+        _run([str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *built, *requirements])
         ready.touch()
     return python
+
+
+def _interpreter(newest: tuple[int, int]) -> str:
+    """Return this interpreter, or an older one from the PATH where the peer has none for this."""
+    if sys.version_info[:2] <= newest:
+        return sys.executable
+    return shutil.which(f"python{newest[0]}.{newest[1]}") or sys.executable
 
 
 def _run(command: list[str]) -> None:
@@ -41,11 +50,15 @@ class Peer:
     name: str
     requirements: tuple[str, ...]
     script: str
+    sources: tuple[str, ...] = ()
+    newest_python: tuple[int, int] = (3, 13)
 
     def __init__(self) -> None:
         """Start it, in the interpreter named by DISCREET_PEER_... or one made here."""
         variable = f"DISCREET_PEER_{self.name.upper().replace('-', '_')}"
-        python = os.environ.get(variable) or str(_environment(self.name, self.requirements))
+        python = os.environ.get(variable) or str(
+            _environment(self.name, self.requirements, self.sources, self.newest_python)
+        )
         self._process = subprocess.Popen(  # noqa: S603 - an interpreter that the person running this chose
             [python, str(HERE / self.script)],
             stdin=subprocess.PIPE,
@@ -122,3 +135,36 @@ class PRVAccountant(Accountant):
     """Privacy random variables by Fourier transforms, with an interval."""
 
     name, requirements, script = "prv-accountant", ("prv-accountant==0.2.0",), "prv_side.py"
+
+
+class Statistician(Peer):
+    """Ask a library for the squared errors of its private statistics."""
+
+    def keep(self, name: str, values: list[Any]) -> None:
+        """Hand over a column under a name."""
+        self._ask(task="column", name=name, values=values)
+
+    def errors(self, request: dict[str, Any]) -> dict[str, dict[str, list[float]]]:
+        """Return, for each way the library has, the measures of error of every draw."""
+        answer: dict[str, dict[str, list[float]]] = self._ask(task="errors", **request)
+        return answer
+
+
+class OpenDPStatistics(Statistician):
+    """Statistics from transformations and measurements, each with a privacy map."""
+
+    name, requirements, script = "opendp", OpenDP.requirements, "opendp_statistics.py"
+
+
+class Diffprivlib(Statistician):
+    """Statistics in the manner of numpy, the number of rows public; newer scikit-learns break its import."""
+
+    name, script = "diffprivlib", "diffprivlib_statistics.py"
+    requirements = ("diffprivlib==0.6.6", "scikit-learn==1.8.0")
+
+
+class TumultCore(Statistician):
+    """The noise and the formulas of measurements made for Spark; it needs an older pandas, and pyspark from source."""
+
+    name, requirements, script = "tmlt-core", ("tmlt.core==0.20.0",), "tmlt_statistics.py"
+    sources, newest_python = ("pyspark",), (3, 11)

@@ -16,8 +16,19 @@ from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, p
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.statistics.global_sensitivity import Query, sensitivity
 from tools.key_figures import thresholded_histogram, truncated_geometric
+from tools.moment_figures import covariance_error, variance_error
+from tools.panels import styled
 from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
+from tools.rank_figures import clipping_error, quantile_error, quantiles_error
 from tools.selection_figures import permute_and_flip
+from tools.statistics_figures import (
+    count_error,
+    discovered_error,
+    distinct_error,
+    histogram_error,
+    mean_error,
+    sum_error,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +66,7 @@ def _two_laws(
     figure.set_size_inches(7.0, 5.4)
     grid = figure.add_gridspec(2, 1, height_ratios=(2.2, 1.0))
     top.set_subplotspec(grid[0])
-    below = _styled(figure.add_subplot(grid[1], sharex=top), x_label="answer", y_label="loss, ln P/Q")
+    below = styled(figure.add_subplot(grid[1], sharex=top), x_label="answer", y_label="loss, ln P/Q")
     loss = np.log(masses[0]) - np.log(masses[1])
     over = loss > 0.5 + 1e-9
     below.axhline(0.5, color=SOFT, linewidth=1.0, linestyle="--")
@@ -126,7 +137,7 @@ def noisy_max() -> Plot:
     figure = cast("Figure", drawn.figure)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.25))
     drawn.set_subplotspec(grid[0])
-    right = _styled(figure.add_subplot(grid[1], sharey=drawn), x_label="chance to be reported")
+    right = styled(figure.add_subplot(grid[1], sharey=drawn), x_label="chance to be reported")
     rows = np.arange(len(pages))
     likes = np.array(list(pages.values()))
     drawn.barh(rows, likes, color=PALE, height=0.6)
@@ -187,7 +198,7 @@ def above_threshold() -> Plot:
     drawn.plot(places, values, "o", color=BLUE, markersize=6, label="private values")
     drawn.set_ylim(0, 145)
     drawn.tick_params(labelbottom=False)
-    below = _styled(
+    below = styled(
         figure.add_subplot(grid[1], sharex=drawn), x_label="position in the stream", y_label="chance of\nthe report"
     )
     below.vlines(places, 0.0, chances, color=BLUE, linewidth=2)
@@ -212,7 +223,7 @@ def global_sensitivity() -> Plot:
     figure = cast("Figure", drawn.figure)
     grid = figure.add_gridspec(1, 2)
     drawn.set_subplotspec(grid[0])
-    right = _styled(figure.add_subplot(grid[1]), x_label="number of rows, n", y_label="sensitivity")
+    right = styled(figure.add_subplot(grid[1]), x_label="number of rows, n", y_label="sensitivity")
     places, sizes = np.linspace(0.0, 1.0, 51), np.unique(np.logspace(0.31, 4, 60).astype(np.int64))
     for query, others, ask, colour, style in queries:
         name = query.name.lower().replace("_", " ")
@@ -270,19 +281,6 @@ def _label(drawn: Axes, x: float, y: float, text: str, colour: str, side: str, s
     )
 
 
-def _styled(drawn: Axes, *, x_label: str = "", y_label: str = "") -> Axes:
-    """Give a second panel the look of the first, which `axes` made."""
-    drawn.set_facecolor("white")
-    for side in ("top", "right"):
-        drawn.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        drawn.spines[side].set(color=SOFT, linewidth=0.8)
-    drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=11.0, width=0.8)
-    drawn.set_xlabel(x_label, fontsize=11.0, color=INK)
-    drawn.set_ylabel(y_label, fontsize=11.0, color=INK)
-    return drawn
-
-
 def _finished(drawn: Axes, *, columns: int, lines: Literal["both", "x"] = "both") -> Plot:
     """Add light lines to read values by, and the legend under everything."""
     figure = cast("Figure", drawn.figure)
@@ -307,6 +305,17 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "truncated_geometric": truncated_geometric,
     "thresholded_histogram": thresholded_histogram,
     "sensitivity": global_sensitivity,
+    "count-error": count_error,
+    "distinct-error": distinct_error,
+    "sum-error": sum_error,
+    "mean-error": mean_error,
+    "histogram-error": histogram_error,
+    "discovered-error": discovered_error,
+    "variance-error": variance_error,
+    "covariance-error": covariance_error,
+    "quantile-error": quantile_error,
+    "quantiles-error": quantiles_error,
+    "clipping-error": clipping_error,
     "one-answer": one_answer,
     "composition": composition,
     "error-against-queries": error_against_queries,

@@ -8,8 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import discreet as dp
+from discreet import statistics
 from discreet.cli import demo
-from discreet.cli.demo import Differencing, PrivatePair, Target
+from discreet.cli.demo import PrivatePair, Target
 from discreet.data import HospitalTable, hospital
 from discreet.data.hospital import STIGMATISED, WARDS
 from discreet.errors import ParameterError
@@ -17,23 +19,29 @@ from discreet.errors import ParameterError
 TABLE = hospital(people=1500, seed=8)
 
 
-class Scripted:
-    """A stand-in whose noise is written down beforehand, and which remembers what it was asked."""
+class ScriptedCount(statistics.Count):
+    """A count whose noise is written down beforehand, and which remembers what it was asked."""
 
-    def __init__(self, *noise: int, error: int = 7) -> None:
+    def __init__(self, *noise: int) -> None:
+        super().__init__(filtered=True, relation=demo.RELATION, epsilon=demo.EPSILON, confidence=demo.CONFIDENCE)
         self.noise = list(noise)
-        self.half_width = error
-        self.asked: list[object] = []
-        self.counts: list[int] = []
+        self.asked: list[int] = []
 
-    def __call__(self, value):
-        self.asked.append(value)
-        return value + self.noise.pop(0)
+    def release(self, value):
+        self.asked.append(self.measure(value))
+        return self.asked[-1] + self.noise.pop(0)
 
-    def error(self, *, confidence: float, count: int) -> int:
-        assert confidence == demo.CONFIDENCE
-        self.counts.append(count)
-        return self.half_width
+
+class ScriptedHistogram(statistics.Histogram):
+    """Counts of wards that are all off by the same, and which remembers how often it was asked."""
+
+    def __init__(self, noise: int) -> None:
+        super().__init__(keys=WARDS, relation=demo.RELATION, epsilon=demo.EPSILON, confidence=demo.CONFIDENCE)
+        self.noise, self.releases = noise, 0
+
+    def release(self, value):
+        self.releases += 1
+        return self.measure(value) + self.noise
 
 
 def description(table: HospitalTable, row: int) -> tuple[str, int, str]:
@@ -75,11 +83,12 @@ def test_two_exact_totals_reveal_the_diagnosis_of_anyone_who_is_alone(diagnosis:
 
 
 def test_both_totals_are_released_separately_and_bounded_together() -> None:
-    mechanism = Scripted(3, -4)
-    pair = demo.answer_pair(mechanism, Differencing(everyone=50, others=49))
-    assert mechanism.asked == [50, 49]
-    assert mechanism.counts == [2]
-    assert (pair.everyone, pair.others, pair.error) == (53, 45, 7)
+    counting, target = ScriptedCount(3, -4), demo.choose_target(TABLE)
+    exact = demo.attack(TABLE, target)
+    pair = demo.answer_pair(counting, TABLE, target)
+    assert counting.asked == [exact.everyone, exact.others]
+    assert (pair.everyone, pair.others) == (exact.everyone + 3, exact.others - 4)
+    assert pair.error == dp.Laplace(epsilon=0.5, sensitivity=1).error(confidence=0.95, count=2) == 7
 
 
 def test_the_difference_interval_holds_whenever_both_answers_are_within_their_error() -> None:
@@ -98,10 +107,10 @@ def test_the_target_is_hidden_when_the_interval_allows_both_answers(noise: int, 
 
 
 def test_ward_counts_are_one_release_of_the_whole_list_with_a_joint_error() -> None:
-    mechanism = Scripted(2, error=10)
-    wards = demo.answer_wards(mechanism, TABLE)
-    assert mechanism.counts == [len(WARDS)]
-    assert len(mechanism.asked) == 1
+    counting = ScriptedHistogram(2)
+    wards = demo.answer_wards(counting, TABLE)
+    assert counting.releases == 1
+    assert wards.error == dp.Laplace(epsilon=0.5, sensitivity=1).error(confidence=0.95, count=len(WARDS))
     assert sum(wards.exact) == len(TABLE)
     assert [answer - exact for answer, exact in zip(wards.answers, wards.exact, strict=True)] == [2] * len(WARDS)
     assert all(type(answer) is int for answer in wards.answers)
@@ -109,8 +118,35 @@ def test_ward_counts_are_one_release_of_the_whole_list_with_a_joint_error() -> N
 
 def test_the_ward_list_moves_by_one_when_a_person_leaves() -> None:
     smaller = TABLE.where(TABLE.person != 17)
-    before, after = (demo.answer_wards(Scripted(0), table).exact for table in (TABLE, smaller))
+    before, after = (demo.answer_wards(ScriptedHistogram(0), table).exact for table in (TABLE, smaller))
     assert sum(abs(one - two) for one, two in zip(before, after, strict=True)) == 1
+
+
+def test_the_mean_stay_is_near_the_true_one_and_within_its_interval_up_to_rounding() -> None:
+    stay = demo.tell(TABLE, seed=8).stay
+    # the noise of a mean of 1500 stays has scale 0.12 at most: thirty of them have chance below 1e-12
+    assert abs(float(stay) - TABLE.nights.mean()) < 3.6
+    assert stay.low <= float(stay) <= stay.high
+    assert stay.confidence == demo.CONFIDENCE
+
+
+def test_diagnoses_of_many_are_named_most_frequent_first_and_none_is_far_off() -> None:
+    exact = Counter(TABLE.diagnosis.tolist())
+    found = demo.answer_diagnoses(demo.find_diagnoses(), TABLE)
+    values = [count.value for count in found.counts.values()]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 5
+    assert all(abs(count.value - exact[name]) <= found.most for name, count in found.counts.items())
+    surely = sum(count >= found.threshold + found.most for count in exact.values())
+    assert surely <= found.named <= sum(count > 0 for count in exact.values())
+    assert found.threshold == found.most + 1
+
+
+def test_a_diagnosis_of_one_person_is_never_named_but_with_the_chance_of_delta() -> None:
+    finding = demo.find_diagnoses()
+    assert finding.mechanism.chance(1).upper <= demo.DELTA
+    alone = TABLE.where(TABLE.person == TABLE.person[0])
+    assert demo.answer_diagnoses(finding, alone).counts == {}
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.5, 5.0])
@@ -125,20 +161,22 @@ def test_beliefs_follow_bayes_rule_for_the_worst_output() -> None:
     assert demo.posterior(prior, epsilon) == pytest.approx(expected)
 
 
-def test_the_whole_story_prices_three_releases_of_one_half() -> None:
+def test_the_whole_story_prices_five_releases_of_one_half() -> None:
     story = demo.tell(TABLE, seed=8)
     assert float(story.pair_price.epsilon) == pytest.approx(1.0)
-    assert float(story.price.epsilon) == pytest.approx(1.5)
+    assert float(story.price.epsilon) == pytest.approx(2.5)
+    assert float(story.price.delta) == pytest.approx(demo.DELTA)
+    assert story.price.relation is story.pair_price.relation is demo.RELATION
     assert story.exact.difference == 1
     assert story.people == 1500
     assert story.alone == int(demo.alone(TABLE).sum())
 
 
 def test_the_promised_confidence_holds_for_the_real_noise() -> None:
-    runs, mechanism = 20_000, demo.private_count()
-    for answers in (2, len(WARDS)):
+    runs = 20_000
+    for answers, mechanism in ((2, demo.count_patients().mechanism), (len(WARDS), demo.count_by_ward().mechanism)):
         noise = mechanism(np.zeros((runs, answers), dtype=np.int64))
-        error = mechanism.error(confidence=demo.CONFIDENCE, count=answers)
+        error = mechanism.error(demo.CONFIDENCE, answers)
         missed = int((np.abs(noise).max(axis=1) > error).sum())
         # 5 % of the runs plus 5 standard deviations: a false alarm has chance below 1e-6
         assert missed <= 0.05 * runs + 5 * math.sqrt(0.05 * 0.95 * runs)

@@ -60,7 +60,7 @@ def test_beliefs_are_rounded_up() -> None:
     text = words(chapters(STORY)[2])
     assert "73.2 % sure" in text  # e / (1 + e) = 0.73105...
     assert "most 62.3 %" in text  # e^0.5 / (1 + e^0.5) = 0.62245...
-    assert "81.8 %" in words(chapters(STORY)[4])  # e^1.5 / (1 + e^1.5) = 0.81757...
+    assert "92.5 %" in words(chapters(STORY)[5])  # e^2.5 / (1 + e^2.5) = 0.92414...
 
 
 def test_private_chapters_hold_no_exact_count() -> None:
@@ -71,9 +71,39 @@ def test_private_chapters_hold_no_exact_count() -> None:
 
 
 def test_the_price_table_adds_up() -> None:
-    table = chapters(STORY)[4].table
+    table = chapters(STORY)[5].table
     costs = [row[1] for row in table.rows]
-    assert costs == pytest.approx([1.0, 0.5, 1.5])
+    assert costs == pytest.approx([1.0, 0.5, 0.5, 0.5, 2.5])
+    assert [row[2] for row in table.rows] == [None, None, None, "0.000001", "0.000001"]
+
+
+def with_diagnoses(shown: int, named: int) -> demo.Story:
+    line = dataclasses.replace(STORY.stay, value=40, low=34.0, high=46.0)
+    counts = {f"illness {place}": line for place in range(shown)}
+    return dataclasses.replace(STORY, diagnoses=demo.Diagnoses(counts, named=named, threshold=26, most=25))
+
+
+def test_the_mean_is_told_with_its_interval_rounded_outwards() -> None:
+    stay = dataclasses.replace(STORY.stay, value=6.1204, low=5.8799, high=6.3601)
+    table = chapters(dataclasses.replace(STORY, stay=stay))[4].table
+    assert table.rows[0] == ("nights a stay, on average", 6.1, "5.8 to 6.4")
+
+
+@pytest.mark.parametrize(
+    ("shown", "named", "claim"),
+    [
+        (0, 0, "No diagnosis was frequent enough"),
+        (1, 1, "One diagnosis was frequent enough"),
+        (3, 3, "3 diagnoses were frequent enough"),
+        (5, 11, "the 5 most frequent of the 11 diagnoses"),
+    ],
+)
+def test_found_diagnoses_are_told_with_their_number_and_threshold(shown: int, named: int, claim: str) -> None:
+    part = chapters(with_diagnoses(shown, named))[4]
+    assert claim in part.after[0]
+    assert "reaches 26" in words(part)
+    assert ("off by more than 25" in words(part)) is (named > 0)
+    assert len(part.table) == 1 + shown
 
 
 def test_every_word_survives_a_terminal_that_knows_only_ascii() -> None:

@@ -320,6 +320,29 @@ def test_what_cannot_be_asked_is_refused_in_words(ask, kind, words):
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("bounds", [(2**53 + 1, 2**53 + 9), (2**60, 2**60 + 10), (-(2**53) - 9, -(2**53) - 1)], ids=str)
+@pytest.mark.parametrize("make", [statistics.Sum, statistics.Mean, statistics.Variance], ids=lambda make: make.__name__)
+def test_bounds_that_floats_do_not_hold_are_refused(make, bounds):
+    with pytest.raises(dp.errors.ParameterError, match="subtract a public offset"):
+        make(bounds=bounds, relation=ADD_REMOVE, epsilon=1)
+
+
+def test_a_grid_finer_than_the_floats_at_the_bounds_is_refused():
+    for start, grid in ((2**53, 1), (1e15, 0.0625)):
+        with pytest.raises(dp.errors.ParameterError, match="finer than floats"):
+            statistics.Mean(bounds=(start, start + 16), grid=grid, relation=ADD_REMOVE, epsilon=1)
+        statistics.Mean(bounds=(start, start + 16), grid=2 * grid, relation=ADD_REMOVE, epsilon=1)
+
+
+@pytest.mark.parametrize("start", [1e15, 1e6, 2.0**53 - 0.5, -1e15])
+def test_far_from_zero_no_step_is_finer_than_the_floats(start):
+    scale = statistics.Mean(bounds=(start, start + 4), relation=ADD_REMOVE, epsilon=1).scale
+    assert scale.grid == math.ulp(max(abs(start), abs(start + 4)))
+    for value in (start, start + 1, start + 2.5):
+        position = int(scale.positions(np.array([value]))[0])
+        assert abs(scale.value(position) - Fraction(value)) <= scale.grid / 2
+
+
 def test_an_estimate_knows_what_it_cost():
     answer = statistics.count([1, 2, 3], relation=ADD_REMOVE, rho=0.5)
     assert answer.guarantee == dp.ZCDP(0.5, relation=ADD_REMOVE)

@@ -39,6 +39,16 @@ def test_the_quantile_covers_on_coarse_lattices_too(kind, scale, coefficients):
         assert chance_inside(kind(scale), coefficients, width) >= confidence - 3e-5 * len(coefficients)
 
 
+@pytest.mark.parametrize("scale", [0.2, 0.5, 1, 2.5, 40])
+def test_a_discrete_gaussian_variable_is_at_most_one_from_a_continuous_one(scale):
+    from scipy.stats import norm
+
+    noise = DiscreteGaussian(scale)
+    for k in range(1, 6 * math.ceil(scale)):
+        beyond = float(noise.sf(k - 1))
+        assert norm.sf(k, scale=scale) * (1 - 1e-12) <= beyond <= norm.sf(k - 1, scale=scale) * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("coefficients", [(1.0, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), (1.0, 1.0, 1.0)], ids=str)
 def test_fine_noise_is_covered_as_continuous_noise_is(coefficients):
     draws = np.random.default_rng(3).laplace(size=(400_000, len(coefficients))) @ np.array(coefficients)

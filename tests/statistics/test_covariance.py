@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -131,8 +132,9 @@ def test_without_noise_the_arithmetic_gives_back_the_second_moments():
     bounds = [(0, 4), (-10, 10), (5, 6)]
     about = (rows - [2, 0, 5.5]).T @ (rows - [2, 0, 5.5]) / 500
     for relation, missing in FORMS:
+        fill = missing if missing is Missing.LEAVE_OUT else [0, 0, 5]
         for price in ({"epsilon": 1}, {"rho": 1}):
-            statistic = Covariance(bounds=bounds, relation=relation, missing=missing, **price)
+            statistic = Covariance(bounds=bounds, relation=relation, missing=fill, **price)
             estimate = statistic.estimate(statistic.measure(rows), rows=statistic.public_rows(rows))
             assert np.allclose(estimate.matrix, about, rtol=0, atol=1e-8)
             assert estimate.count == pytest.approx(500)
@@ -175,20 +177,52 @@ def test_error_is_kept_for_the_widest_entry():
         assert estimate.half_width.max() <= 3 * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", ["box", "ball"])
+@pytest.mark.parametrize(("relation", "missing"), FORMS)
+def test_error_leaves_room_for_the_steps(kind, relation, missing):
+    rows = np.random.default_rng(9).uniform(-0.7, 0.7, (5000, 2))
+    parameters = {"relation": relation, "missing": missing, "people": 5000, **region_of(kind, 2)}
+    estimate = Covariance(error=0.02, steps=500, **parameters)(rows)
+    assert 0.5 * 0.02 <= estimate.half_width.max() <= 0.02 * (1 + 1e-9)
+    with pytest.raises(dp.errors.ParameterError, match="below the grid"):
+        Covariance(error=0.02, steps=50, **parameters)
+
+
+@pytest.mark.theorem("Covariance.accuracy")
+def test_rows_at_the_edge_of_any_box_stay_in_their_interval():
+    for low, high in np.sort(np.random.default_rng(10).uniform(0, 1, (60, 2))).tolist():
+        statistic = Covariance(bounds=[(low, high)], relation=CHANGE_ONE, missing=low, epsilon=1)
+        centre = Fraction(statistic.region.centre[0])
+        for row in (low, high):
+            rows = np.full((100, 1), row)
+            estimate = statistic.estimate(statistic.measure(rows), rows=100)
+            truth = (Fraction(row) - centre) ** 2
+            assert Fraction(float(estimate.low[0, 0])) <= truth <= Fraction(float(estimate.high[0, 0]))
+
+
+def test_a_box_reaches_at_least_as_far_as_its_bounds():
+    for low, high in np.sort(np.random.default_rng(11).uniform(-1, 1, (200, 2))).tolist():
+        region = Covariance(bounds=[(low, high)], relation=ADD_REMOVE, epsilon=1).region
+        centre, half = Fraction(region.centre[0]), Fraction(region.halves[0])
+        assert centre - half <= Fraction(low) < Fraction(high) <= centre + half
+    third = Fraction(1, 3)
+    assert Covariance(centre=[0], radius=third, relation=ADD_REMOVE, epsilon=1).region.halves[0] > third
+
+
 TABLE = {"a": [1.0, 2.0, None, 4.0], "b": [3, 1, 2, 5]}
 
 
 @pytest.mark.parametrize(
     "table",
     [
-        [TABLE["a"], TABLE["b"]],
+        [np.array(TABLE["a"], dtype=float), np.array(TABLE["b"])],
         np.array([[1, 3], [2, 1], [np.nan, 2], [4, 5]]),
         pd.DataFrame(TABLE),
         pl.DataFrame(TABLE),
         pa.table(TABLE),
         pa.RecordBatch.from_pydict(TABLE),
         (pd.Series(TABLE["a"]), pl.Series(TABLE["b"])),
-        [[1, 2, None, 10**400], [3.0, 1, 2, float("inf")]],
+        [np.array([1, 2, None, 10**400], dtype=object), pa.array([3.0, 1, 2, float("inf")])],
     ],
     ids=lambda table: type(table).__name__,
 )
@@ -224,7 +258,16 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
         ({"centre": [0], "radius": 0}, "radius"),
         ({"centre": [0], "radius": 1e200}, "1e150"),
         ({"bounds": [(1, 0)]}, "low < high"),
+        ({"bounds": [(0, 1e200)]}, "1e150"),
         ({"bounds": [(0, 1)], "missing": [0, 0]}, "a number a column"),
+        ({"bounds": [(0, 1)] * 2, "missing": [Missing.LEAVE_OUT, 0.5]}, "stands alone"),
+        ({"bounds": [(0, 1)] * 2, "missing": 1e9}, "within the bounds of its column"),
+        ({"bounds": [(0, 1), (5, 6)], "missing": 0}, "give a list"),
+        ({"centre": [3, 3], "radius": 1, "missing": [3, 1.5]}, "radius of its centre"),
+        ({"bounds": [(2**53 + 1, 2**53 + 9)]}, "public offset"),
+        ({"bounds": [(2**60, 2**60 + 2**20)]}, "public offset"),
+        ({"bounds": [(1e15, 1e15 + 0.125)]}, "public offset"),
+        ({"centre": [0, 2**53 + 1], "radius": 8}, "public offset"),
         ({"bounds": [(0, 1)], "steps": 1 << 40}, "2.38"),
     ],
 )
@@ -239,6 +282,18 @@ def test_what_is_no_table_of_two_columns_is_refused(table):
         Covariance(bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)(table)
 
 
+@pytest.mark.parametrize("rows", [[(0.0, 1.0), (0.0, 1.0)], [[0.0, 0.0], [1.0, 1.0]], (np.zeros(2), [1.0, 1.0])])
+def test_lists_within_a_list_are_refused_because_they_could_be_rows_or_columns(rows):
+    with pytest.raises(dp.errors.InputError, match="could be rows"):
+        Covariance(bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)(rows)
+
+
+def test_bounds_far_from_zero_are_taken_where_floats_hold_their_middle():
+    region = Covariance(bounds=[(1e15, 1e15 + 1), (0, 1e100)], relation=ADD_REMOVE, epsilon=1).region
+    assert region.centre[0] == 1e15 + 0.5
+    assert region.halves[0] == 0.5
+
+
 def test_the_nearest_matrix_without_negative_eigenvalues_is_at_hand():
     noisy = MatrixEstimate([[1.0, 2.0], [2.0, 1.0]], np.zeros((2, 2)), np.ones((2, 2)), 9, 0.9, dp.PureDP(1), "test")
     nearest = noisy.nearest_psd()
@@ -247,14 +302,17 @@ def test_the_nearest_matrix_without_negative_eigenvalues_is_at_hand():
     assert not nearest.matrix.flags.writeable
 
 
-def test_a_matrix_estimate_shows_entries_with_their_widths():
+def test_a_matrix_estimate_shows_entries_with_their_intervals():
     estimate = covariance(np.zeros((900, 2)), bounds=[(-1, 1)] * 2, relation=CHANGE_ONE, missing=0, epsilon=1)
-    assert "±" in str(estimate)
     assert "900 rows" in str(estimate)
     assert repr(estimate).startswith("MatrixEstimate(2 x 2, PureDP(epsilon=1.0")
     assert "<table" in estimate._repr_html_()
     assert np.asarray(estimate).shape == (2, 2)
     assert estimate.cost.epsilon(0.0).upper <= 1.0 + 1e-9
+    matrix, low, high = [[0.25, -0.5], [-0.5, 0.0]], [[0, -1], [-1, 0]], [[1, 0], [0, 3]]
+    cut = MatrixEstimate(matrix, low, high, 9, 0.9, dp.PureDP(1), "test")
+    for shown in ("0.25 [0.00, 1.00]", "-0.50 [-1.00, 0.00]", "0 [0, 3]"):
+        assert shown in str(cut)
 
 
 SUBJECTS = {

@@ -113,8 +113,8 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbours_of_small_tables(
 
 def test_draws_follow_the_law_with_its_noisy_count_and_its_random_bits(rounds: Rounds) -> None:
     joint = JointQuantiles(levels=THIRDS, epsilon=8, relation=ADD_REMOVE, steps=2, tie_bits=1)
-    goodness = goodness_of_fit(joint.law([0, 1]), rounds(sample=2000, full=50_000))
-    assert goodness.p_value > 1e-6
+    law = joint.law([0, 1])
+    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm()
 
 
 @pytest.mark.theorem("JointQuantiles.accuracy")
@@ -128,7 +128,7 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_promised(
     ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, people=4000)
     for _ in range(rounds(sample=30, full=1000)):
         answers = joint(rows)
-        assert answers == sorted(answers)
+        assert list(answers) == sorted(answers)
         assert all(
             ranked.distance(at, level * 4000) <= bound for at, level, bound in zip(answers, TEN, bounds, strict=True)
         )
@@ -157,10 +157,11 @@ def test_a_count_is_bought_only_where_the_number_of_rows_is_private() -> None:
     assert concentrated.loss.satisfies(concentrated.guarantee)
 
 
+@pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
 @pytest.mark.parametrize("rows", [[], [5], [5] * 1000, [0] * 500 + [1000] * 500])
 @pytest.mark.parametrize("epsilon", [1e-4, 1.0, 1e4])
 def test_odd_tables_and_prices_get_an_answer(rows: list[int], epsilon: float) -> None:
     joint = JointQuantiles(levels=TEN, epsilon=epsilon, relation=ADD_REMOVE, steps=1000)
     answers = joint(rows)
-    assert answers == sorted(answers)
+    assert list(answers) == sorted(answers)
     assert 0 <= answers[0] <= answers[-1] <= 1000

@@ -101,8 +101,8 @@ def test_a_row_is_in_one_part_and_which_one_depends_on_it_alone(relation: dp.Rel
 @pytest.mark.parametrize("bits", [0, 1])
 def test_draws_follow_the_law(bits: int, rounds: Rounds) -> None:
     tree = QuantileTree(levels=THIRDS, epsilon=4, relation=ADD_REMOVE, steps=2, tie_bits=bits)
-    goodness = goodness_of_fit(tree.law([0, 1, 1]), rounds(sample=2000, full=50_000))
-    assert goodness.p_value > 1e-6
+    law = tree.law([0, 1, 1])
+    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm()
 
 
 @pytest.mark.theorem("QuantileTree.accuracy")
@@ -115,7 +115,7 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_promised(relation:
     ranked, bounds = Ranked.of(rows, steps=1 << 20), tree.error(0.9, people=3000)
     for _ in range(rounds(sample=30, full=1000)):
         answers = tree(rows)
-        assert answers == sorted(answers)
+        assert list(answers) == sorted(answers)
         assert all(
             ranked.distance(at, level * 3000) <= bound for at, level, bound in zip(answers, levels, bounds, strict=True)
         )

@@ -243,6 +243,35 @@ def test_error_asks_for_the_cheapest_price_that_keeps_it():
     assert (deviation.high - deviation.low) / 2 <= 2
 
 
+@pytest.mark.theorem("StandardDeviation.accuracy")
+@pytest.mark.parametrize("parameters", [{"relation": ADD_REMOVE}, {"relation": CHANGE_ONE, "missing": 0}], ids=str)
+def test_the_error_asked_of_a_deviation_holds_even_where_there_is_none(parameters, rounds: Rounds):
+    runs = rounds(sample=1000, full=10_000)
+    statistic = StandardDeviation(bounds=(0, 1), error=0.1, people=2000, **parameters)
+    measured = statistic.measure(np.full(2000, 0.25))
+    answers = (statistic.estimate(statistic.mechanism(measured), rows=2000).value for _ in range(runs))
+    assert sum(answer <= 0.1 for answer in answers) / runs >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / runs)
+
+
+@pytest.mark.theorem("NoisyVector.privacy")
+@pytest.mark.parametrize("price", [*PRICES, {"epsilon": 1, "delta": 1e-5}], ids=str)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_noise_is_audited_on_integers_as_far_apart_as_neighbours_and_no_further(price, relation):
+    statistic = Variance(bounds=(0, 5), grid=1, relation=relation, **price)
+    gaussian = price != {"epsilon": 1}
+    basis = FOR_GAUSSIAN if gaussian else FOR_LAPLACE
+    changed = relation is CHANGE_ONE
+    stated = 25 * (basis.apart if changed else basis.shift), 25**2 * (basis.apart_squared if changed else basis.squared)
+    pairs = list(statistic.mechanism.neighbours())
+    assert len(pairs) == 2
+    for pair in pairs:
+        measured = distances(*pair)[gaussian]
+        assert 0.97 * stated[gaussian] <= measured <= stated[gaussian]
+    if price in PRICES:
+        small = Variance(bounds=(0, 1), grid=1, relation=relation, **price)
+        assert audit(small.mechanism).outcome is Outcome.KEPT
+
+
 ROWS = [1.0, 2.5, None, 4.0, float("nan")]
 
 
@@ -295,6 +324,23 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
 def test_what_cannot_be_answered_is_refused_in_words(parameters, words):
     with pytest.raises(dp.errors.ParameterError, match=words):
         Variance(bounds=(0, 1), **parameters)
+
+
+@pytest.mark.parametrize("ask", [{"epsilon": 1}, {"error": 1, "people": 10}], ids=str)
+@pytest.mark.parametrize("kind", [Variance, StandardDeviation])
+@pytest.mark.parametrize("far", [1e200, 1e-200])
+def test_bounds_whose_squares_leave_the_floats_are_refused_before_anything_is_drawn(ask, kind, far):
+    with pytest.raises(dp.errors.ParameterError, match="another unit"):
+        kind(bounds=(0, far), relation=ADD_REMOVE, **ask)
+
+
+def test_far_from_zero_the_interval_knows_how_far_apart_floats_are():
+    start = 2**60
+    values = np.array([start + 100, start + 700, start + 1000] * 1000, dtype=np.int64)
+    truth = float(np.var(values - start))
+    statistic = Variance(bounds=(start, start + 1024), relation=ADD_REMOVE, epsilon=10)
+    assert statistic.scale.grid == 256
+    assert covered(statistic, values, truth, 100) >= 0.8
 
 
 def test_the_functions_return_what_the_classes_do():

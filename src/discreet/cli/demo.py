@@ -1,4 +1,4 @@
-"""The facts of the demo: a differencing attack on exact counts, and the same counts answered privately."""
+"""The facts of the demo: a differencing attack on exact counts, the same counts answered privately, and useful ones."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 import discreet as dp
+from discreet import statistics
 from discreet.data import HospitalTable
-from discreet.data.hospital import STIGMATISED, WARDS
+from discreet.data.hospital import NIGHTS_RANGE, STIGMATISED, WARDS
 from discreet.errors import ParameterError
 
 EPSILON = 0.5
+DELTA = 1e-6
 CONFIDENCE = 0.95
+RELATION = dp.Relation.ADD_REMOVE
+_SHOWN = 5
+
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,19 @@ class WardCounts:
 
 
 @dataclass(frozen=True)
+class Diagnoses:
+    """The most frequent of the diagnoses that were named, with their private counts, most frequent first.
+
+    A diagnosis is named from a noisy count of `threshold` on; no count is off by more than `most`.
+    """
+
+    counts: dict[str, dp.Estimate]
+    named: int
+    threshold: int
+    most: int
+
+
+@dataclass(frozen=True)
 class Story:
     """Everything the demo tells."""
 
@@ -93,36 +112,63 @@ class Story:
     exact: Differencing
     pair: PrivatePair
     wards: WardCounts
+    stay: dp.Estimate
+    diagnoses: Diagnoses
     pair_price: dp.PureDP
-    price: dp.PureDP
+    price: dp.ApproxDP
 
 
 def tell(table: HospitalTable, *, seed: int) -> Story:
     """Run the attack and the private answers on a table with one row a person."""
     target = choose_target(table)
-    exact = attack(table, target)
-    mechanism = private_count()
-    one = mechanism.guarantee
+    counting, wards, stay, diagnoses = count_patients(), count_by_ward(), mean_stay(), find_diagnoses()
+    pair = [counting.guarantee] * 2
     return Story(
         people=len(table),
         seed=seed,
         alone=int(alone(table).sum()),
         target=target,
-        exact=exact,
-        pair=answer_pair(mechanism, exact),
-        wards=answer_wards(mechanism, table),
-        pair_price=total_price([one, one]),
-        price=total_price([one, one, one]),
+        exact=attack(table, target),
+        pair=answer_pair(counting, table, target),
+        wards=answer_wards(wards, table),
+        stay=stay(table.nights),
+        diagnoses=answer_diagnoses(diagnoses, table),
+        # pure promises compose to a pure one, and with one that has a delta to one that has it
+        pair_price=cast("dp.PureDP", total_price(pair)),
+        price=cast("dp.ApproxDP", total_price([*pair, wards.guarantee, stay.guarantee, diagnoses.guarantee])),
     )
 
 
-def private_count() -> dp.Laplace:
-    """Return integer Laplace noise for a count, or a list of counts, that one person changes by at most 1 in all."""
-    sensitivity = dp.Sensitivity(1, norm=dp.Norm.L1, relation=dp.Relation.ADD_REMOVE)
-    return dp.Laplace(epsilon=EPSILON, sensitivity=sensitivity)
+def count_patients() -> statistics.Count:
+    """Return a count of patients with some property."""
+    return statistics.Count(filtered=True, relation=RELATION, epsilon=EPSILON, confidence=CONFIDENCE)
 
 
-def alone(table: HospitalTable) -> npt.NDArray[np.bool_]:
+def count_by_ward() -> statistics.Histogram:
+    """Return the counts of all wards: one release, since a person lies in one ward."""
+    return statistics.Histogram(keys=WARDS, relation=RELATION, epsilon=EPSILON, confidence=CONFIDENCE)
+
+
+def mean_stay() -> statistics.Mean:
+    """Return the mean number of nights, between public bounds."""
+    return statistics.Mean(bounds=NIGHTS_RANGE, relation=RELATION, epsilon=EPSILON, confidence=CONFIDENCE)
+
+
+def find_diagnoses() -> statistics.DiscoveredHistogram:
+    """Return the counts of diagnoses that nobody listed beforehand: those that enough people have are named.
+
+    The noise is truncated, so that no count is off by more than its reach.
+    """
+    return statistics.DiscoveredHistogram(
+        relation=RELATION,
+        epsilon=EPSILON,
+        delta=DELTA,
+        confidence=CONFIDENCE,
+        noise=dp.KeyNoise.TRUNCATED_GEOMETRIC,
+    )
+
+
+def alone(table: HospitalTable) -> Mask:
     """Return, for every row, whether nobody else has the same zip code, age and sex."""
     keys = table.zip_code.astype(np.int64) * 1000 + 2 * table.age + table.matches(sex="male")
     _, place, copies = np.unique(keys, return_inverse=True, return_counts=True)
@@ -140,31 +186,43 @@ def choose_target(table: HospitalTable) -> Target:
     raise ParameterError("this table has nobody to attack: try another number of people or another seed")
 
 
-def attack(table: HospitalTable, target: Target) -> Differencing:
-    """Ask for two exact totals that differ in the target only."""
+def questions(table: HospitalTable, target: Target) -> tuple[Mask, Mask]:
+    """Return whom two innocent questions count: all with the diagnosis, and the same without the target."""
     ill = table.matches(diagnosis=target.diagnosis)
     described = table.matches(zip_code=target.zip_code, age=target.age, sex=target.sex)
-    return Differencing(everyone=int(ill.sum()), others=int((ill & ~described).sum()))
+    return ill, ill & ~described
 
 
-def answer_pair(mechanism: dp.Laplace, exact: Differencing) -> PrivatePair:
+def attack(table: HospitalTable, target: Target) -> Differencing:
+    """Ask for two exact totals that differ in the target only."""
+    everyone, others = questions(table, target)
+    return Differencing(everyone=int(everyone.sum()), others=int(others.sum()))
+
+
+def answer_pair(counting: statistics.Count, table: HospitalTable, target: Target) -> PrivatePair:
     """Answer both totals privately: two releases, for one person may count in both."""
-    error = mechanism.error(confidence=CONFIDENCE, count=2)
-    return PrivatePair(int(mechanism(exact.everyone)), int(mechanism(exact.others)), int(error))
+    everyone, others = (counting(mask) for mask in questions(table, target))
+    return PrivatePair(int(everyone.value), int(others.value), counting.mechanism.error(CONFIDENCE, 2))
 
 
-def answer_wards(mechanism: dp.Laplace, table: HospitalTable) -> WardCounts:
+def answer_wards(counting: statistics.Histogram, table: HospitalTable) -> WardCounts:
     """Count the people of every ward in one release: one person lies in one ward, so the whole list moves by 1."""
-    exact = np.array([table.matches(ward=ward).sum() for ward in WARDS], dtype=np.int64)
-    answers = mechanism(exact)
-    error = mechanism.error(confidence=CONFIDENCE, count=len(WARDS))
-    return WardCounts(WARDS, tuple(exact.tolist()), tuple(answers.tolist()), int(error))
+    exact = tuple(int(table.matches(ward=ward).sum()) for ward in WARDS)
+    answers = counting(table.ward)
+    return WardCounts(WARDS, exact, tuple(answers.numbers.tolist()), int(answers.together))
 
 
-def total_price(guarantees: Sequence[dp.PureDP]) -> dp.PureDP:
+def answer_diagnoses(finding: statistics.DiscoveredHistogram, table: HospitalTable) -> Diagnoses:
+    """Find the diagnoses that many people have, and keep the most frequent."""
+    found = finding(table.diagnosis)
+    ordered = sorted(found, key=lambda diagnosis: (-found[diagnosis].value, diagnosis))
+    counts = {diagnosis: found[diagnosis] for diagnosis in ordered[:_SHOWN]}
+    return Diagnoses(counts, named=len(found), threshold=finding.threshold, most=int(found.together))
+
+
+def total_price(guarantees: Sequence[dp.Guarantee]) -> dp.Guarantee:
     """Return what several releases about the same people cost together."""
-    # pure promises compose to a pure promise
-    return cast("dp.PureDP", dp.privacy.basic_composition(guarantees))
+    return dp.privacy.basic_composition(guarantees)
 
 
 def posterior(prior: float, epsilon: float) -> float:

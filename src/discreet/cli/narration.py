@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from discreet.cli.demo import CONFIDENCE, EPSILON, Story, posterior
+from discreet.cli.demo import CONFIDENCE, DELTA, EPSILON, Story, posterior
+from discreet.data.hospital import NIGHTS_RANGE
 from discreet.display import Rounding, Table, format_number
 
 _PERCENT = f"{100 * CONFIDENCE:g} %"
@@ -23,7 +25,7 @@ class Chapter:
 
 def chapters(story: Story) -> list[Chapter]:
     """Return the whole story, in the order in which it is told."""
-    return [_people(story), _attack(story), _private(story), _wards(story), _price(story)]
+    return [_people(story), _attack(story), _private(story), _wards(story), _treated(story), _price(story)]
 
 
 def _people(story: Story) -> Chapter:
@@ -151,23 +153,70 @@ def _wards(story: Story) -> Chapter:
     )
 
 
+def _treated(story: Story) -> Chapter:
+    """Tell a mean, and the diagnoses that many people have, which nobody listed beforehand."""
+    stay, found = story.stay, story.diagnoses
+    rows: list[list[object]] = [["nights a stay, on average", round(float(stay), 1), _outwards(stay.low, stay.high)]]
+    rows += [
+        [f"patients with {diagnosis}", count.value, f"{count.low:,.0f} to {count.high:,.0f}"]
+        for diagnosis, count in found.counts.items()
+    ]
+    low, high = NIGHTS_RANGE
+    return Chapter(
+        "Useful answers: how long they stay, and what for",
+        (
+            f"The mean is made of two sums, of the nights and of the nights short of {high}. One person adds "
+            f"{high - low} to both together, however long the stay, so they cost epsilon {EPSILON:g} once.",
+            f"Which diagnoses there are is not taken from a list: they are found. A diagnosis is named where its noisy "
+            f"count reaches {found.threshold}; one that a single patient has is named with a chance of at most delta, "
+            f"{DELTA:f}.",
+        ),
+        Table(
+            ["question", "private answer", f"{_PERCENT} interval"],
+            rows,
+            f"Each interval holds with at least {_PERCENT} confidence for a question fixed beforehand",
+        ),
+        (_how_many(story),),
+    )
+
+
+def _how_many(story: Story) -> str:
+    """Say how many diagnoses were named and how many are shown."""
+    found = story.diagnoses
+    named, shown = found.named, len(found.counts)
+    if not named:
+        return "No diagnosis was frequent enough to be named."
+    first = f"These are the {shown} most frequent of the {named} diagnoses that were named."
+    if shown == named:
+        first = f"{'One diagnosis was' if named == 1 else f'{named} diagnoses were'} frequent enough to be named."
+    return f"{first} The noise on the counts has an end: none is off by more than {found.most}."
+
+
 def _price(story: Story) -> Chapter:
     """Tell what was spent."""
     total, relation = float(story.price.epsilon), story.price.relation.value
     rows: list[list[object]] = [
-        ["both totals about the diagnosis", float(story.pair_price.epsilon)],
-        ["the list of ward counts", EPSILON],
-        ["everything above", total],
+        ["both totals about the diagnosis", float(story.pair_price.epsilon), None],
+        ["the list of ward counts", EPSILON, None],
+        ["the mean stay", EPSILON, None],
+        ["the diagnoses that were found", EPSILON, f"{DELTA:f}"],
+        ["everything above", total, f"{float(story.price.delta):f}"],
     ]
     return Chapter(
         "What it cost",
         (),
-        Table(["release", "epsilon"], rows, f"Pure differential privacy; unit: one person; relation: {relation}"),
+        Table(["release", "epsilon", "delta"], rows, f"Differential privacy; unit: one person; relation: {relation}"),
         (
             f"All in all a belief of 50 % about whether somebody's row is in the table becomes at most "
-            f"{_belief(total)}. Nothing computed from these answers later can change that.",
+            f"{_belief(total)}, leaving aside a chance of one in a million, delta. Nothing computed from these answers "
+            "later can change that.",
         ),
     )
+
+
+def _outwards(low: float, high: float) -> str:
+    """Write an interval with one decimal, rounded outwards."""
+    return f"{max(math.floor(10 * low) / 10, 0):.1f} to {math.ceil(10 * high) / 10:.1f}"
 
 
 def _around(value: int, error: int) -> str:

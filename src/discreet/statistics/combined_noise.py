@@ -1,9 +1,16 @@
 """How far a weighted sum of independent noises goes: quantiles for ratios and other combinations of releases.
 
-Lemma (discrete against continuous). A discrete Laplace variable of scale s is the difference of two geometric ones, and
-floor(E) of an exponential E of mean s is geometric: so a discrete and a continuous Laplace variable live on one space
-at a distance below 1. A combination with coefficients c of discrete ones is within sum |c_i| of the continuous one.
-For Gaussian noise the same allowance covers the lattice: here scales are thousands of steps and more.
+Lemma (discrete against continuous). At any scale a discrete and a continuous variable can live on one space at a
+distance of at most 1, so a combination with coefficients c of discrete ones is within sum |c_i| of the continuous one.
+Proof for Laplace. A discrete Laplace variable of scale s is the difference of two geometric ones, and floor(E) of an
+exponential E of mean s is geometric.
+Proof for Gauss. Let g(x) = exp(-x^2 / (2 s^2)), D the discrete and G the continuous variable, N the sum of all g(j). By
+Poisson's summation N is at least sqrt(2 pi) s, the integral of g, and g falls on the right, so for k >= 1 the sum of
+g(j) over j >= k is at most the integral from k - 1: P(D >= k) <= P(G >= k - 1). With b(j) the integral of g from j to
+j + 1, g(j) / b(j) grows with j >= 0, because b(j) / g(j) is the integral of exp(-(2 j x + x^2) / (2 s^2)) over [0, 1].
+So among |D| = 0, 1, ... the weights g(0) / 2, g(1), ... put more on large j than b(0), b(1), ... do for floor |G|:
+P(D >= k) >= P(G >= k) for k >= 1. By symmetry P(G >= k + 1) <= P(D >= k) <= P(G >= k - 1) for all integers k, hence D
+and G made from one uniform variable by their quantiles are at most 1 apart.
 
 Lemma (sum of Laplace variables). With distinct scales b_i the chance that the sum exceeds t in size is the sum of all
 A_i exp(-t / b_i), A_i the product over j other than i of b_i^2 / (b_i^2 - b_j^2). Proof. The characteristic function is

@@ -30,9 +30,9 @@ class Covariance(Statistic):
     """The mean of (x - c) (x - c)' over rows x clipped to a ball about the public centre c, or to a box.
 
     With `bounds=` each column is clipped to its own and measured in half their distance, which suits columns of
-    different units; with `centre=` and `radius=` whole rows are pulled to the ball. Rows with a missing value are left
-    out unless `missing=` replaces it. Where the number of rows is private it is released too, at no further price. One
-    row a person.
+    different units, and c is the float nearest to their middle; with `centre=` and `radius=` whole rows are pulled to
+    the ball. Rows with a missing value are left out unless `missing=` replaces it. Where the number of rows is private
+    it is released too, at no further price. One row a person.
 
     Privacy. In units in which the box is [-1, 1]^d or the ball has radius 1, let r be the squared norm of a row u and B
         the largest, d or 1. The entries u_i u_j with i <= j and (d + 1) / 2 times B - r are released: epsilon-DP for
@@ -75,7 +75,7 @@ class Covariance(Statistic):
         """`error` is for the widest entry, in a table of `people` rows; `steps` lie between centre and edge."""
         super().__init__(relation=relation, confidence=confidence)
         self.region = stated_region(centre, radius, bounds, steps)
-        self._fill = stated_fill(missing, self.region.dimension)
+        self._fill = stated_fill(missing, self.region)
         self._people = None if people is None else whole(people, name="people")
         if error is not None and self._people is None:
             raise MissingParameter(
@@ -140,9 +140,9 @@ class Covariance(Statistic):
         reach = self.mechanism.error(confidence, counts.size) / (counts * unit)
         values, low, high = (self._moments(part, size, lost, side) for part, side in _sides(sums, reach))
         return MatrixEstimate(
-            self._square(values),
-            self._square(low),
-            self._square(high),
+            self._square(values, 0),
+            self._square(low, -1),
+            self._square(high, 1),
             size,
             self.confidence,
             self.guarantee,
@@ -159,19 +159,30 @@ class Covariance(Statistic):
         """Return sums over the number of rows, which is `lost` more or less on the two sides; cut to the region."""
         least = np.where(self._on_diagonal, 0.0, -1.0)
         if side and size <= lost:
-            return np.where(side < 0, least, 1.0)
+            return np.where(side < 0, least, 1.0) + side * self._rounding
         smaller = size - lost * np.sign(sums) * side if side else max(size, 1.0)
-        rounding = side * 2.0 / self.region.steps * (2.0 if self.region.ball else 1.0)
-        return np.clip(sums / smaller + rounding, least, 1.0)
+        return np.clip(sums / smaller, least, 1.0) + side * self._rounding
 
-    def _square(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the symmetric matrix of entries, in the units of the columns."""
+    @property
+    def _rounding(self) -> float:
+        """Beyond how far rounding to steps cannot move an entry; what is left over is for the rounding of floats.
+
+        In a box each factor moves by half a step, in a ball by a step and a quarter; the other is at most 1 in size.
+        """
+        return (4.0 if self.region.ball else 2.0) / self.region.steps
+
+    def _square(self, entries: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+        """Return the symmetric matrix of entries in the units of the columns, rounded to a side; squares stay so."""
         d = self.region.dimension
         matrix = np.zeros((d, d))
         matrix[np.triu_indices(d)] = entries
         matrix = matrix + np.triu(matrix, 1).T
         halves = np.array(self.region.halves)
-        return matrix * np.outer(halves, halves)
+        matrix = matrix * np.outer(halves, halves)
+        if side:
+            matrix = np.nextafter(matrix, side * math.inf)
+            np.fill_diagonal(matrix, np.maximum(np.diagonal(matrix), 0.0))
+        return matrix
 
     def _size_reach(self, noise: IntegerNoise, rest: float) -> float:
         """Return how far the noisy number of rows goes, but for a probability `rest`."""
@@ -185,15 +196,16 @@ class Covariance(Statistic):
         """Return the half-width of the widest entry for a table of `people` rows, whatever is in it."""
         rows, rest = float(self._people or 1), 1.0 - self.confidence
         counts = self._counts.astype(np.float64)
-        halves = np.array(self.region.halves)
-        unit = float(np.max(halves)) ** 2 / float(self.region.steps) ** 2 / float(counts.min())
+        largest = max(self.region.halves) ** 2
+        unit = largest / float(self.region.steps) ** 2 / float(counts.min())
+        rounding = largest * self._rounding
         if self.size_is_public:
-            return noisy.error(self.confidence, counts.size) * unit / rows
+            return noisy.error(self.confidence, counts.size) * unit / rows + rounding
         lost = self._size_reach(noisy.noise, 0.1 * rest)
         if lost >= rows:
             return math.inf
         wide = noisy.error(1.0 - 0.9 * rest, counts.size) * unit
-        return (wide + lost * float(np.max(halves)) ** 2) / (rows - lost)
+        return (wide + lost * largest) / (rows - lost) + rounding
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row: at the centre, at an edge, and for pure promises at a corner."""

@@ -26,9 +26,9 @@ _SHOWN = 20
 class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
-    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is the
-    half-width that holds for all of them at once (infinite where none is known). The promise covers the whole table,
-    not each line.
+    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is
+    the half-width that holds for all of them at once (infinite where none is known). The promise covers the whole
+    table, not each line.
     """
 
     labels: tuple[Any, ...]

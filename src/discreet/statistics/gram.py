@@ -1,7 +1,8 @@
 """Rows of several columns as whole steps within a public box or ball, and the exact sums of their products.
 
 Every row becomes a vector of integers between -steps and steps, in the box as it is, in the ball with an L2 norm of at
-most `steps`. The map looks at one row at a time, so rounding cannot enlarge a sensitivity.
+most `steps`. The map looks at one row at a time, so rounding cannot enlarge a sensitivity. Integers beyond 2^53 are
+read as the nearest floats.
 
 Lemma (ball). With t = steps (1 - 2^-40) a row whose computed norm exceeds t is scaled by t over that norm; all rows are
 then cut towards 0. Norm, factor and product have relative errors below (d + 8) 2^-53 together, and cutting only
@@ -101,7 +102,9 @@ def _whole(values: Floats) -> NDArray[np.object_]:
 
 
 def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
-    """Return the columns of a matrix, a frame, an Arrow table, or a list of columns.
+    """Return the columns of a matrix, a frame, an Arrow table, or a list of arrays or frame columns.
+
+    Lists within a list could be rows or columns, and are refused.
 
     >>> [column.tolist() for column in table_columns(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)]
     [[1.0, 3.0], [2.0, 4.0]]
@@ -126,5 +129,10 @@ def _split(table: Any) -> list[Any]:
     if library == "pyarrow" and hasattr(table, "columns"):
         return list(table.columns)
     if library is None and isinstance(table, list | tuple):
-        return list(table)
-    raise InputError("a table is a matrix with a row a person, a frame, an Arrow table, or a list of columns")
+        if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
+            return list(table)
+        raise InputError(
+            "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
+            "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
+        )
+    raise InputError("a table is a matrix with a row a person, a frame, an Arrow table, or a list of arrays")

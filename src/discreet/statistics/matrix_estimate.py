@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError
-from discreet.privacy import Guarantee, PrivacyLoss
+from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
 
 Floats = NDArray[np.float64]
 
@@ -26,8 +26,8 @@ class MatrixEstimate:
     >>> print(MatrixEstimate([[1.0]], [[0.5]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile"))
     all intervals together 95 %, about 40 rows
        1
-    ----------
-    1  1 ± 0.5
+    --------------------
+    1  1.00 [0.50, 1.50]
     """
 
     matrix: Floats
@@ -75,20 +75,25 @@ class MatrixEstimate:
         return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
 
     def _table(self) -> Table:
-        """Return the entries with their half-widths."""
+        """Return the entries with their intervals."""
         names = [str(place + 1) for place in range(len(self.matrix))]
         cells = [
-            [name, *(f"{value:.4g} ± {width:.2g}" for value, width in zip(*row, strict=True))]
-            for name, row in zip(names, zip(self.matrix, self.half_width, strict=True), strict=True)
+            [name, *(self._cell(*entry) for entry in zip(*rows, strict=True))]
+            for name, *rows in zip(names, self.matrix, self.low, self.high, strict=True)
         ]
         return Table(["", *names], cells, f"all intervals together {self._percent} %, about {self.count:.6g} rows")
+
+    def _cell(self, value: float, low: float, high: float) -> str:
+        """Return an entry with its interval, which need not have the value in the middle."""
+        entry = Estimate(value, low, high, self.confidence, Target.TABLE, self.guarantee, self.method)
+        return str(entry).partition(" (")[0]
 
     @property
     def _percent(self) -> str:
         return f"{100 * self.confidence:.6g}"
 
     def __str__(self) -> str:
-        """Print the entries with their half-widths."""
+        """Print the entries with their intervals."""
         return str(self._table())
 
     def __repr__(self) -> str:

@@ -140,11 +140,11 @@ class Mean(BoundedStatistic):
         if self.target is Target.POPULATION:
             size = self._least_size(released, rows, confidence)
             low, high = mean_of_population(low, high, size, (1.0 - self.confidence) / 2.0)
-        grid = self.scale.grid
+        first, last, half = self.scale.value(0), self.scale.value(self.scale.steps), self.scale.grid / 2
         return Estimate(
             self._in_units(value),
-            round_down(self.scale.value(0) + self._exact(low) - grid / 2),
-            round_up(self.scale.value(0) + self._exact(high) + grid / 2),
+            round_down(max(first + self._exact(low) - half, first)),
+            round_up(min(first + self._exact(high) + half, last)),
             self.confidence,
             self.target,
             self.guarantee,

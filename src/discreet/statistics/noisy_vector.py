@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -36,12 +37,22 @@ class NoisyVector(Mechanism):
     """
 
     def __init__(
-        self, noise: IntegerNoise, guarantee: Guarantee, *, shift: int, certain: Guarantee, scalar: bool
+        self,
+        noise: IntegerNoise,
+        guarantee: Guarantee,
+        *,
+        shift: int,
+        certain: Guarantee,
+        scalar: bool,
+        squared: int | None = None,
     ) -> None:
-        """`shift` is the largest L1 distance of neighbours; `certain` the promise that holds for any vector."""
+        """Keep the distances of neighbours, and `certain`, the promise that holds for any vector.
+
+        `shift` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian noise.
+        """
         self.noise = noise
         self._guarantee, self._certain = guarantee, certain
-        self._shift, self._scalar = shift, scalar
+        self._shift, self._squared, self._scalar = shift, squared, scalar
         self._widths: dict[tuple[float, int], int] = {}
 
     @classmethod
@@ -59,7 +70,7 @@ class NoisyVector(Mechanism):
         scale = Fraction(root_upward(squared / (2 * rho)))
         promise = ZCDP(round_up(squared / (2 * scale**2)), relation=relation)
         warn_if_senseless(promise, people=None)
-        return cls(DiscreteGaussian(scale), promise, shift=shift, certain=promise, scalar=scalar)
+        return cls(DiscreteGaussian(scale), promise, shift=shift, squared=squared, certain=promise, scalar=scalar)
 
     @classmethod
     def calibrated(cls, target: ApproxDP, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
@@ -68,7 +79,7 @@ class NoisyVector(Mechanism):
         root = Fraction(root_upward(Fraction(squared)))
         scale = calibrated_scale(target, root, exact_pair=scalar or shift == 1)
         certain = ZCDP(round_up(squared / (2 * scale**2)), relation=target.relation)
-        return cls(DiscreteGaussian(scale), target, shift=shift, certain=certain, scalar=scalar)
+        return cls(DiscreteGaussian(scale), target, shift=shift, squared=squared, certain=certain, scalar=scalar)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -113,10 +124,16 @@ class NoisyVector(Mechanism):
         return self._widths[asked]
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield integers as far apart as neighbours can be."""
-        yield 0, self._shift
+        """Yield integers as far apart as neighbours can be: in L1 for Laplace noise, in L2 for Gaussian."""
+        if self._squared is None:
+            far, half = self._shift, self._shift // 2
+            rest = far - half
+        else:
+            far, half = math.isqrt(self._squared), math.isqrt(self._squared // 2)
+            rest = math.isqrt(self._squared - half * half)
+        yield 0, far
         if not self._scalar:
-            yield np.array([0, 0]), np.array([self._shift // 2, self._shift - self._shift // 2])
+            yield np.array([0, 0], dtype=object), np.array([half, rest], dtype=object)
 
     def __repr__(self) -> str:
         """Show the noise."""

@@ -18,9 +18,9 @@ class StandardDeviation(Variance):
 
     Privacy. What `Variance` promises.
         Proof: the root is taken after the noise is in; post-processing costs nothing.
-    Accuracy. The ends are the roots of the variance's, so the interval has the same confidence. A variance known to h
-        gives a deviation known to sqrt(h / 2), and to h / (2 s) where the deviation s is large: `error=` asks for the
-        former, which holds for any table.
+    Accuracy. The ends are the roots of the variance's, so the interval has the same confidence. A variance off by h at
+        most gives a deviation off by sqrt(h) at most, since (s - t)^2 <= |s - t| (s + t) = |s^2 - t^2|, and by about
+        h / (2 s) where the deviation s is large: `error=` asks for the former, which holds for any table.
     Cost. That of the variance.
     Figure. variance-error.svg
     Reference. As for `Variance`.
@@ -32,7 +32,7 @@ class StandardDeviation(Variance):
 
     def __init__(self, *, error: Number | None = None, **parameters: Any) -> None:
         """Take the parameters of `Variance`; `error` is that of the deviation."""
-        wanted = None if error is None else 2 * positive_rational(error, name="error") ** 2
+        wanted = None if error is None else positive_rational(error, name="error") ** 2
         super().__init__(error=wanted, **parameters)
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:

@@ -96,6 +96,7 @@ class Variance(BoundedStatistic):
             contribution=contribution,
             target=target,
         )
+        self.scale.check_squares()
         self.sample = bool(sample)
         self._people = None if people is None else whole(people, name="people")
         self._refuse_conflicts(error)

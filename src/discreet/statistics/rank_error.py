@@ -1,0 +1,79 @@
+"""How far the rank of a released quantile may be off, and how far the ranks of a sample are from its population."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.laws.number import Number, exact_rational, positive_rational
+from discreet.privacy.rounding import number, upward
+from discreet.randomness.rigour import Ball
+
+_BISECTIONS = 200
+_SLACK = 1e-9
+
+
+def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1) -> float:
+    """Return t such that a candidate chosen at this rate has a rank distance above t with at most that probability.
+
+    The rate is epsilon / (2 D), D the rank distance that one person can change; `best` of the candidates are known to
+    have distance 0 (one always has).
+
+    Accuracy. P(distance > t) <= failure for t = (ln((candidates - best) / best) + ln(1 / failure)) / rate.
+        Proof: the candidates beyond t weigh at most exp(-rate t) each, together at most (candidates - best) times
+        that; the best alone weigh `best`. The probability is below the quotient, which is `failure`.
+
+    >>> round(rank_error(rate=0.5, candidates=1 << 38, failure=0.05), 1)
+    58.7
+    """
+    exact = positive_rational(rate, name="rate")
+    chance = exact_rational(failure, name="failure")
+    if not 0 < chance < 1:
+        raise ParameterError("failure is a probability strictly between 0 and 1", parameter="failure")
+    if not 1 <= best <= candidates:
+        raise ParameterError("best counts the candidates at distance 0, at least 1", parameter="best")
+    odds = Fraction(candidates - best, best) / chance
+    if odds <= 1:
+        return 0.0
+
+    def bound() -> Ball:
+        return number(odds).log() / number(exact)
+
+    return upward(bound)
+
+
+def line_below_counts(level: Fraction, people: int, failure: Fraction) -> tuple[Fraction, Fraction]:
+    """Return (g, o) such that a count of independent successes is at most (level - g) n - o with chance <= failure.
+
+    Accuracy. It holds for every n, and for every chance of success at or above the level; near n = people the line is
+        about the closest there is.
+        Proof: for s > 0 Chernoff's bound gives P(X <= (level - g) n - o) <= e^(-s o) (E e^(s (level - g - x)))^n, x
+        one success or failure. The expectation is at most 1 - level + level e^-s times e^(s (level - g)), and that is
+        at most 1 for every s between 0 and the positive root of its logarithm, which is convex and starts at 0 with
+        slope -g. With o = ln(1 / failure) / s the bound is `failure`.
+    Reference. Chernoff 1952.
+
+    >>> slope, offset = line_below_counts(Fraction(1, 2), 10_000, Fraction(1, 40))
+    >>> round(float(slope * 10_000 + offset))    # 2.7 standard deviations; the normal quantile would be 1.96
+    136
+    """
+    rest = -math.log(float(failure))
+    a = float(level)
+    if a <= 0.0:
+        return Fraction(0), Fraction(0)
+    slope = min(math.sqrt(a * (1.0 - a) * rest / (2.0 * people)), a / 2)
+    if slope == 0.0:  # a level of 1: every one is a success
+        return Fraction(0), Fraction(1, 1 << 20)
+    low, high = 0.0, 1.0
+    while _logarithm(a, slope, high) < 0.0 and high < 1e6:
+        low, high = high, 2 * high
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _logarithm(a, slope, middle) < 0.0 else (low, middle)
+    return Fraction(slope), Fraction(rest * (1 + _SLACK) / (low * (1 - _SLACK)))
+
+
+def _logarithm(level: float, slope: float, tilt: float) -> float:
+    """Return the logarithm of E e^(s (level - slope - x)), with a margin for rounding."""
+    return math.log1p(level * math.expm1(-tilt)) + tilt * (level - slope) + _SLACK * slope * tilt
