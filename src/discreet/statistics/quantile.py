@@ -27,8 +27,8 @@ class Quantile(RankedStatistic):
 
     Every point of the grid between the bounds is a candidate, and is chosen with a probability that falls by a
     constant factor with every row between it and the quantile: see `RankChoice`. On a coarse grid, for epsilon, it is
-    chosen by permute-and-flip, which is better among few candidates: see `RankFlip`. No average of two rows is taken: where
-    every value between two rows is a median, one of them is returned.
+    chosen by permute-and-flip, which is better among few candidates: see `RankFlip`. No average of two rows is
+    taken: where every value between two rows is a median, one of them is returned.
 
     Privacy. epsilon-DP; rho-zCDP for epsilon = sqrt(8 rho). A row moves the rank distance of a candidate by at most
         max(level, 1 - level) under add/remove and 1 under change-one, `contribution` times as much where a person may
