@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet import statistics
 from discreet.audit import goodness_of_fit
 from discreet.statistics import joint_draw
 from discreet.statistics.joint_draw import JointDraw, distance_of
 from discreet.statistics.joint_quantiles import JointQuantiles
+from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.ranked import Ranked
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables
@@ -165,3 +167,38 @@ def test_odd_tables_and_prices_get_an_answer(rows: list[int], epsilon: float) ->
     answers = joint(rows)
     assert list(answers) == sorted(answers)
     assert 0 <= answers[0] <= answers[-1] <= 1000
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("levels", [20, 40])
+def test_many_levels_of_few_rows_are_drawn_soon(rows, levels):
+    joint = JointQuantiles(
+        levels=[Fraction(i, levels + 1) for i in range(1, levels + 1)],
+        epsilon=1,
+        relation=dp.Relation.CHANGE_ONE,
+        size_is_public=True,
+        steps=1000,
+    )
+    assert len(joint(list(range(rows)))) == levels
+
+
+@pytest.mark.parametrize("tie_bits", [4, 7])
+def test_equal_rows_that_random_bits_do_not_tell_apart_are_drawn_soon(tie_bits):
+    joint = JointQuantiles(
+        levels=(0.25, 0.75),
+        epsilon=1,
+        relation=dp.Relation.CHANGE_ONE,
+        size_is_public=True,
+        steps=1000,
+        tie_bits=tie_bits,
+    )
+    assert joint([500] * 20_000) == (500, 500)
+
+
+def test_all_at_once_only_where_it_is_drawn_soon_on_every_table():
+    asked = {"bounds": (0, 1), "relation": dp.Relation.ADD_REMOVE}
+    few, many = [Fraction(i, 11) for i in range(1, 11)], [Fraction(i, 30) for i in range(1, 30)]
+    assert isinstance(statistics.Quantiles(levels=few, epsilon=1, **asked).mechanism, JointQuantiles)
+    for levels, epsilon, tie_bits in ((many, 1, 16), (few, 9, 16), (few, 1, 4)):
+        found = statistics.Quantiles(levels=levels, epsilon=epsilon, tie_bits=tie_bits, **asked)
+        assert isinstance(found.mechanism, QuantileTree)

@@ -8,6 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.statistics.clipping_bounds import ClippingBounds
+from discreet.statistics.joint_quantiles import JointQuantiles
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.quantiles import Quantiles
 from discreet.testing import Check, Subject, conformance_checks
@@ -22,8 +23,8 @@ SUBJECTS = {
     "Quantile, change-one": Subject(
         lambda: Quantile(level=0.9, bounds=(0, 1), grid=0.25, relation=CHANGE_ONE, rho=0.5), [[0.5, 0.25]], search=0
     ),
-    "Quantiles, all at once": Subject(
-        lambda: Quantiles(levels=(0.4, 0.6), bounds=(0, 2), grid=1, relation=ADD_REMOVE, epsilon=6, tie_bits=0),
+    "JointQuantiles": Subject(
+        lambda: JointQuantiles(levels=(0.4, 0.6), relation=ADD_REMOVE, epsilon=6, steps=2, tie_bits=0),
         [[1, 2]],
         search=0,
     ),

@@ -74,3 +74,11 @@ def test_a_coarse_grid_is_served_by_it_and_a_fine_one_is_not():
     for other in ({"epsilon": 1}, {"rho": 0.5, "grid": 1}):
         fine = statistics.Quantile(level=0.5, bounds=(0, 100), relation=ADD_REMOVE, **other)
         assert not isinstance(fine.mechanism, RankFlip)
+
+
+@pytest.mark.theorem("Quantile.accuracy")
+def test_no_value_is_returned_that_lies_far_from_every_quantile():
+    rows = [10] * 2300 + [20] * 3700
+    median = statistics.Quantile(level=0.5, bounds=(0, 100), grid=1, relation=ADD_REMOVE, epsilon=1)
+    assert median.rank_error() < 50
+    assert {median(rows).value for _ in range(200)} == {20}

@@ -36,6 +36,11 @@ class Bounds(tuple[float, float]):
     rank_error: float
 
     @property
+    def cost(self) -> PrivacyLoss:
+        """The price of the release."""
+        return self.loss
+
+    @property
     def low(self) -> float:
         """The lower bound."""
         return self[0]
@@ -157,7 +162,8 @@ class ClippingBounds(Statistic):
         column = numbers(values).astype(np.float64)
         present = ~np.isnan(column)
         weights = None if unit is None else row_weights(unit, present, self.contribution or 1)[present]
-        shifted = column[present] - self._centre
+        with np.errstate(all="ignore"):  # what overflows is infinite, beyond every threshold
+            shifted = column[present] - self._centre
         if self.symmetric:
             return self._counts(np.abs(shifted), weights)
         return [self._counts(shifted, weights), self._counts(-shifted, weights)]

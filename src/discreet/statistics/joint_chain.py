@@ -139,8 +139,9 @@ class Chain:
         above = _looked_up(from_right, reached + 1 - there.low) * self._decay(there.low - reached - 1)
         above[reached + 1 > there.high] = 0.0
         shorter = np.maximum(below - start, 0.0) + below * (self._inflation - 1.0)
-        shorter *= self._nearest(part)
+        shorter *= self._nearest(part) if whole else 0.0  # no rank lies above r and at or below r + 0
         total: Floats = shorter + above * self._nearest(1.0 - part)
+        total[ranks >= there.high] = 0.0  # no rank lies ahead: what rounding left would swamp the bound
         return total * self._inflation
 
     def _kernel(self, counts: Integers, mean: Fraction) -> Floats:

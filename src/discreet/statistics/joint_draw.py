@@ -66,10 +66,19 @@ class JointDraw:
         other = self._rows - sum(self._means[point + 1 :], Fraction(0))
         low = min(max(math.floor(min(before, other)) - self._margin, 0), self._rows)
         high = max(min(math.ceil(max(before, other)) + self._margin, self._rows), low)
+        low, high = self._to_positions(low, high)
         rows = self._positions[max(low - 1, 0) : high + 1]
         left = [np.zeros(1, dtype=np.int64)] if low == 0 else []
         right = [np.full(1, self._steps + 1, dtype=np.int64)] if high == self._rows else []
         return Window(low, high, np.diff(np.concatenate([*left, rows, *right])))
+
+    def _to_positions(self, low: int, high: int) -> tuple[int, int]:
+        """Widen a window to the nearest ranks that some position has: equal rows have none between them."""
+        if low < self._rows:
+            low = int(np.searchsorted(self._positions, self._positions[low], side="left"))
+        if self._rows and (high or self._positions[0] == 0):
+            high = int(np.searchsorted(self._positions, self._positions[max(high - 1, 0)], side="right"))
+        return low, high
 
     def _outside_weight(self) -> Fraction:
         """Return a number at or above what all tuples outside the windows weigh, 0 where there are none."""

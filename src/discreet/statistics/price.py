@@ -15,6 +15,7 @@ from discreet.statistics.noisy_vector import NoisyVector
 _PRECISION = 1e-9
 _SEARCH = 400
 _LEAST = Fraction(1, 10**300)
+_LEAST_CHOICE = {"epsilon": Fraction(1, 10**9), "rho": Fraction(1, 10**19)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,16 @@ def stated_price(
     if exact["delta"] is not None and exact["delta"] >= 1:
         raise ParameterError("delta is a small probability, below one over the number of people", parameter="delta")
     return Price(exact["epsilon"], exact["delta"], exact["rho"], exact["error"])
+
+
+def choosable(price: Price) -> Price:
+    """Return a price for a choice by rank; one too small to tell any table from an empty one is refused."""
+    for name, amount in (("epsilon", price.epsilon), ("rho", price.rho)):
+        if amount is not None and amount < _LEAST_CHOICE[name]:
+            raise ParameterError(
+                f"with so small a {name} the answer would be a random point between the bounds", parameter=name
+            )
+    return price
 
 
 def stated_relation(relation: Relation | None) -> Relation:

@@ -14,7 +14,7 @@ from discreet.privacy.rounding import number, upward
 from discreet.randomness.rigour import Ball
 from discreet.statistics.contribution import paired
 from discreet.statistics.missing import Missing
-from discreet.statistics.price import Price, stated_price
+from discreet.statistics.price import Price, choosable, stated_price
 from discreet.statistics.rank_choice import RankChoice, exact_level
 from discreet.statistics.rank_flip import MOST_STEPS, RankFlip
 from discreet.statistics.rank_interval import RankInterval
@@ -34,10 +34,10 @@ class Quantile(RankedStatistic):
         max(level, 1 - level) under add/remove and 1 under change-one, `contribution` times as much where a person may
         have several rows.
         Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
-    Accuracy. The rank distance is above `rank_error` with probability at most 1 - confidence, whatever the data. With
-        interval=True two more ranks are released, at a third of the price each, which contain the quantile with at
-        least the stated confidence, of the table or of the population: see `RankInterval`. Without it the interval is
-        the bounds.
+    Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
+        at most 1 - confidence, whatever the data. With interval=True two more ranks are released, at a third of the
+        price each, which contain the quantile with at least the stated confidence, of the table or of the population:
+        see `RankInterval`. Without it the interval is the bounds.
     Cost. A sort.
     Figure. quantile-error.svg
     Reference. Smith 2011; McSherry, Talwar 2007.
@@ -80,7 +80,7 @@ class Quantile(RankedStatistic):
         self.level = exact_level(level)
         self.interval = bool(interval)
         self._check_target(people)
-        price = stated_price(epsilon=epsilon, rho=rho, error=error)
+        price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
         asked: dict[str, Any] = {
             "level": self.level,
             "relation": self.relation,

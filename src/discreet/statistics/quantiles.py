@@ -16,11 +16,16 @@ from discreet.statistics.contribution import paired
 from discreet.statistics.estimate_table import EstimateTable
 from discreet.statistics.joint_quantiles import JointQuantiles
 from discreet.statistics.missing import Missing
-from discreet.statistics.price import stated_price
+from discreet.statistics.price import choosable, stated_price
 from discreet.statistics.quantile_tree import QuantileTree, increasing_levels
 from discreet.statistics.ranked import Integers
 from discreet.statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.ties import TIE_BITS
+
+_MOST_AT_ONCE = 20  # beyond that drawing all at once takes long on small tables, and the tree is as good
+_LARGEST_EPSILON = (
+    8  # beyond that, as with fewer random bits, very many equal rows would take it out of the floats' range
+)
 
 
 class Quantiles(RankedStatistic):
@@ -28,7 +33,8 @@ class Quantiles(RankedStatistic):
 
     Two mechanisms can do it: all at once (`JointQuantiles`), or the middle one first and the others on either side of
     it (`QuantileTree`). Which one is expected to have the smaller rank error depends on the levels, the relation and
-    the kind of price, all of them public; that one is taken. Where a person may have several rows it is the tree.
+    the kind of price, all of them public; that one is taken. For more than twenty levels,
+    an epsilon above 8, and where a person may have several rows, it is the tree.
 
     Privacy. epsilon-DP, or rho-zCDP, for all of them together.
         Proof: in the two mechanisms; the position of a row on the grid depends on that row alone.
@@ -74,7 +80,7 @@ class Quantiles(RankedStatistic):
         self.levels = increasing_levels(levels)
         self._labels = tuple(levels)
         self._tie_bits = tie_bits
-        price = stated_price(epsilon=epsilon, rho=rho, error=error)
+        price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
         if price.error is None:
             self.mechanism = self._better(epsilon=price.epsilon, rho=price.rho)
             return
@@ -97,9 +103,11 @@ class Quantiles(RankedStatistic):
             **price,
         }
         tree = QuantileTree(contribution=self.contribution, **asked)
-        if self.contribution is not None:
+        if self.contribution is not None or len(self.levels) > _MOST_AT_ONCE:
             return tree
         joint = JointQuantiles(size_is_public=self.size_is_public, **asked)
+        if joint.tie_bits < TIE_BITS or (price.get("epsilon") or 0) > _LARGEST_EPSILON:
+            return tree
         return joint if joint.variance() <= tree.variance() else tree
 
     def rank_errors(self, people: int) -> list[float]:

@@ -25,19 +25,16 @@ _SMALL = 1 << 60
 
 
 class RankFlip(Mechanism):
-    """Return a position v of 0, ..., steps by permute-and-flip on minus |(1 - a) N(x < v) + a N(x <= v) - a n|.
+    """Return a position v of 0, ..., steps by permute-and-flip on minus its rank distance, the one of `RankChoice`.
 
-    N counts rows, n is their number and a the level. Between two values that is the rank distance; at a value that many
-    rows share it is the distance of a point among them, so that values with many rows on either side of the wanted rank
-    are told apart more clearly than by the nearest of these rows.
+    Of n rows the wanted rank is a n, a the level, and the distance of v to it is max(N(x < v) - a n, a n - N(x <= v),
+    0), where N counts rows.
 
     Privacy. epsilon-DP for scores that one person moves by at most D = max(a, 1 - a) under add/remove and 1 under
         change-one, `contribution` times as much where a person may have several rows.
-        Proof: a row more of weight w below v moves the sum by (1 - a) w + a w - a w, one at v by 0, one above v by
-        -a w. A row that changes place moves N(x < v) and N(x <= v) by -w, 0 or w each. The size of a number moves by no
-        more than the number. The rest is `PermuteAndFlip`.
-    Accuracy. The distance of the chosen position exceeds that of the best by more than `error` with probability at most
-        1 - confidence.
+        Proof: as in `RankChoice`; the rest is `PermuteAndFlip`.
+    Accuracy. The rank distance of the chosen position exceeds `error` with probability at most 1 - confidence: some
+        position, a quantile, has distance 0.
     Cost. One pass over the rows, one draw a candidate.
     Reference. McKenna, Sheldon 2020.
 
@@ -79,8 +76,10 @@ class RankFlip(Mechanism):
         part, whole = self.level.numerator, self.level.denominator
         if rows.weight * whole >= _SMALL:
             below = below.astype(object)
-        distances: NDArray[Any] = np.abs((whole - part) * below[:-1] + part * below[1:] - part * rows.weight)
-        return -distances
+        wanted = part * rows.weight
+        distances: NDArray[Any] = np.maximum(whole * below[:-1] - wanted, wanted - whole * below[1:])
+        scores: NDArray[Any] = -np.maximum(distances, 0)
+        return scores
 
     def __call__(self, value: Any) -> int:
         """Return a position."""
@@ -91,7 +90,7 @@ class RankFlip(Mechanism):
         return self.flip.law(self.scores(value))
 
     def error(self, confidence: Number) -> float:
-        """Return how much further than the best, in rows, the chosen position is at most."""
+        """Return the rank distance, in rows, that is exceeded with probability at most 1 - confidence."""
         worst = self.flip.error(Fraction(confidence), candidates=self.steps + 1)
         return worst / (self.level.denominator * self._unit)
 

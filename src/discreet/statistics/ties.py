@@ -15,7 +15,7 @@ def stated_tie_bits(tie_bits: object, steps: int) -> int:
     """Return the number of random bits, fewer on a grid that has no room for more."""
     if isinstance(tie_bits, bool) or not isinstance(tie_bits, int) or not 0 <= tie_bits <= TIE_BITS:
         raise ParameterError("tie_bits is a whole number between 0 and 16", parameter="tie_bits")
-    return min(tie_bits, LARGEST_STEPS.bit_length() - 1 - steps.bit_length())
+    return max(min(tie_bits, LARGEST_STEPS.bit_length() - 1 - steps.bit_length()), 0)
 
 
 def told_apart(positions: Integers, tie_bits: int) -> Integers:
