@@ -22,7 +22,7 @@ from discreet.statistics.ranked import Integers
 from discreet.statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.ties import TIE_BITS
 
-_MOST_AT_ONCE = 20  # beyond that drawing all at once takes long on small tables, and the tree is as good
+_MOST_AT_ONCE = 20  # beyond that one draw of all at once can take very long on small tables
 _LARGEST_EPSILON = (
     8  # beyond that, as with fewer random bits, very many equal rows would take it out of the floats' range
 )
