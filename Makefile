@@ -51,10 +51,10 @@ notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 figures: $(READY) ## draw docs/_static/*.svg from the exact laws
 	@$(RUN) -m tools.figures
 
-soak: $(READY) ## run the heavy checks at full count and write docs/evidence/soak.md
+soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
 	@mkdir -p build
-	@status=0; SOAK=1 HYPOTHESIS_PROFILE=deep $(RUN) -m pytest -n 2 -m soak --junit-xml=build/soak.xml || status=$$?; \
-	$(RUN) -m tools.evidence build/soak.xml && exit $$status
+	@status=0; SOAK=1 HYPOTHESIS_PROFILE=deep $(RUN) -m pytest -n 2 -m soak --junit-xml=build/soak.xml tests/$(ROOM) || status=$$?; \
+	$(RUN) -m tools.evidence build/soak.xml --room "$(ROOM)" && exit $$status
 
 bench-noise: $(READY) ## time the noise against the peers, ratios in one run; write docs/evidence/bench-noise.md
 	@$(RUN) benchmarks/noise.py --write

@@ -54,12 +54,14 @@ def summary(found: list[Check], when: datetime) -> str:
     )
 
 
-def page(found: list[Check], when: datetime) -> str:
+def page(found: list[Check], when: datetime, room: str | None = None) -> str:
     """Return the text of the page."""
+    title, command = ("", "make soak") if room is None else (f": {room}", f"make soak ROOM={room}")
     versions = ", ".join(f"{name} {version(name)}" for name in CORE)
     machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {versions}"
     head = (
-        f"# Soak run\n\nMade by `make soak`: the heavy checks at full count.\n\n{summary(found, when)}.\n\n{machine}.\n"
+        f"# Soak run{title}\n\nMade by `{command}`: the heavy checks at full count.\n\n{summary(found, when)}.\n\n"
+        f"{machine}.\n"
     )
     rows = [
         f"| `{check.place.removeprefix('tests.')}` | `{_plain(check.name)}` | {_counts(check)} | {check.seconds:.1f} | "
@@ -83,19 +85,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.evidence", description=__doc__.partition("\n")[0])
     parser.add_argument("report", type=Path, help="the JUnit report of the run")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
+    parser.add_argument("--room", help="the one room that was soaked, which has a page of its own")
     options = parser.parse_args(arguments)
+    own_page = PAGE if not options.room else PAGE.with_name(f"soak-{options.room}.md")
     found = checks(options.report)
     if not found:
         print("The report holds no test: nothing was run, nothing was written.", file=sys.stderr)
         return 1
     when = datetime.now(UTC)
     if any(check.outcome == "failed" for check in found):
-        print(f"soak: {summary(found, when)}; {PAGE} is left as it was", file=sys.stderr)
+        print(f"soak: {summary(found, when)}; {own_page} is left as it was", file=sys.stderr)
         return 1
-    path = options.root / PAGE
+    path = options.root / own_page
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(found, when), encoding="utf-8")
-    print(f"soak: {summary(found, when)}; written to {PAGE}")
+    path.write_text(page(found, when, options.room or None), encoding="utf-8")
+    print(f"soak: {summary(found, when)}; written to {own_page}")
     return 0
 
 

@@ -46,3 +46,11 @@ def test_a_run_without_tests_is_no_evidence(tmp_path, report):
     path.write_text(report)
     assert evidence.main([str(path), "--root", str(tmp_path)]) == 1
     assert not (tmp_path / evidence.PAGE).exists()
+
+
+def test_one_room_has_a_page_of_its_own(tmp_path):
+    report = tmp_path / "soak.xml"
+    report.write_text(REPORT)
+    assert evidence.main([str(report), "--root", str(tmp_path), "--room", "laws"]) == 0
+    assert "`make soak ROOM=laws`" in (tmp_path / "docs/evidence/soak-laws.md").read_text()
+    assert not (tmp_path / evidence.PAGE).exists()
