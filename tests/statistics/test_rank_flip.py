@@ -26,8 +26,9 @@ def test_mechanism_conforms(check: Check) -> None:
 @pytest.mark.theorem("RankFlip.privacy")
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), 0, 1, Fraction(1, 3)])
-def test_a_row_moves_a_score_as_far_as_stated_and_no_further(level, relation):
-    flip = RankFlip(level=level, epsilon=1, relation=relation, steps=3)
+@pytest.mark.parametrize("midrank", [False, True])
+def test_a_row_moves_a_score_as_far_as_stated_and_no_further(level, relation, midrank):
+    flip = RankFlip(level=level, epsilon=1, relation=relation, steps=3, midrank=midrank)
     moves = [
         int(np.max(np.abs(flip.scores(one) - flip.scores(other))))
         for one, other in neighbours([0, 1, 2, 3], 4, relation)
@@ -38,8 +39,9 @@ def test_a_row_moves_a_score_as_far_as_stated_and_no_further(level, relation):
 @pytest.mark.theorem("RankFlip.privacy")
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(3, 4)])
-def test_no_loss_of_small_tables_exceeds_epsilon(level, relation):
-    flip = RankFlip(level=level, epsilon=1, relation=relation, steps=2)
+@pytest.mark.parametrize("midrank", [False, True])
+def test_no_loss_of_small_tables_exceeds_epsilon(level, relation, midrank):
+    flip = RankFlip(level=level, epsilon=1, relation=relation, steps=2, midrank=midrank)
     for one, other in neighbours([0, 1, 2], 4, relation):
         pair = flip.law(one).pair(flip.law(other))
         assert max(pair.max_loss().lower, pair.reversed().max_loss().lower) <= 1
@@ -58,9 +60,10 @@ def test_a_person_with_many_rows_moves_a_score_within_the_contribution():
 
 
 @pytest.mark.theorem("RankFlip.accuracy")
-def test_the_distance_stays_within_the_error():
+@pytest.mark.parametrize("midrank", [False, True])
+def test_the_distance_stays_within_the_error(midrank):
     rows = [0] * 10 + [1] * 30 + [2] * 5 + [3] * 20 + [4] * 3
-    flip = RankFlip(level=0.5, epsilon=0.2, relation=ADD_REMOVE, steps=4)
+    flip = RankFlip(level=0.5, epsilon=0.2, relation=ADD_REMOVE, steps=4, midrank=midrank)
     scores, law = flip.scores(rows), flip.law(rows)
     for confidence in (0.5, 0.9, 0.99):
         far = [v for v in range(5) if scores.max() - scores[v] > flip.error(confidence) * flip.level.denominator]
@@ -82,3 +85,20 @@ def test_no_value_is_returned_that_lies_far_from_every_quantile():
     median = statistics.Quantile(level=0.5, bounds=(0, 100), grid=1, relation=ADD_REMOVE, epsilon=1)
     assert median.rank_error() < 50
     assert {median(rows).value for _ in range(200)} == {20}
+
+
+def test_midranks_tell_whole_numbers_apart_more_clearly():
+    rows = [age for age in range(20) for _ in range(30)]
+    plain, mid = (
+        RankFlip(level=Fraction(19, 40), epsilon=0.1, relation=ADD_REMOVE, steps=19, midrank=midrank)
+        for midrank in (False, True)
+    )
+    assert plain.law(rows).pmf(9) < mid.law(rows).pmf(9)
+
+
+@pytest.mark.parametrize(
+    "other", [{"epsilon": 1}, {"rho": 0.5, "grid": 1}, {"epsilon": 1, "grid": 1, "interval": True}]
+)
+def test_midranks_are_for_one_quantile_on_a_coarse_grid(other):
+    with pytest.raises(dp.errors.ParameterError, match="coarse grid"):
+        statistics.Quantile(level=0.5, bounds=(0, 100), relation=ADD_REMOVE, midrank=True, **other)

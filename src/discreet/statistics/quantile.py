@@ -35,9 +35,10 @@ class Quantile(RankedStatistic):
         have several rows.
         Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
     Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
-        at most 1 - confidence, whatever the data. With interval=True two more ranks are released, at a third of the
-        price each, which contain the quantile with at least the stated confidence, of the table or of the population:
-        see `RankInterval`. Without it the interval is the bounds.
+        at most 1 - confidence, whatever the data (with midrank=True the distance is another, see `RankFlip`). With
+        interval=True two more ranks are released, at a third of the price each, which contain the quantile with at
+        least the stated confidence, of the table or of the population: see `RankInterval`. Without it the interval is
+        the bounds.
     Cost. A sort.
     Figure. quantile-error.svg
     Reference. Smith 2011; McSherry, Talwar 2007.
@@ -66,8 +67,12 @@ class Quantile(RankedStatistic):
         missing: Missing | Number = Missing.LEAVE_OUT,
         grid: Number | None = None,
         contribution: int | None = None,
+        midrank: bool = False,
     ) -> None:
-        """`error` is a rank distance in rows; `people` is about how many rows there are, for a population."""
+        """`error` is a rank distance in rows; `people` is about how many rows there are, for a population.
+
+        `midrank` sharpens the quantiles of whole numbers that are all held by many rows: see `RankFlip`.
+        """
         super().__init__(
             bounds=bounds,
             relation=relation,
@@ -79,6 +84,11 @@ class Quantile(RankedStatistic):
         )
         self.level = exact_level(level)
         self.interval = bool(interval)
+        if midrank and (interval or epsilon is None or self.scale.steps > MOST_STEPS):
+            raise ParameterError(
+                "midrank=True is for one quantile on a coarse grid, asked by epsilon= without an interval: state grid=",
+                parameter="midrank",
+            )
         self._check_target(people)
         price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
         asked: dict[str, Any] = {
@@ -94,7 +104,7 @@ class Quantile(RankedStatistic):
             self.mechanism = RankInterval(confidence=self.confidence, target=self.target, people=about, **asked)
         elif asked["epsilon"] is not None and self.scale.steps <= MOST_STEPS:
             del asked["rho"]
-            self.mechanism = RankFlip(**asked)
+            self.mechanism = RankFlip(midrank=bool(midrank), **asked)
         else:
             self.mechanism = RankChoice(**asked)
 
@@ -183,6 +193,7 @@ def quantile(
     grid: Number | None = None,
     unit: Any = None,
     contribution: int | None = None,
+    midrank: bool = False,
 ) -> Estimate:
     """Return a private quantile of a column of numbers clipped to `bounds`: see `Quantile`.
 
@@ -204,6 +215,7 @@ def quantile(
         missing=missing,
         grid=grid,
         contribution=contribution,
+        midrank=midrank,
     )
     result: Estimate = statistic(paired(values, unit, contribution))
     return result

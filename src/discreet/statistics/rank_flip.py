@@ -19,7 +19,7 @@ from discreet.statistics.price import stated_relation
 from discreet.statistics.rank_choice import exact_level, stated_steps
 from discreet.statistics.ranked import Ranked
 
-MOST_STEPS = 1 << 12
+MOST_STEPS = 1 << 15
 _DENOMINATOR = 1 << 16
 _SMALL = 1 << 60
 
@@ -28,13 +28,18 @@ class RankFlip(Mechanism):
     """Return a position v of 0, ..., steps by permute-and-flip on minus its rank distance, the one of `RankChoice`.
 
     Of n rows the wanted rank is a n, a the level, and the distance of v to it is max(N(x < v) - a n, a n - N(x <= v),
-    0), where N counts rows.
+    0), where N counts rows. With `midrank` it is |(1 - a) N(x < v) + a N(x <= v) - a n|: the same between two values,
+    and at a value that many rows share the distance of a point among them. Where every grid point has many rows,
+    neighbours are then told apart by twice as many; but a point that no row holds can be nearer than the quantile, so
+    it is for columns without gaps.
 
     Privacy. epsilon-DP for scores that one person moves by at most D = max(a, 1 - a) under add/remove and 1 under
         change-one, `contribution` times as much where a person may have several rows.
-        Proof: as in `RankChoice`; the rest is `PermuteAndFlip`.
-    Accuracy. The rank distance of the chosen position exceeds `error` with probability at most 1 - confidence: some
-        position, a quantile, has distance 0.
+        Proof: as in `RankChoice`. For midranks: a row more of weight w below v moves the sum by (1 - a) w + a w - a w,
+        one at v by 0, one above v by -a w; a row that changes place moves N(x < v) and N(x <= v) by -w, 0 or w each.
+        The rest is `PermuteAndFlip`.
+    Accuracy. The distance of the chosen position exceeds that of the best by more than `error` with probability at most
+        1 - confidence. Without midranks the best, a quantile, has distance 0.
     Cost. One pass over the rows, one draw a candidate.
     Reference. McKenna, Sheldon 2020.
 
@@ -44,10 +49,18 @@ class RankFlip(Mechanism):
     """
 
     def __init__(
-        self, *, level: Number, relation: Relation, steps: int, epsilon: Number, contribution: int | None = None
+        self,
+        *,
+        level: Number,
+        relation: Relation,
+        steps: int,
+        epsilon: Number,
+        contribution: int | None = None,
+        midrank: bool = False,
     ) -> None:
         """`level` is a share of the rows; its denominator is kept below 2^16."""
         self.level = exact_level(level).limit_denominator(_DENOMINATOR)
+        self.midrank = midrank
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
         self.contribution = stated_contribution(contribution)
@@ -77,6 +90,9 @@ class RankFlip(Mechanism):
         if rows.weight * whole >= _SMALL:
             below = below.astype(object)
         wanted = part * rows.weight
+        if self.midrank:
+            mid: NDArray[Any] = -np.abs((whole - part) * below[:-1] + part * below[1:] - wanted)
+            return mid
         distances: NDArray[Any] = np.maximum(whole * below[:-1] - wanted, wanted - whole * below[1:])
         scores: NDArray[Any] = -np.maximum(distances, 0)
         return scores
@@ -90,7 +106,7 @@ class RankFlip(Mechanism):
         return self.flip.law(self.scores(value))
 
     def error(self, confidence: Number) -> float:
-        """Return the rank distance, in rows, that is exceeded with probability at most 1 - confidence."""
+        """Return how much further than the best, in rows, the chosen position is with probability 1 - confidence."""
         worst = self.flip.error(Fraction(confidence), candidates=self.steps + 1)
         return worst / (self.level.denominator * self._unit)
 
