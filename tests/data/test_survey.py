@@ -250,7 +250,6 @@ def test_csv_holds_a_header_every_row_and_nothing_for_what_is_missing(tmp_path: 
 
 
 def test_pandas_gets_every_column_and_nan_for_what_is_missing() -> None:
-    pytest.importorskip("pandas")
     frame = SMALL.to_pandas()
     assert tuple(frame.columns) == SMALL.names
     assert all(_equal(frame[name].to_numpy(dtype=SMALL.column(name).dtype), SMALL.column(name)) for name in SMALL.names)
@@ -259,7 +258,6 @@ def test_pandas_gets_every_column_and_nan_for_what_is_missing() -> None:
 
 
 def test_polars_gets_every_column_and_null_for_what_is_missing() -> None:
-    pytest.importorskip("polars")
     frame = SMALL.to_polars()
     assert tuple(frame.columns) == SMALL.names
     assert frame["income"].null_count() == np.isnan(SMALL.income).sum()
@@ -268,7 +266,6 @@ def test_polars_gets_every_column_and_null_for_what_is_missing() -> None:
 
 
 def test_arrow_gets_every_column_and_null_for_what_is_missing() -> None:
-    pytest.importorskip("pyarrow")
     table = SMALL.to_arrow()
     assert tuple(table.column_names) == SMALL.names
     assert table["income"].null_count == np.isnan(SMALL.income).sum()

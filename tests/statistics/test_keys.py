@@ -9,6 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +49,6 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def frame_columns() -> dict[str, Callable[[list[Any]], Any]]:
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     return {
         "pandas": pandas.Series,
         "pandas, objects": lambda values: pandas.Series(values, dtype=object),
@@ -77,7 +79,6 @@ def test_arrays_of_one_type_are_counted_as_lists_are() -> None:
 
 
 def test_missing_keys_are_left_out_of_every_kind_of_column() -> None:
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     day = np.datetime64("2024-02-29")
     missing: list[tuple[Any, Any]] = [
         (["a", None, NAN, pandas.NA, pandas.NaT, np.datetime64("NaT"), Decimal("NaN")], "a"),
@@ -209,7 +210,6 @@ def test_what_is_no_column_of_keys_is_refused_without_being_shown(column: Any) -
 
 
 def test_hostile_columns_are_refused_in_clear_words_or_counted() -> None:
-    pandas = pytest.importorskip("pandas")
     for value in (*HOSTILE_VALUES, pandas.DataFrame({"a": [1]})):
         for column in (value, [value], ["a", value]):
             try:

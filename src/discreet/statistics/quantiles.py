@@ -40,7 +40,7 @@ class Quantiles(RankedStatistic):
         Proof: in the two mechanisms; the position of a row on the grid depends on that row alone.
     Accuracy. All answers at once are within `rank_errors` of their ranks with the stated confidence, whatever the data.
         For ten levels and epsilon, the mean squared rank error is about 23 / epsilon^2 under add/remove, where ten
-        quantiles for a tenth of epsilon each have about 450 / epsilon^2.
+        quantiles for a tenth of epsilon each have about 440 / epsilon^2.
     Cost. A sort, and a few passes over the rows near each quantile.
     Figure. quantiles-error.svg
     Reference. Gillenwater, Joseph, Kulesza 2021; Kaplan, Schnapp, Stemmer 2022.
