@@ -6,6 +6,13 @@
     ├── ParameterError (ValueError)      a public parameter cannot be used as given
     │   ├── MissingParameter             one that is never defaulted was left out
     │   └── ConflictingParameters        two that exclude each other were both given
+    ├── PolicyError (ValueError)         a policy file does not say what it must, line by line
+    ├── QueryRefused (ValueError)        a query cannot be answered as it is written; nothing was read or spent
+    │   ├── UnsupportedSQL               it uses something that has no private meaning here
+    │   ├── UnknownName                  a table, column or function that the policy does not know
+    │   ├── MissingBound                 an aggregate needs a range that nobody has stated
+    │   └── PrivateKeys                  it groups by keys that are not public, without what that takes
+    ├── QueryFailed (RuntimeError)       the engine gave no answer after the charge; the price is spent
     ├── InputError (ValueError)          a value is outside the declared domain (the value is never shown)
     ├── RelationMismatch (ValueError)    promises for different neighbour relations were mixed
     ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
@@ -22,6 +29,8 @@ chained to an exception that could carry one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class DiscreetError(Exception):
@@ -43,6 +52,41 @@ class MissingParameter(ParameterError):
 
 class ConflictingParameters(ParameterError):
     """Two parameters that exclude each other were both given."""
+
+
+class PolicyError(DiscreetError, ValueError):
+    """A policy file cannot be used; `problems` lists every mistake as (line or None, what is wrong and the remedy)."""
+
+    def __init__(self, problems: Sequence[tuple[int | None, str]], *, file: str = "policy.toml") -> None:
+        """Keep the list beside the message."""
+        self.problems = tuple(problems)
+        self.file = file
+        lines = [f"{file}{f', line {line}' if line else ''}: {words}" for line, words in self.problems]
+        super().__init__("\n".join(lines))
+
+
+class QueryRefused(DiscreetError, ValueError):
+    """A query cannot be answered as it is written; no data was read and nothing was spent."""
+
+
+class UnsupportedSQL(QueryRefused):
+    """A query uses a construct that has no private meaning here; the message says what to write instead."""
+
+
+class UnknownName(QueryRefused):
+    """A query names a table, a column or a function that the policy does not know."""
+
+
+class MissingBound(QueryRefused):
+    """An aggregate needs a public range of its argument, from the policy or in the query."""
+
+
+class PrivateKeys(QueryRefused):
+    """A query groups by keys that are not public, and lacks the delta or the bound that selecting them takes."""
+
+
+class QueryFailed(DiscreetError, RuntimeError):
+    """The engine gave no answer after the charge; whether it does may depend on the data, so the price is spent."""
 
 
 class InputError(DiscreetError, ValueError):

@@ -1,0 +1,1 @@
+"""The curator's engine: a policy, SQL in, private answers out."""
