@@ -11,7 +11,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.needs import UnknownNeed, reason_to_skip, required, skipped_line
 
-settings.register_profile("quick", max_examples=60, deadline=None, print_blob=True)
+# No example is timed: on a loaded machine anything may be slow.
+settings.register_profile(
+    "quick", max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "deep", max_examples=2_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -17,6 +17,9 @@
     ├── RelationMismatch (ValueError)    promises for different neighbour relations were mixed
     ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
     ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
+    ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
+    │   ├── LedgerTampered               its file was changed, or an older copy was put back
+    │   └── LedgerMismatch               it is of other data, other terms or another request than the one given
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
     ├── NotCopyable (TypeError)          a stateful mechanism or a budget was copied or pickled
     ├── AssumptionFailed (RuntimeError)  this machine breaks an assumption a proof rests on
@@ -103,6 +106,18 @@ class NoSoundConversion(DiscreetError, ValueError):
 
 class BudgetExceeded(DiscreetError, RuntimeError):
     """A release does not fit into what is left of a session's budget; nothing was spent and nothing released."""
+
+
+class LedgerError(DiscreetError, RuntimeError):
+    """The ledger of spending cannot do what was asked; nothing was released."""
+
+
+class LedgerTampered(LedgerError):
+    """The ledger's file was changed by other hands, or an older copy of it was put back."""
+
+
+class LedgerMismatch(LedgerError):
+    """The ledger belongs to other data or other terms, or an entry to another request, than what was given."""
 
 
 class StreamSpent(DiscreetError, RuntimeError):

@@ -14,6 +14,7 @@ import discreet as dp
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
 from discreet.audit.wire import reachable
 from discreet.errors import MissingParameter, ParameterError
+from tests.chances import ALARM, most
 
 
 def naive_laplace(value: float) -> float:
@@ -121,7 +122,7 @@ def test_wire_audit_passes_our_float_noise() -> None:
 def test_wire_audit_catches_naive_float_noise() -> None:
     verdict = audit(naive_laplace, dp.PureDP(0.1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=20_000)
     assert verdict.refuted
-    assert verdict.low > 2.0
+    assert verdict.low > 1.5
     assert "multiple" in verdict.witness.event
 
 
@@ -239,8 +240,8 @@ def test_a_verdict_reads_well_in_text_and_in_a_notebook() -> None:
 
 def test_the_g_test_sees_a_wrong_scale_and_an_impossible_outcome() -> None:
     law = dp.laws.DiscreteLaplace(5)
-    assert not goodness_of_fit(law, law.sample(50_000)).alarm()
-    assert goodness_of_fit(law, dp.laws.DiscreteLaplace(5.5).sample(50_000)).alarm()
+    assert not goodness_of_fit(law, law.sample(50_000)).alarm(ALARM)
+    assert goodness_of_fit(law, dp.laws.DiscreteLaplace(5.5).sample(50_000)).alarm(ALARM)
     on_grid = dp.laws.OnGrid(law, dp.Laplace(scale=1.0, sensitivity=1.0).grid)
     assert goodness_of_fit(on_grid, np.array([0.3])).p_value == 0.0
 
@@ -248,15 +249,15 @@ def test_the_g_test_sees_a_wrong_scale_and_an_impossible_outcome() -> None:
 def test_the_g_test_works_far_from_zero_and_beyond_int64() -> None:
     for center in (10**17, 2**63 - 1, -(10**30)):
         law = dp.laws.DiscreteLaplace(3, center)
-        assert not goodness_of_fit(law, law.sample(4000)).alarm()
+        assert not goodness_of_fit(law, law.sample(4000)).alarm(ALARM)
     mechanism = dp.Laplace(epsilon=1, sensitivity=1.0)
-    assert not goodness_of_fit(mechanism.law(1e10), [mechanism(1e10) for _ in range(2000)]).alarm()
+    assert not goodness_of_fit(mechanism.law(1e10), [mechanism(1e10) for _ in range(2000)]).alarm(ALARM)
 
 
 def test_the_g_test_sees_a_constant_sampler_of_a_wide_law() -> None:
     law = dp.laws.Finite(list(range(1000)), [Fraction(1, 1000)] * 1000)
-    assert goodness_of_fit(law, [7] * 4000).alarm()
-    assert goodness_of_fit(dp.laws.DiscreteLaplace(1000), np.full(1500, 3)).alarm()
+    assert goodness_of_fit(law, [7] * 4000).alarm(ALARM)
+    assert goodness_of_fit(dp.laws.DiscreteLaplace(1000), np.full(1500, 3)).alarm(ALARM)
 
 
 def test_the_g_test_refuses_impossible_draws_and_too_few() -> None:
@@ -273,4 +274,4 @@ def test_the_g_test_refuses_impossible_draws_and_too_few() -> None:
 def test_the_g_test_keeps_its_false_alarm_rate() -> None:
     law = dp.laws.Finite(list(range(100)), [Fraction(1, 100)] * 100)
     low = sum(goodness_of_fit(law, law.sample(2000)).p_value < 0.01 for _ in range(500))
-    assert low <= 5 + 5 * math.sqrt(5)
+    assert low <= most(500, 0.011)  # with counts of 20 the rate is 0.010, to a few parts in a hundred

@@ -1,6 +1,6 @@
 """Do draws agree with their law? And the truth to compare with, in balls of many digits.
 
-Every statistical test here allows one false alarm in a million runs for each test function: the rate is divided by the
+Every statistical test here allows one false alarm in 10^9 runs for each test function: the rate is divided by the
 number of comparisons the function makes over all its parameters (Bonferroni). Draws come from the real random source.
 """
 
@@ -17,8 +17,8 @@ from scipy.special import ndtri
 
 from discreet.audit import goodness_of_fit
 from discreet.laws import DiscreteGaussian, Enclosure, Finite, Law
+from tests.chances import ALARM
 
-ALARM = 1e-6
 DIGITS = 400  # bits of the reference values
 SCALES = {
     "1/3": Fraction(1, 3),
@@ -48,7 +48,7 @@ def gaussian(scale: Fraction) -> DiscreteGaussian:
 
 
 def assert_fits(law: Law[Any], draws: Any, *, comparisons: int, degrees: int = 1) -> None:
-    """Fail if the draws fit the law worse than chance would in one of a million runs of the calling test."""
+    """Fail if the draws fit the law worse than chance would in one of 10^9 runs of the calling test."""
     result = goodness_of_fit(law, draws)
     assert result.degrees >= degrees, "too few cells: this comparison could not fail"
     assert not result.alarm(ALARM / comparisons), result

@@ -70,7 +70,7 @@ def test_single_draws_from_the_stock_have_the_law(sigma, rounds):
 @pytest.mark.parametrize("exponent", [-600, -540, -520, -512, -100, -10])
 def test_every_small_scale_a_law_accepts_can_be_drawn_by_table_and_by_rejection(exponent):
     law = DiscreteGaussian(Fraction(2) ** exponent)
-    with within(2):
+    with within(30):
         assert not law.sample(20).any()
-    with within(2):
+    with within(30):
         assert not law.sample(2000).any()

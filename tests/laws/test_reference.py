@@ -12,8 +12,7 @@ from scipy.stats import binomtest
 
 from discreet.laws import reference
 from discreet.laws.reference import coin, coin_exp, reference_gaussian, reference_laplace
-
-ALARM = 1e-6
+from tests.chances import ALARM
 
 
 def test_it_shares_nothing_with_the_fast_path_but_uniform_integers():

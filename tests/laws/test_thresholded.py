@@ -11,6 +11,7 @@ from discreet.audit import goodness_of_fit
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Thresholded, ThresholdedTable, TruncatedLaplace
 from discreet.laws.noise import IntegerNoise
+from tests.chances import ALARM
 
 NOISES = [DiscreteLaplace(2), DiscreteGaussian(1.5), TruncatedLaplace(2, reach=4)]
 IDS = ["Laplace", "Gaussian", "truncated"]
@@ -36,7 +37,7 @@ def test_what_lies_below_the_threshold_is_one_outcome(noise: IntegerNoise, count
     for probability in (0.1, 0.9, 0.999):
         least = law.quantile(probability)
         assert float(law.cdf(least)) >= probability > float(law.cdf(least - 1))
-    assert not goodness_of_fit(law, law.sample(5000)).alarm()
+    assert not goodness_of_fit(law, law.sample(5000)).alarm(ALARM)
     low, high = law.chance()
     assert 0.0 <= low <= high
     assert (low, high) == pytest.approx((1 - masses[5], 1 - masses[5]), abs=1e-14)

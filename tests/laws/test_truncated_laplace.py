@@ -13,6 +13,7 @@ import pytest
 from discreet.audit import goodness_of_fit
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteLaplace, Outside, Truncated, TruncatedLaplace
+from tests.chances import ALARM
 from tests.conftest import Rounds
 
 LAWS = [(Fraction(1), 2), (Fraction(3), 7), (Fraction(1, 3), 1), (Fraction(50), 4), (Fraction(5), 5)]
@@ -56,7 +57,7 @@ def test_the_pair_of_two_centres_is_the_sum_over_all_outcomes(scale: Fraction, r
 @pytest.mark.parametrize(("scale", "reach"), [*LAWS, (Fraction(1000), 3), (Fraction(10**30), 10**25)])
 def test_draws_follow_the_law(scale: Fraction, reach: int, rounds: Rounds) -> None:
     law = TruncatedLaplace(scale, -3, reach=reach)
-    assert not goodness_of_fit(law, law.sample(rounds(sample=5000, full=10**6))).alarm()
+    assert not goodness_of_fit(law, law.sample(rounds(sample=5000, full=10**6))).alarm(ALARM)
 
 
 def test_a_far_longer_reach_changes_nothing_but_the_far_tail() -> None:

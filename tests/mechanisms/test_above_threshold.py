@@ -14,6 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InputError, MissingParameter, NotCopyable, StreamSpent
+from tests.chances import fewest, most
 from tests.conftest import Rounds
 
 
@@ -135,8 +136,8 @@ def test_alpha_is_below_the_textbook_bound_and_holds(queries: int, split: dp.Spl
     draws = rounds(sample=4000, full=40_000)
     threshold = stream.threshold_noise.sample(draws)
     worst = np.array([np.abs(stream.query_noise.sample(queries) - r).max() for r in threshold])
-    assert np.mean(worst <= alpha) >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / draws)
-    assert np.mean(worst <= alpha - 1) <= 0.95 + 4 * math.sqrt(0.05 * 0.95 / draws) + 0.02
+    assert np.count_nonzero(worst <= alpha) >= fewest(draws, 0.95)
+    assert np.count_nonzero(worst <= alpha - 1) <= most(draws, 0.97)
 
 
 @pytest.mark.theorem("AboveThreshold.accuracy")

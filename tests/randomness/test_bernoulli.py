@@ -14,9 +14,9 @@ from scipy.stats import binomtest
 from discreet.errors import ParameterError
 from discreet.randomness import bernoulli, bernoulli_array, bernoulli_exp
 from discreet.randomness.bernoulli import exp_scaled
+from tests.chances import ALARM
 from tests.randomness.sources import WORD, Constant, Script, swapped
 
-ALARM = 1e-6
 PROBABILITIES = st.fractions(0, 1, max_denominator=10**6) | st.builds(
     lambda a, b: Fraction(min(a, b), max(a, b)), st.integers(1, 2**200), st.integers(1, 2**200)
 )

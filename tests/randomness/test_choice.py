@@ -13,9 +13,8 @@ from scipy.stats import chisquare
 
 from discreet.errors import ParameterError
 from discreet.randomness import AliasTable, choose_by_weights, words
+from tests.chances import ALARM
 from tests.randomness.sources import WORD, Script, swapped
-
-ALARM = 1e-6
 
 
 def cut(points):

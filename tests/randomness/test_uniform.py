@@ -10,9 +10,8 @@ from scipy.stats import chisquare
 
 from discreet.errors import ParameterError
 from discreet.randomness import uniform_below, uniform_below_array
+from tests.chances import ALARM
 from tests.randomness.sources import WORD, Script, swapped
-
-ALARM = 1e-6
 
 
 @pytest.mark.parametrize("bound", [*range(1, 70), 127, 128, 129, 255, 256, 257])

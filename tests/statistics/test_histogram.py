@@ -13,6 +13,7 @@ import pytest
 import discreet as dp
 from discreet import statistics
 from discreet.testing import Check, Subject, conformance_checks
+from tests.chances import fewest, most
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours
 
@@ -139,10 +140,10 @@ def test_intervals_contain_the_truth_as_often_as_the_law_says(rounds: Rounds):
         hits["rare"] += found["b"].low <= 9 <= found["b"].high if "b" in found else 1
         hits["distinct"] += number.low <= 2 <= number.high
     for name, hit in hits.items():
-        assert hit / runs >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / runs), name
+        assert hit >= fewest(runs, 0.95), name
     noise = public.mechanism.noise
     predicted = 1 - 2 * float(noise.sf(noise.half_width(0.95)))
-    assert abs(hits["public"] / runs - predicted) <= 4.9 * math.sqrt(predicted * (1 - predicted) / runs)
+    assert fewest(runs, predicted) <= hits["public"] <= most(runs, predicted)
 
 
 COLUMNS = [

@@ -20,6 +20,7 @@ from discreet.statistics.joint_draw import JointDraw, distance_of
 from discreet.statistics.joint_quantiles import JointQuantiles
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.ranked import Ranked
+from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables
 
@@ -116,7 +117,7 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbours_of_small_tables(
 def test_draws_follow_the_law_with_its_noisy_count_and_its_random_bits(rounds: Rounds) -> None:
     joint = JointQuantiles(levels=THIRDS, epsilon=8, relation=ADD_REMOVE, steps=2, tie_bits=1)
     law = joint.law([0, 1])
-    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm()
+    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm(ALARM)
 
 
 @pytest.mark.theorem("JointQuantiles.accuracy")
@@ -139,11 +140,12 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_promised(
 def test_the_predicted_rank_error_is_the_one_that_is_seen(rounds: Rounds) -> None:
     joint = JointQuantiles(levels=TEN, epsilon=0.5, relation=ADD_REMOVE, steps=1 << 30)
     rows = np.sort(np.random.default_rng(7).integers(0, 1 << 30, 20_000))
-    count = rounds(sample=60, full=1000)
+    count = rounds(sample=400, full=1000)
     wanted = np.array([float(level) for level in TEN]) * rows.size
     ranks = np.array([np.searchsorted(rows, joint(rows), side="right") for _ in range(count)])
     errors = ((ranks - wanted) ** 2).mean(axis=1)
-    assert 0.5 * joint.variance() < errors.mean() < 1.6 * joint.variance()
+    # one mean square is 0.65 of the prediction with standard deviation 0.7, so 400 of them stray by 0.3 below 1e-12
+    assert 0.35 * joint.variance() < errors.mean() < 1.3 * joint.variance()
 
 
 def test_a_count_is_bought_only_where_the_number_of_rows_is_private() -> None:

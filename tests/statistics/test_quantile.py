@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +16,7 @@ from discreet.statistics.quantile import Quantile, quantile
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.quantiles import Quantiles, quantiles
 from discreet.statistics.rank_interval import RankInterval
+from tests.chances import fewest
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours
 
@@ -86,7 +86,7 @@ def test_intervals_contain_the_quantile_of_the_table(relation: dp.Relation, size
         answer = statistic(values)
         assert answer.low <= answer.value <= answer.high
         held += answer.low <= exact <= answer.high
-    assert held >= 0.9 * count - 4 * math.sqrt(0.09 * count)
+    assert held >= fewest(count, 0.9)
 
 
 def test_intervals_contain_the_quantile_of_the_population(rounds: Rounds) -> None:
@@ -103,7 +103,7 @@ def test_intervals_contain_the_quantile_of_the_population(rounds: Rounds) -> Non
     random = np.random.default_rng(3)
     count = rounds(sample=100, full=10_000)
     answers = [statistic(random.normal(0, 1, 500)) for _ in range(count)]
-    assert sum(answer.low <= 0 <= answer.high for answer in answers) >= 0.8 * count - 4 * math.sqrt(0.16 * count)
+    assert sum(answer.low <= 0 <= answer.high for answer in answers) >= fewest(count, 0.8)
     assert all(answer.target is dp.Target.POPULATION for answer in answers)
 
 
@@ -147,7 +147,7 @@ def test_ten_quantiles_at_once_are_better_than_one_by_one(rounds: Rounds) -> Non
     together = Quantiles(levels=TEN, bounds=(0, 1e7), relation=ADD_REMOVE, epsilon=1)
     single = [Quantile(level=level, bounds=(0, 1e7), relation=ADD_REMOVE, epsilon=Fraction(1, 10)) for level in TEN]
     wanted = np.array(TEN) * values.size
-    count = rounds(sample=30, full=1000)
+    count = rounds(sample=100, full=1000)
     ranks = np.array([np.searchsorted(values, together(values).numbers) for _ in range(count)])
     apart = np.array([[np.searchsorted(values, one(values).value) for one in single] for _ in range(count)])
     assert 5 * ((ranks - wanted) ** 2).mean() < ((apart - wanted) ** 2).mean()

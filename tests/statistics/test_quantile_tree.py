@@ -17,6 +17,7 @@ from discreet.statistics.quantile_plan import generations, passed_on, plan, shar
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.ranked import Ranked
 from discreet.statistics.ties import most_ties
+from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables
 
@@ -102,7 +103,7 @@ def test_a_row_is_in_one_part_and_which_one_depends_on_it_alone(relation: dp.Rel
 def test_draws_follow_the_law(bits: int, rounds: Rounds) -> None:
     tree = QuantileTree(levels=THIRDS, epsilon=4, relation=ADD_REMOVE, steps=2, tie_bits=bits)
     law = tree.law([0, 1, 1])
-    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm()
+    assert not goodness_of_fit(law, law.sample(rounds(sample=2000, full=50_000))).alarm(ALARM)
 
 
 @pytest.mark.theorem("QuantileTree.accuracy")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from discreet.privacy import Guarantee, Relation
 from discreet.query.expression import Value
+from discreet.query.policy_lines import Place
 from discreet.query.types import Type
 
 LARGEST_DOMAIN = 100_000
@@ -37,7 +38,8 @@ class Source:
 class ColumnPolicy:
     """What is public about a column: its type, the range its values are clipped to, the values it can have as a key.
 
-    `public` says that every value of an integer or date column between `low` and `high` may be shown as a key.
+    `public` says that every value of an integer or date column between `low` and `high` may be shown as a key. `typed`
+    says that the type was declared, not inferred from the range or the values.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ColumnPolicy:
     high: Fraction | date | None = None
     values: tuple[Value, ...] | None = None
     public: bool = False
+    typed: bool = False
 
     @property
     def interval(self) -> tuple[Fraction, Fraction] | None:
@@ -146,6 +149,8 @@ class Policy:
     shared_answers: bool = False
     ledger: Path | None = None  # None: kept in memory, for frames
     anchor: Path | None = None
+    file: str = field(default="policy.toml", compare=False, repr=False)
+    lines: Mapping[Place, int] = field(default_factory=dict, compare=False, repr=False)  # where things stand in it
 
     @property
     def relation(self) -> Relation:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.errors import UnknownName
 from discreet.query.expression import Expression, Value
 from discreet.query.plan import Key, Rows
 from discreet.query.types import Type
@@ -121,6 +122,14 @@ class Sums:
 class Engine(ABC):
     """A leaf that runs requests on one kind of database; it adds no noise, raises nothing that depends on the data."""
 
+    def has(self, table: str) -> bool:
+        """Say whether the source has a table of this name."""
+        try:
+            self.schema(table)
+        except UnknownName:
+            return False
+        return True
+
     @abstractmethod
     def schema(self, table: str) -> Mapping[str, Type]:
         """Return the columns of a table and their types, reading no row."""
@@ -140,6 +149,10 @@ class Engine(ABC):
     @abstractmethod
     def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
         """Return columns of rows, with the unit under the name "unit", as arrays; for `grant` only."""
+
+    @abstractmethod
+    def bound(self, table: str, rows: int) -> str:
+        """Make, once, a table with at most `rows` rows of each unit; return its name for `Request.bounded`."""
 
     @abstractmethod
     def close(self) -> None:

@@ -105,7 +105,7 @@ class ClippingBounds(Statistic):
     Reference. Durfee 2023.
 
     >>> incomes = [20_000.0 + 5 * step for step in range(10_000)]
-    >>> low, high = ClippingBounds(level=0.98, relation=Relation.ADD_REMOVE, epsilon=1)(incomes)
+    >>> low, high = ClippingBounds(level=0.98, relation=Relation.ADD_REMOVE, epsilon=2)(incomes)
     >>> low <= 22_000 and 65_000 <= high <= 90_000
     True
     """

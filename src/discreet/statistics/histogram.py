@@ -152,7 +152,7 @@ def histogram(
     `delta=` (see `DiscoveredHistogram`).
 
     >>> towns = ["Ahn"] * 500 + ["Bree"] * 300 + ["Zell"]
-    >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-6)
+    >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9)
     >>> list(found)
     ['Ahn', 'Bree']
     """

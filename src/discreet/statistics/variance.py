@@ -276,7 +276,7 @@ def variance(
 ) -> Estimate:
     """Return a private variance of a column of numbers clipped to `bounds`: see `Variance`.
 
-    >>> ages = [20.0, 30.0, 40.0] * 1000
+    >>> ages = [20.0, 30.0, 40.0] * 2000
     >>> spread = variance(ages, bounds=(0, 100), relation=Relation.CHANGE_ONE, missing=0, epsilon=1)
     >>> abs(spread.value - 200 / 3) < 60
     True

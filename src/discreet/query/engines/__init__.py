@@ -1,1 +1,30 @@
 """Engines: leaves that run a plan's integer sums on one kind of database each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.query.expression import Expression, Value
+from discreet.query.policy import Policy
+from discreet.query.request import Engine
+from discreet.query.types import Type
+
+
+def engine_for(policy: Policy, frames: Mapping[str, Any] | None = None) -> Engine:
+    """Open the engine that a policy's source needs."""
+    from discreet.query.engines.duckdb_engine import DuckDBEngine
+
+    return DuckDBEngine(policy, frames)
+
+
+def evaluate(
+    expressions: Sequence[Expression], columns: Mapping[str, list[Value]], types: Mapping[str, Type]
+) -> list[list[Value]]:
+    """Compute expressions over public columns, row by row, in an empty database that can reach nothing."""
+    from discreet.query.engines.duckdb_evaluate import evaluated
+
+    return evaluated(expressions, columns, types)
+
+
+__all__ = ["engine_for", "evaluate"]

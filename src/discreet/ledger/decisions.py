@@ -1,0 +1,283 @@
+"""What a ledger does with a request, a released answer or an amendment: rules over the entries, without any storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, ParameterError
+from discreet.ledger.accounts import amounts_of, limits, nothing, plus, shortage, within
+from discreet.ledger.entry import START, Entry, Kind, changed
+from discreet.ledger.promises import amounts_from_plain, amounts_to_plain, promise_from_plain, promise_to_plain
+from discreet.ledger.request import Charge, Request, Stored
+from discreet.ledger.shelf import Shelf
+from discreet.ledger.terms import Terms
+from discreet.ledger.words import checked_words
+from discreet.privacy.adaptive.books import Amounts, books_for
+
+FORMAT = 1
+_MOST_ANSWER = 8 << 20
+_LONG = 1 << 20
+
+
+def first_entry(terms: Terms) -> Entry:
+    """Return the entry with which a ledger begins; random bits tell it from every other ledger with these terms."""
+    fields = {
+        "format": FORMAT,
+        "identity": os.urandom(16).hex(),
+        "time": _now(),
+        "terms": terms.to_plain(),
+        "terms_at": 1,
+        "spent": amounts_to_plain(nothing(terms)),
+    }
+    return Entry.make(1, START, Kind.OPEN, fields)
+
+
+def terms_in_force(shelf: Shelf) -> tuple[Terms, Entry]:
+    """Return the terms and the last entry."""
+    last = shelf.last()
+    if last is None:
+        raise LedgerError("the ledger has no entries: open it with its terms")
+    stated = shelf.entry(last.fields["terms_at"])
+    if stated is None or "terms" not in stated.fields:
+        raise changed(last.number)
+    return stated.terms, last
+
+
+def require_terms(shelf: Shelf, wanted: Terms) -> None:
+    """Refuse a ledger that was opened for something else."""
+    terms, _ = terms_in_force(shelf)
+    parts = ("lineage", "unit", "budget", "caps", "shared_answers")
+    different = [name for name in parts if getattr(terms, name) != getattr(wanted, name)]
+    if not different:
+        return
+    if {"lineage", "unit"} & set(different):
+        raise LedgerMismatch(
+            f"this ledger is of the data {terms.lineage!r} with the unit {terms.unit!r}, and the policy names "
+            f"{wanted.lineage!r} with the unit {wanted.unit!r}. Name the right ledger file, or correct the policy; new "
+            "rows of the same data keep its lineage."
+        )
+    raise LedgerMismatch(
+        f"the policy and the ledger differ in: {', '.join(different)}. The ledger keeps the terms it was opened with "
+        "until they are amended with a reason, which becomes an entry: ledger.amend(budget=..., caps=..., reason=..., "
+        "by=...), or `discreet ledger amend`."
+    )
+
+
+def decide(shelf: Shelf, request: Request) -> Charge | Stored:
+    """Return a stored answer, or charge the request and write the charge down; raise and write nothing otherwise.
+
+    Privacy. What is decided depends on the requests and their prices and on no table, so that neither a refusal, nor a
+        replay, nor the number of an entry tells anything; and the releases that charges stand for keep the budget
+        together.
+        Proof: the rules read entries alone, and entries are made of requests, terms and released answers, the last only
+        handed back as they are. Every charge adds its price, in the budget's notion and rounded up, to a total that is
+        at most the budget; a release happens once for each charge, or is refused; so the prices of all releases of all
+        analysts add up to at most the budget along every path, which is the condition of `Filter`. A stored answer
+        that is handed out again, to whomever, is the release that was paid for: post-processing.
+    """
+    terms, last = terms_in_force(shelf)
+    terms.cap_of(request.analyst)
+    amounts_of(request.price, terms)
+    bound = _key_entry(shelf, request)
+    held = _held(shelf, request)
+    if held is not None:
+        if request.idempotency is not None and bound is None:
+            _append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
+        return held
+    bought = shelf.first_answer(request.digest) if terms.shared_answers else None
+    if bought is not None:
+        return _share(shelf, terms, last, request, bought)
+    entry = _charge(shelf, terms, last, request)
+    return charge_of(entry)
+
+
+def charge_of(entry: Entry) -> Charge:
+    """Return the charge that an entry stands for."""
+    fields = entry.fields
+    price = promise_from_plain(fields["price"])
+    return Charge(
+        number=entry.number, digest=fields["digest"], analyst=fields["analyst"], price=price, entry_hash=entry.hash
+    )
+
+
+def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
+    """Write the released answer of a charge down; once."""
+    if not isinstance(answer, str):
+        raise ParameterError("an answer is stored as JSON text", parameter="answer")
+    if len(answer) > _MOST_ANSWER:
+        raise ParameterError("an answer of more than 8 MiB cannot be stored: ask for fewer cells", parameter="answer")
+    paid = _open_charge(shelf, charge)
+    closed = shelf.closing(charge.number)
+    if closed is None:
+        closed = _close(shelf, paid, Kind.ANSWER, {"answer": answer})
+    elif closed.kind is not Kind.ANSWER or closed.fields["answer"] != answer:
+        raise LedgerError(f"charge {charge.number} has its outcome already, and an answer is stored once")
+    return _stored(closed, paid, charge.analyst)
+
+
+def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
+    """Write down that a charge ended without an answer; it stays spent."""
+    checked_words(outcome, name="outcome")
+    paid = _open_charge(shelf, charge)
+    if shelf.closing(charge.number) is not None:
+        raise LedgerError(f"charge {charge.number} has its outcome already")
+    _close(shelf, paid, Kind.OUTCOME, {"outcome": outcome})
+
+
+def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
+    """Write new terms down, with who changed them and why."""
+    checked_words(reason, name="reason", most=_LONG)
+    checked_words(by, name="by")
+    old, last = terms_in_force(shelf)
+    if type(terms.budget) is not type(old.budget) or terms.budget.relation is not old.budget.relation:
+        raise LedgerMismatch(
+            f"the books are kept in {type(old.budget).__name__} for {old.budget.relation.value!r}, and what was spent "
+            "cannot be restated: amend the numbers only"
+        )
+    fields = {"time": _now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
+    _append(shelf, last, Kind.AMEND, fields)
+
+
+def keep_anchoring(shelf: Shelf, *, reason: str, by: str) -> None:
+    """Write down that a missing anchor was made anew, by whom and why."""
+    checked_words(reason, name="reason", most=_LONG)
+    checked_words(by, name="by")
+    _, last = terms_in_force(shelf)
+    _append(shelf, last, Kind.ANCHOR, {"time": _now(), "reason": reason, "by": by})
+
+
+def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
+    """Return what an analyst was charged so far."""
+    latest = shelf.latest_spending(analyst)
+    return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
+
+
+def _charge(shelf: Shelf, terms: Terms, last: Entry, request: Request) -> Entry:
+    """Add the price to the total and to the analyst's own, if both stay within."""
+    amounts = amounts_of(request.price, terms)
+    budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
+    after = plus(spent, amounts, budget)
+    if not within(after, budget):
+        whose = "the budget that all analysts share"
+        raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
+    fields = {**_own(shelf, terms, request, amounts), "spent": amounts_to_plain(after)}
+    return _append(shelf, last, Kind.CHARGE, fields)
+
+
+def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: Entry) -> Stored:
+    """Charge an analyst's own cap for another's answer; the total has paid for it."""
+    paid = _paid(shelf, bought)
+    _require_price(paid, request)
+    fields = _own(shelf, terms, request, amounts_of(request.price, terms))
+    _append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
+    return _stored(bought, paid, request.analyst)
+
+
+def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts) -> dict[str, Any]:
+    """Return what a charge or a share writes about the analyst, if the own cap allows it."""
+    cap = terms.cap_of(request.analyst)
+    caps = limits(terms.budget if cap is None else cap)
+    own = own_total(shelf, terms, request.analyst)
+    after = plus(own, amounts, caps)
+    if cap is not None and not within(after, caps):
+        whose = f"the own cap of {request.analyst!r}"
+        raise BudgetExceeded(shortage(books_for(cap), own, amounts, caps, whose=whose))
+    return {
+        **_asked(request),
+        "time": _now(),
+        "price": promise_to_plain(request.price),
+        "amounts": amounts_to_plain(amounts),
+        "own": amounts_to_plain(after),
+        "description": request.description,
+        "releases": list(request.releases),
+    }
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    return {"analyst": request.analyst, "digest": request.digest, "idempotency": request.idempotency}
+
+
+def _held(shelf: Shelf, request: Request) -> Stored | None:
+    """Return the answer that this analyst has paid for already."""
+    answer = shelf.first_answer(request.digest, request.analyst)
+    if answer is None:
+        shared = shelf.share(request.digest, request.analyst)
+        answer = None if shared is None else shelf.entry(shared.fields["source"])
+    if answer is None:
+        return None
+    paid = _paid(shelf, answer)
+    _require_price(paid, request)
+    return _stored(answer, paid, request.analyst)
+
+
+def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
+    """Return the entry that bound the request's key, if any; refuse a key that is bound to another request."""
+    if request.idempotency is None:
+        return None
+    bound = shelf.first_with_key(request.analyst, request.idempotency)
+    if bound is not None and bound.fields["digest"] != request.digest:
+        raise LedgerMismatch(
+            f"the idempotency key {request.idempotency!r} belongs to another request of {request.analyst!r}: a key is "
+            "for retries of one request. Use a new key. Nothing was spent."
+        )
+    return bound
+
+
+def _require_price(paid: Entry, request: Request) -> None:
+    if paid.fields["price"] != promise_to_plain(request.price):
+        raise LedgerMismatch(
+            "an answer with this digest was released at another price, and the digest must cover the price: make it "
+            "from the plan and all its privacy parameters. Nothing was spent."
+        )
+
+
+def _open_charge(shelf: Shelf, charge: Charge) -> Entry:
+    if not isinstance(charge, Charge):
+        raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
+    paid = shelf.entry(charge.number)
+    if paid is None or paid.kind is not Kind.CHARGE or paid.hash != charge.entry_hash:
+        raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
+    return paid
+
+
+def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+    """Append the end of a charge; no time is written, as that would tell how long the data took."""
+    last = shelf.last()
+    if last is None:
+        raise changed(paid.number)
+    names = {"analyst": paid.fields["analyst"], "digest": paid.fields["digest"], "charge": paid.number}
+    return _append(shelf, last, kind, {**names, **fields})
+
+
+def _paid(shelf: Shelf, answer: Entry) -> Entry:
+    paid = shelf.entry(answer.fields["charge"])
+    if paid is None or paid.kind is not Kind.CHARGE:
+        raise changed(answer.number)
+    return paid
+
+
+def _stored(answer: Entry, paid: Entry, analyst: str) -> Stored:
+    return Stored(
+        number=paid.number,
+        answer=answer.fields["answer"],
+        digest=answer.fields["digest"],
+        analyst=analyst,
+        price=promise_from_plain(paid.fields["price"]),
+        entry_hash=answer.hash,
+        shared=paid.fields["analyst"] != analyst,
+    )
+
+
+def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+    """Continue the chain; what is not said anew goes on as it was."""
+    carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
+    entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
+    shelf.append(entry)
+    return entry
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

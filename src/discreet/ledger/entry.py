@@ -1,0 +1,107 @@
+"""One line of the ledger, and the chain of hashes that ties it to all lines before it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from discreet.errors import DiscreetError, LedgerTampered, ParameterError
+from discreet.ledger.promises import promise_from_plain
+from discreet.ledger.terms import Terms
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.record_text import read, write
+
+START = "0" * 64
+_MOST_CHARACTERS = 32 << 20  # well within what can be read back
+
+
+class Kind(Enum):
+    """What an entry says happened."""
+
+    OPEN = "open"
+    CHARGE = "charge"
+    SHARE = "share"
+    REPLAY = "replay"
+    ANSWER = "answer"
+    OUTCOME = "outcome"
+    AMEND = "amend"
+    ANCHOR = "anchor"
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Kind.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: its number, the hash of the line before it, its canonical text, and its own hash.
+
+    The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `price`,
+    `digest`, `analyst`, `description`, `answer` ... as the kind has them, and in every line `spent`, the exact total
+    over all analysts after it, and `terms_at`, the line whose terms are in force.
+
+    >>> Entry.make(1, START, Kind.REPLAY, {"analyst": "ana"}).text
+    '{"analyst":"ana","kind":"replay","number":1}'
+    """
+
+    number: int
+    previous: str
+    text: str
+    hash: str
+    fields: Mapping[str, Any] = field(compare=False, repr=False)
+
+    @classmethod
+    def make(cls, number: int, previous: str, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+        """Return the line that continues a chain."""
+        values = {**fields, "kind": kind.value, "number": number}
+        text = write(values)
+        if len(text) > _MOST_CHARACTERS:
+            raise ParameterError("an entry of more than 32 MiB cannot be kept: ask for fewer cells", parameter="answer")
+        return cls(number, previous, text, _hash(previous, text), values)
+
+    @classmethod
+    def parse(cls, number: int, previous: str, text: str, stated_hash: str) -> Entry:
+        """Return the line as it was stored, if it is what its hash says; a damaged file may hold anything."""
+        if not (isinstance(number, int) and all(isinstance(part, str) for part in (previous, text, stated_hash))):
+            raise changed(number)
+        if not text.isascii() or _hash(previous, text) != stated_hash:
+            raise changed(number)
+        try:
+            values = read(text)
+        except DiscreetError:
+            raise changed(number) from None
+        kinds = {kind.value for kind in Kind}
+        if not isinstance(values, dict) or values.get("number") != number or values.get("kind") not in kinds:
+            raise changed(number)
+        return cls(number, previous, text, stated_hash, values)
+
+    @property
+    def kind(self) -> Kind:
+        """What the line says happened."""
+        return Kind(self.fields["kind"])
+
+    @property
+    def price(self) -> Guarantee | None:
+        """The price of a charge or a share, in its own notion; None for any other line."""
+        plain = self.fields.get("price")
+        return None if plain is None else promise_from_plain(plain)
+
+    @property
+    def terms(self) -> Terms:
+        """The terms that an `OPEN` or `AMEND` line sets."""
+        return Terms.from_plain(self.fields["terms"])
+
+
+def changed(number: int) -> LedgerTampered:
+    """Say that a line is not what was written."""
+    return LedgerTampered(
+        f"entry {number} of the ledger is not what was written: its text and its hash disagree. Nothing was spent. Put "
+        "back a complete copy and check it against the newest head you exported (`discreet ledger verify`)."
+    )
+
+
+def _hash(previous: str, text: str) -> str:
+    return hashlib.sha256(previous.encode() + text.encode()).hexdigest()

@@ -1,0 +1,186 @@
+"""The ledger: one atomic step between a question and its price, and a memory that only grows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NoReturn
+
+from discreet.errors import NotCopyable, ParameterError
+from discreet.ledger.accounts import amounts_of, limits, remaining_promise, room, spent_promise
+from discreet.ledger.balance import Balance, Verification
+from discreet.ledger.decisions import (
+    decide,
+    keep_amendment,
+    keep_answer,
+    keep_outcome,
+    own_total,
+    terms_in_force,
+)
+from discreet.ledger.entry import Entry
+from discreet.ledger.promises import amounts_from_plain, checked_promise
+from discreet.ledger.request import Charge, Request, Stored
+from discreet.ledger.shelf import Shelf
+from discreet.ledger.terms import Terms
+from discreet.ledger.verification import verified
+from discreet.privacy.guarantee import Guarantee
+
+_PAGE = 64
+
+
+class Ledger(ABC):
+    """What was asked of some data, what it cost and what was answered: entries that are added and never changed.
+
+    A leaf says where entries are kept and what one exclusive step is; the rules are the same for all of them. The
+    object belongs to its place and cannot be copied or pickled: a copy could spend the same budget twice.
+
+    Privacy. All answers that leave through the ledger, to all analysts together, keep `terms.budget`, for analysts who
+        choose each question in view of all earlier answers.
+        Proof: `obtain` is one exclusive step that reads the total, adds the price, compares with the budget and writes
+        the charge; two steps never overlap, so the second sees what the first wrote. An answer can be made only with a
+        `Charge`, which exists only after its entry is kept. The rest is the proof of `decide`.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    @abstractmethod
+    def _turn(self) -> AbstractContextManager[Shelf]:
+        """Return one exclusive step: what is appended in it is kept when it ends well, and forgotten otherwise.
+
+        Nothing is returned from inside a step before its end has made the entry durable.
+        """
+
+    @abstractmethod
+    def _glance(self) -> AbstractContextManager[Shelf]:
+        """Return a consistent view for reading."""
+
+    @property
+    def terms(self) -> Terms:
+        """The terms in force: those of the opening, as amended since."""
+        with self._glance() as shelf:
+            return terms_in_force(shelf)[0]
+
+    @property
+    def head(self) -> str:
+        """The hash of the last entry; exported, in a certificate or by mail, it pins everything up to here."""
+        with self._glance() as shelf:
+            return terms_in_force(shelf)[1].hash
+
+    def obtain(self, request: Request) -> Charge | Stored:
+        """Return the answer that was paid for, or charge the request; when this returns, the charge is durable.
+
+        The same digest asked again by the same analyst is the stored answer, free. Another analyst's stored answer,
+        where the terms share answers, is charged to the asking analyst's own cap alone. Anything else is charged to
+        the total and to the own cap, or refused with `BudgetExceeded`, and then nothing is written.
+        """
+        if not isinstance(request, Request):
+            raise ParameterError(f"a Request is needed, not {type(request).__name__}", parameter="request")
+        with self._turn() as shelf:
+            return decide(shelf, request)
+
+    def store(self, charge: Charge, answer: str) -> Stored:
+        """Keep the released answer of a charge, once; hand it out only after this returns."""
+        with self._turn() as shelf:
+            return keep_answer(shelf, charge, answer)
+
+    def note(self, charge: Charge, outcome: str) -> None:
+        """Keep a constant word, such as 'failed', for a charge that released nothing; it stays spent."""
+        with self._turn() as shelf:
+            keep_outcome(shelf, charge, outcome)
+
+    def amend(
+        self,
+        *,
+        budget: Guarantee | None = None,
+        caps: Mapping[str, Guarantee | None] | None = None,
+        shared_answers: bool | None = None,
+        reason: str,
+        by: str,
+    ) -> None:
+        """Change the budget, all the caps or the sharing from now on; who and why become an entry."""
+        given = {"budget": budget, "caps": caps, "shared_answers": shared_answers}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if not changes:
+            raise ParameterError("name what to amend: budget, caps or shared_answers", parameter="budget")
+        with self._turn() as shelf:
+            old, _ = terms_in_force(shelf)
+            keep_amendment(shelf, replace(old, **changes), reason=reason, by=by)
+
+    def balance(self, analyst: str | None = None) -> Balance:
+        """Return what was spent and what is left, over all analysts and, if one is named, of that one's own cap."""
+        with self._glance() as shelf:
+            terms, last = terms_in_force(shelf)
+            spent = amounts_from_plain(last.fields["spent"])
+            cap = None if analyst is None else terms.cap_of(analyst)
+            own = None if analyst is None else own_total(shelf, terms, analyst)
+            charges = shelf.charges(analyst)
+        return Balance(
+            unit=terms.unit,
+            budget=terms.budget,
+            spent=spent_promise(spent, terms.budget),
+            remaining=remaining_promise(spent, terms.budget),
+            charges=charges,
+            analyst=analyst,
+            own_cap=cap,
+            own_spent=None if own is None else spent_promise(own, cap or terms.budget),
+            own_remaining=None if own is None or cap is None else remaining_promise(own, cap),
+        )
+
+    def fits(self, analyst: str, price: Guarantee) -> int:
+        """Return how many more charges of this price the total and the analyst's own cap leave room for."""
+        checked_promise(price, name="price")
+        with self._glance() as shelf:
+            terms, last = terms_in_force(shelf)
+            cap, amounts = terms.cap_of(analyst), amounts_of(price, terms)
+            own = own_total(shelf, terms, analyst)
+        count = room(amounts_from_plain(last.fields["spent"]), amounts, limits(terms.budget))
+        return count if cap is None else min(count, room(own, amounts, limits(cap)))
+
+    def entries(self) -> Iterator[Entry]:
+        """Iterate over everything that was written, in order."""
+        start = 1
+        while True:
+            with self._glance() as shelf:
+                page = list(islice(shelf.entries(start), _PAGE))
+            if not page:
+                return
+            yield from page
+            start = page[-1].number + 1
+
+    def verify(self, *, head: str | None = None) -> Verification:
+        """Check the chain, compute every total again, compare the anchor and, if given, a head exported earlier.
+
+        Raises `LedgerTampered` and names the first entry that is not as it was written.
+        """
+        with self._glance() as shelf:
+            return verified(shelf.entries(), head=head, anchored=None)
+
+    def _refuse_copy(self) -> NoReturn:
+        raise NotCopyable(
+            f"a {type(self).__name__} cannot be copied or pickled: the copy could spend the same budget again. Hand "
+            "the object itself on, or open the ledger's file in the other process."
+        )
+
+    def __copy__(self) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse."""
+        self._refuse_copy()
+
+    def __repr__(self) -> str:
+        """Show the public state."""
+        terms = self.terms
+        return f"{type(self).__name__}(lineage={terms.lineage!r}, unit={terms.unit!r}, budget={terms.budget!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the balance for a notebook."""
+        return self.balance()._repr_html_()

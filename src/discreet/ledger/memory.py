@@ -1,0 +1,149 @@
+"""A ledger in memory: the same rules, for one process and for as long as it lives."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+from discreet.errors import NotCopyable
+from discreet.ledger.decisions import first_entry
+from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.shelf import Shelf
+from discreet.ledger.terms import Terms
+
+_SPENDING = (Kind.CHARGE, Kind.SHARE)
+
+
+class MemoryLedger(Ledger):
+    """A ledger that forgets when the process ends: for data in memory, rehearsals and tests.
+
+    It belongs to the process that opened it; a fork is refused, as both copies could spend the same budget.
+
+    >>> from discreet.privacy import PureDP, Relation
+    >>> budget = PureDP(1, relation=Relation.ADD_REMOVE)
+    >>> ledger = MemoryLedger(Terms(lineage="demo", unit="patient", budget=budget, caps={"ana": None}))
+    >>> ledger.fits("ana", PureDP(0.25, relation=Relation.ADD_REMOVE))
+    4
+    """
+
+    __slots__ = ("_foreign", "_lock", "_shelf")
+
+    def __init__(self, terms: Terms) -> None:
+        """Open an empty ledger."""
+        self._lock = threading.Lock()
+        self._foreign = False
+        self._shelf = _MemoryShelf()
+        self._shelf.append(first_entry(terms))
+        _living.add(self)
+
+    @contextmanager
+    def _turn(self) -> Iterator[Shelf]:
+        self._refuse_fork()
+        with self._lock:
+            pending = _Pending(self._shelf)
+            yield pending
+            for entry in pending.added:
+                self._shelf.append(entry)
+
+    @contextmanager
+    def _glance(self) -> Iterator[Shelf]:
+        self._refuse_fork()
+        with self._lock:
+            yield self._shelf
+
+    def _refuse_fork(self) -> None:
+        if self._foreign:
+            raise NotCopyable(
+                "this ledger is in the memory of another process, which may go on spending it. Open a SqliteLedger, "
+                "which processes can share."
+            )
+
+
+class _MemoryShelf(Shelf):
+    """A list of entries and, for each question, where its answer stands."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._first: dict[tuple[object, ...], Entry] = {}
+        self._latest: dict[str, Entry] = {}
+        self._charges: dict[str | None, int] = {}
+
+    def last(self) -> Entry | None:
+        return self._entries[-1] if self._entries else None
+
+    def entry(self, number: int) -> Entry | None:
+        return self._entries[number - 1] if 1 <= number <= len(self._entries) else None
+
+    def latest_spending(self, analyst: str) -> Entry | None:
+        return self._latest.get(analyst)
+
+    def first_answer(self, digest: str, analyst: str | None = None) -> Entry | None:
+        return self._first.get(("answer", digest, analyst))
+
+    def share(self, digest: str, analyst: str) -> Entry | None:
+        return self._first.get(("share", digest, analyst))
+
+    def first_with_key(self, analyst: str, idempotency: str) -> Entry | None:
+        return self._first.get(("key", analyst, idempotency))
+
+    def closing(self, charge: int) -> Entry | None:
+        return self._first.get(("closing", charge))
+
+    def charges(self, analyst: str | None = None) -> int:
+        return self._charges.get(analyst, 0)
+
+    def entries(self, start: int = 1) -> Iterator[Entry]:
+        return islice(self._entries, start - 1, None)
+
+    def append(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        for place in _places(entry):
+            self._first.setdefault(place, entry)
+        if entry.kind in _SPENDING:
+            analyst = entry.fields["analyst"]
+            self._latest[analyst] = entry
+            for whose in (None, analyst):
+                self._charges[whose] = self._charges.get(whose, 0) + 1
+
+
+class _Pending(_MemoryShelf):
+    """One step's view: the shelf, and what the step would add to it."""
+
+    def __init__(self, shelf: _MemoryShelf) -> None:
+        self.__dict__.update(shelf.__dict__)  # the same lists: a step asks first and appends once, last
+        self.added: list[Entry] = []
+
+    def append(self, entry: Entry) -> None:
+        self.added.append(entry)
+
+
+def _places(entry: Entry) -> Iterator[tuple[object, ...]]:
+    """Yield the questions to which an entry may be the first answer."""
+    fields = entry.fields
+    match entry.kind:
+        case Kind.ANSWER:
+            yield "answer", fields["digest"], None
+            yield "answer", fields["digest"], fields["analyst"]
+            yield "closing", fields["charge"]
+        case Kind.OUTCOME:
+            yield "closing", fields["charge"]
+        case Kind.SHARE:
+            yield "share", fields["digest"], fields["analyst"]
+    if fields.get("idempotency") is not None:
+        yield "key", fields["analyst"], fields["idempotency"]
+
+
+_living: weakref.WeakSet[MemoryLedger] = weakref.WeakSet()
+
+
+def _disown() -> None:
+    for ledger in list(_living):
+        ledger._foreign = True
+
+
+os.register_at_fork(after_in_child=_disown)

@@ -1,0 +1,83 @@
+"""Promises as plain values for an entry: every number an exact rational, every notion and relation by its name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.privacy.adaptive.books import Amounts, exactly
+from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.record_text import read_rational, refuse_fields, written
+from discreet.privacy.relation import Relation
+
+_NOTIONS: dict[str, type[Guarantee]] = {
+    "pure": PureDP, "approximate": ApproxDP, "zero-concentrated": ZCDP, "renyi": RenyiDP, "gaussian": GaussianDP,
+}  # fmt: skip
+_NAMES = {notion: name for name, notion in _NOTIONS.items()}
+_LEAST = Fraction(sys.float_info.min)
+_MOST_CHARACTERS = 900  # the totals, of this number and of floats, stay within what `read_rational` reads
+
+
+def checked_promise(promise: object, *, name: str) -> Guarantee:
+    """Return a promise whose numbers a ledger can add up for ever: 0 or a normal number, of a bounded length.
+
+    >>> checked_promise(PureDP(5e-324), name="price")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ParameterError: price: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
+    """
+    if not isinstance(promise, Guarantee) or type(promise) not in _NAMES:
+        kind = promise.__name__ if isinstance(promise, type) else type(promise).__name__
+        raise ParameterError(f"{name} is a promise, for example PureDP(0.1), not {kind}", parameter=name)
+    for parameter, value in _numbers(promise).items():
+        if 0 < value < _LEAST:
+            raise ParameterError(
+                f"{name}: {parameter} lies below the least normal float, 2.2e-308; name 0 or a larger number",
+                parameter=name,
+            )
+        if len(str(written(value))) > _MOST_CHARACTERS:
+            raise ParameterError(
+                f"{name}: {parameter} has more than {_MOST_CHARACTERS} digits; round it up to a float", parameter=name
+            )
+    return promise
+
+
+def promise_to_plain(promise: Guarantee) -> dict[str, int | str]:
+    """Return the promise as names and exact numbers.
+
+    >>> promise_to_plain(PureDP(0.5, relation=Relation.ADD_REMOVE))
+    {'notion': 'pure', 'relation': 'add/remove', 'epsilon': '1/2'}
+    """
+    numbers = {name: written(value) for name, value in _numbers(promise).items()}
+    return {"notion": _NAMES[type(promise)], "relation": promise.relation.value, **numbers}
+
+
+def promise_from_plain(plain: object) -> Guarantee:
+    """Return the promise that plain values stand for."""
+    notion = _NOTIONS.get(str(plain.get("notion"))) if isinstance(plain, dict) else None
+    if notion is None:
+        raise ParameterError("a promise in an entry needs its notion", parameter="entry")
+    names = [field.name for field in fields(notion) if field.name != "relation"]  # type: ignore[arg-type]
+    given = refuse_fields(plain, ["notion", "relation", *names], what="a promise")
+    numbers = {name: exactly(read_rational(given[name], name=name)) for name in names}
+    return notion(**numbers, relation=Relation(given["relation"]))  # type: ignore[call-arg]  # every notion takes it
+
+
+def amounts_to_plain(amounts: Sequence[Fraction]) -> list[int | str]:
+    """Return exact amounts as integers and fractions."""
+    return [written(amount) for amount in amounts]
+
+
+def amounts_from_plain(plain: object) -> Amounts:
+    """Return exact amounts from an entry."""
+    if not isinstance(plain, list):
+        raise ParameterError("amounts in an entry are a list", parameter="entry")
+    return tuple(read_rational(value, name="amount") for value in plain)
+
+
+def _numbers(promise: Guarantee) -> dict[str, Fraction]:
+    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
+    return {name: Fraction(getattr(promise, name)) for name in names}

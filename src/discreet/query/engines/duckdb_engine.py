@@ -1,0 +1,205 @@
+"""The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.errors import PolicyError, QueryFailed, UnknownName
+from discreet.query.engines.duckdb_bounded import bounded_statement
+from discreet.query.engines.duckdb_choice import salt_of
+from discreet.query.engines.duckdb_expressions import quoted, type_of
+from discreet.query.engines.duckdb_keys import Domain
+from discreet.query.engines.duckdb_rows import Tables, block
+from discreet.query.engines.duckdb_source import Resources, Stored, connect, open_tables
+from discreet.query.engines.duckdb_statements import Statement, histogram_statement, statement
+from discreet.query.expression import Value
+from discreet.query.plan import Rows
+from discreet.query.policy import Policy
+from discreet.query.request import Engine, HistogramRequest, Request, Sums
+from discreet.query.types import Type
+
+_Result = TypeVar("_Result")
+_FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"
+_UNOPENED = "the source cannot be opened; check that the path names readable data of the stated kind"
+
+
+class DuckDBEngine(Engine):
+    """Sums of bounded rows by DuckDB, in this process; it reads the source and can reach nothing else.
+
+    `threads` and `memory` (bytes) change speed only. What does not fit into memory is spilled into a folder that only
+    this user can read, and that goes with the engine.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        frames: Mapping[str, Any] | None = None,
+        *,
+        threads: int | None = None,
+        memory: int | None = None,
+    ) -> None:
+        """Open the source that a policy names; frames are given by the names of their tables."""
+        self._folder = Path(tempfile.mkdtemp(prefix="discreet-"))
+        self._lock = threading.RLock()
+        self._connection = connect(Resources(threads, memory, self._folder))
+        opened = self._outcome(lambda: open_tables(self._connection, policy, frames))
+        if opened is None:
+            self.close()
+            raise PolicyError([(None, _UNOPENED)])
+        self._bounded: dict[str, Stored] = {}
+        self._domains: set[str] = set()
+        self._tables = Tables(policy, opened, self._bounded)
+        self._salt = salt_of(policy.lineage)
+
+    def schema(self, table: str) -> Mapping[str, Type]:
+        """Return the columns of a table that can be queried, and their types; those of CSV files are texts."""
+        kinds = {name: type_of(stated) for name, stated in self._tables.of(table).columns.items()}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    def text(self, request: Request | HistogramRequest) -> str:
+        """Return the statement that `run` or `histogram` executes."""
+        return self._statement(request).text
+
+    def run(self, request: Request) -> Sums:
+        """Return the exact sums, one group for no keys, also over no rows."""
+        asked = self._statement(request)
+        listed = self._fetched(asked, lambda result: result.fetchall())
+        width = 1 if asked.code is not None else len(asked.keys)
+        keys = [_key(asked, row[:width]) for row in listed]
+        if not asked.keys and not listed:
+            return Sums([()], [[0] for _ in asked.cells])
+        cells: list[list[int]] = []
+        for factors in asked.cells:
+            columns = range(width, width + len(factors))
+            cells.append([sum(f * (row[c] or 0) for f, c in zip(factors, columns, strict=True)) for row in listed])
+            width += len(factors)
+        return Sums(keys, cells)
+
+    def histogram(self, request: HistogramRequest) -> dict[tuple[Value, ...], tuple[Any, Any]]:
+        """Return the occupied positions of every group with rows, and their weights."""
+        asked = self._statement(request)
+        columns = list(self._fetched(asked, lambda result: result.fetchnumpy()).values())
+        *named, places, weights = columns
+        keys = list(zip(*(_listed(column) for column in named), strict=True)) or [()] * len(weights)
+        groups: dict[tuple[Value, ...], list[int]] = {} if asked.keys else {(): []}
+        for index, key in enumerate(keys):
+            groups.setdefault(key, []).append(index)
+        missing = np.ma.getmaskarray(places)
+        places, weights = np.ma.getdata(places).astype(np.int64), np.ma.getdata(weights).astype(np.int64)
+        answer = {}
+        for key, indices in groups.items():
+            there = np.asarray(indices, dtype=np.int64)
+            there = there[~missing[there]]
+            there = there[np.argsort(places[there])]
+            answer[_key(asked, key)] = (places[there], weights[there])
+        return answer
+
+    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+        """Return columns of rows as arrays, masked where a value is NULL, with the unit under the name "unit"."""
+        below = block(self._tables, source, frozenset(columns), None).nested()
+        items = [f"{below.columns[name]} AS c_{index}" for index, name in enumerate(columns)]
+        text = below.select([*items, f"{below.unit or 'NULL'} AS unit"])
+        arrays = self._outcome(lambda: self._connection.execute(text).fetchnumpy())
+        if arrays is None:
+            raise QueryFailed(_FAILED)
+        *values, unit = arrays.values()
+        answer = dict(zip(columns, values, strict=True))
+        return answer | {"unit": np.arange(len(unit)) if below.unit is None else np.ma.getdata(unit)}
+
+    def bound(self, table: str, rows: int) -> str:
+        """Make, once, a table with at most `rows` rows of each unit, and return its name for `Request.bounded`."""
+        handle = f"{table}, {rows} rows a unit"
+        with self._lock:
+            if handle not in self._bounded:
+                name = f"bounded_{len(self._bounded) + 1}"
+                text, columns = bounded_statement(self._tables, table, rows, self._salt)
+                made = self._outcome(lambda: self._connection.execute(f"CREATE TABLE {name} AS\n{text}").fetchall())
+                if made is None:
+                    raise QueryFailed(_FAILED)
+                self._bounded[handle] = Stored(name, columns)
+        return handle
+
+    def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
+        """Say whether two rows of a public table agree on columns that are declared unique; NULL agrees with none."""
+        if table not in self._tables.policy.public:
+            raise UnknownName(f"the policy has no public table {table!r}")
+        texts = [f"{self._tables.read(table, name, 't')} AS {quoted(name)}" for name in columns]
+        there = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in columns)
+        names = ", ".join(quoted(name) for name in columns)
+        counted = (
+            f"SELECT count(*) FROM (SELECT {names} FROM (SELECT {', '.join(texts)} "
+            f"FROM {self._tables.of(table).name} AS t) WHERE {there} GROUP BY {names} HAVING count(*) > 1)"
+        )
+        found = self._outcome(lambda: self._connection.execute(counted).fetchall())
+        if found is None:
+            raise QueryFailed(_FAILED)
+        return bool(found[0][0])
+
+    def close(self) -> None:
+        """Let go of the database and of everything spilled."""
+        with self._lock:
+            self._connection.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _statement(self, request: Request | HistogramRequest) -> Statement:
+        if isinstance(request, Request):
+            return statement(self._tables, request, self._salt)
+        return histogram_statement(self._tables, request, self._salt)
+
+    def _fetched(self, asked: Statement, fetch: Callable[[Any], _Result]) -> _Result:
+        """Run a statement; where DuckDB fails, say the same whatever the reason."""
+
+        def run() -> _Result:
+            for domain in asked.domains:
+                self._keep(domain)
+            return fetch(self._connection.execute(asked.text))
+
+        result = self._outcome(run)
+        if result is None:
+            raise QueryFailed(_FAILED)
+        return result
+
+    def _keep(self, domain: Domain) -> None:
+        """Make the table of a public domain."""
+        if domain.name not in self._domains:
+            self._connection.execute(domain.text)
+            self._domains.add(domain.name)
+
+    def _outcome(self, call: Callable[[], _Result]) -> _Result | None:
+        """Return what a call gives, or None where DuckDB raised: its message may show data, so it is let go here."""
+        import duckdb
+
+        with self._lock:
+            try:
+                return call()
+            except duckdb.Error:
+                return None
+            except BaseException:
+                self._connection.interrupt()
+                raise
+
+
+def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:
+    """Return the key of a group; one number may stand for the places of all keys in their domains."""
+    if not asked.keys:
+        return ()
+    if asked.code is None:
+        return tuple(values)
+    place, key = int(values[0]), []
+    for stated, size in zip(reversed(asked.keys), reversed(asked.code), strict=True):
+        place, index = divmod(place, size)
+        key.append((stated.domain or ())[index])
+    return tuple(reversed(key))
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return a column as Python values, None for NULL."""
+    values: list[Any] = column.tolist()
+    return values

@@ -1,0 +1,159 @@
+"""What a query would cost and how exact it would be, told before anything is read or spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.display import Table, definition_list, escape
+from discreet.privacy import Guarantee, Relation
+from discreet.query.measures.quantile import QuantilesOfGroups
+from discreet.query.measures.selected import SelectedKeys
+from discreet.query.policy import Policy
+from discreet.query.release import PricedQuery
+from discreet.query.request import EachRow, Engine, Groups, NormWeights, RowWeights
+from discreet.statistics.price import stated_confidence
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Price, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
+
+    guarantee: Guarantee
+    unit: str
+    aggregates: Table
+    groups: str
+    bounding: str
+    bias: str
+    statements: tuple[str, ...]
+    fits: int
+    confidence: float
+    digest: str
+
+    @property
+    def relation(self) -> Relation:
+        """What neighbours are."""
+        return self.guarantee.relation
+
+    @property
+    def price(self) -> Guarantee:
+        """What would be charged."""
+        return self.guarantee
+
+    @property
+    def sql(self) -> str:
+        """What the engine would run."""
+        return ";\n\n".join(self.statements)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return everything but the table and the statements, as pairs."""
+        return [
+            ("price", repr(self.guarantee)),
+            ("unit of protection", self.unit),
+            ("neighbours", self.relation.sentence),
+            ("groups", self.groups),
+            ("bounding", self.bounding),
+            ("what bounding may bias", self.bias),
+            ("how many like it still fit", f"{self.fits:,}"),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        rows = [dict(zip(self.aggregates.columns, row, strict=True)) for row in self.aggregates.rows]
+        return {**dict(self.facts()), "fits": self.fits, "aggregates": rows, "sql": self.sql, "digest": self.digest}
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        lines = [f"{name}: {words}" for name, words in self.facts()]
+        return "\n".join([*lines, "", str(self.aggregates), "", self.sql])
+
+    def _repr_html_(self) -> str:
+        """Return the explanation for a notebook."""
+        statement = f"<pre>{escape(self.sql)}</pre>"
+        return definition_list(self.facts()) + self.aggregates._repr_html_() + statement
+
+
+def explain(
+    made: PricedQuery, engine: Engine, *, policy: Policy, people: int | None, confidence: float, fits: int
+) -> Explanation:
+    """Describe a priced query; the engine is asked for its statement only."""
+    held = stated_confidence(confidence)
+    statements = [engine.text(made.request())] if made.request().cells else []
+    statements += [engine.text(one) for one in made.histogram_requests()]
+    return Explanation(
+        guarantee=made.guarantee,
+        unit=policy.unit,
+        aggregates=_aggregates(made, people, held),
+        groups=_groups(made),
+        bounding=made.bounding.reason,
+        bias=_bias(made),
+        statements=tuple(statements),
+        fits=fits,
+        confidence=held,
+        digest=made.digest,
+    )
+
+
+def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
+    """List the aggregates with their part of the price, their noise and their expected half-width."""
+    rows: list[list[object]] = []
+    for index, (measure, spend) in enumerate(zip(made.measures, made.spends, strict=True)):
+        part = spend.epsilon if spend.epsilon is not None else spend.rho
+        spreads, widths = measure.spread(spend), measure.width(spend, confidence, people)
+        names = sorted((inner, name) for name, (place, inner) in made.places.items() if place == index)
+        if isinstance(measure, SelectedKeys) and not names:
+            rows.append(["(keys)", float(part or 0), None, "", measure.words(spend)])
+        for inner, name in names:
+            width = widths[inner] if inner < len(widths) else None
+            rows.append(
+                [
+                    name,
+                    float(part or 0),
+                    spreads[inner],
+                    _width(measure, spend, width, confidence),
+                    measure.words(spend),
+                ]
+            )
+    unit = "epsilon" if made.payment.noise.name == "LAPLACE" else "rho"
+    title = f"half-width at {100 * confidence:.6g} %" + (f" for {people:,} rows a group" if people else "")
+    return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
+
+
+def _width(measure: Any, spend: Any, width: float | None, confidence: float) -> object:
+    if width is not None:
+        return f"{width:.5g}"
+    if isinstance(measure, QuantilesOfGroups):
+        rank = measure.rank_error(spend, confidence)
+        return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
+    return "depends on the rows of a group: state people="
+
+
+def _groups(made: PricedQuery) -> str:
+    aggregation = made.query.aggregation
+    if not aggregation.keys:
+        return "one, the whole table"
+    if made.selection is not None and made.selection_spend is not None:
+        return made.selection.words(made.selection_spend)
+    count = 1
+    for key in aggregation.keys:
+        count *= len(key.domain or ())
+    return f"{count:,}, all of them public and all in the answer, empty ones too"
+
+
+def _bias(made: PricedQuery) -> str:
+    """Say what bounding does to the answer, in words: nobody has looked at the data."""
+    match made.bounding.form:
+        case EachRow() if made.bounded is None:
+            return "none: every row counts in full"
+        case EachRow():
+            return "units with more rows than the bounded table keeps count for that many of them"
+        case RowWeights(rows=rows):
+            return f"a unit with n > {rows} rows counts each of them {rows}/n: its groups are too low by the rest"
+        case NormWeights(rows=rows):
+            return f"a unit whose rows a group have L2 norm r > {rows} counts each of them {rows}/r"
+        case Groups(groups=groups, rows=rows):
+            return (
+                f"a unit in more than {groups} groups is missing from the others, and with n > {rows} rows in a group "
+                f"counts each of them {rows}/n"
+            )
+    return "unknown"

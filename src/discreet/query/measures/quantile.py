@@ -1,0 +1,158 @@
+"""Quantiles of values clipped to public bounds: one with its interval, or several in one charge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.laws.number import round_down, round_up
+from discreet.privacy import Relation
+from discreet.query.bounding import Bounding
+from discreet.query.expression import Expression
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between
+from discreet.query.plan import Asked
+from discreet.query.request import WEIGHT
+from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.quantile_tree import QuantileTree
+from discreet.statistics.rank_interval import RankInterval
+from discreet.statistics.ranked import Integers, Ranked
+
+_BITS = 19
+_BITS_OF_SEVERAL = 16
+_MOST_PIECES, _MOST_ENTRIES = 256, 1 << 23
+_HELD = 0.95  # the confidence for which an interval is bought
+
+
+@dataclass(frozen=True)
+class QuantilesOfGroups(Measure):
+    """MEDIAN(x) and QUANTILE(x, level): one level with two more ranks around it, or several levels without.
+
+    Privacy. Every group makes its choice by ranks as `RankInterval` or `QuantileTree` do for persons whose rows weigh
+        up to c, c the weight of a unit in all groups together. All groups together cost what one costs.
+        Proof: a unit whose rows weigh w_g in group g moves the rank distances there by at most w_g / c of what the
+        choice is priced for, so the losses in that group span at most the share w_g / c of the choice's range e. Groups
+        choose independently of each other, and the w_g add up to c at most: the spans add up to e. Under change-one
+        rows of weight r_g leave and rows of weight s_g come; with several groups the price is taken for 2 c, since r_g
+        + s_g add up to 2 c at most and r_g and s_g move distances by at most max(level, 1 - level) each. Several levels
+        divide the weight W at a position into P pieces of floor((W + i) / P), i = 0 .. P - 1, told apart by random bits
+        that do not depend on the rows: no piece falls when W grows, and they add up to W, so a unit moves the pieces
+        together by what it moves W.
+    Accuracy. One level: with confidence 95 % no quantile of the weighted rows at this level lies outside the interval.
+        Several levels: the interval is the range; ask for one at a time to buy narrower ones.
+    """
+
+    asked: tuple[Asked, ...]
+    bounding: Bounding
+    argument: Expression
+    scale: FixedPoint
+    levels: tuple[Fraction, ...]  # distinct, increasing
+
+    @property
+    def entries(self) -> int:
+        """Value, low and high of one level, or one position a level."""
+        return 3 if len(self.levels) == 1 else len(self.levels)
+
+    def mechanism(self, spend: Spend) -> RankInterval | QuantileTree:
+        """Return the choice that every group makes."""
+        asked: dict[str, Any] = {
+            "relation": self.bounding.relation,
+            "steps": self.scale.steps,
+            "epsilon": spend.epsilon,
+            "rho": spend.rho,
+            "contribution": self._contribution,
+        }
+        if len(self.levels) == 1:
+            return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
+        return QuantileTree(levels=self.levels, **asked)
+
+    @property
+    def _contribution(self) -> int:
+        """The weight, in rows, that the choices are priced for."""
+        twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
+        return self.bounding.contribution * (2 if twice else 1)
+
+    def release(self, groups: Sequence[tuple[Any, Any]], spend: Spend) -> list[list[int]]:
+        """Choose in every group, given its occupied positions and their weights; private until here."""
+        choice = self.mechanism(spend)
+        heavier = WEIGHT // self.bounding.unit
+        chosen: list[tuple[int, ...]] = []
+        for positions, weights in groups:
+            places, weight = np.asarray(positions, dtype=np.int64), np.asarray(weights, dtype=np.int64) * heavier
+            if isinstance(choice, RankInterval):
+                chosen.append(choice(Ranked.of(places, steps=self.scale.steps, weights=weight)))
+            else:
+                chosen.append(choice(divided(places, weight, pieces(self.scale.steps))))
+        return [[int(one[entry]) for one in chosen] for entry in range(self.entries)]
+
+    def values(self, released: Released) -> list[list[Number]]:
+        """Return the chosen values."""
+        return [[self._value(one) for one in released[self._entry(asked)]] for asked in self.asked]
+
+    def _entry(self, asked: Asked) -> int:
+        return 0 if len(self.levels) == 1 else self.levels.index(asked.level or Fraction(0))
+
+    def _value(self, position: int) -> Number:
+        exact = self.scale.value(min(max(position, 0), self.scale.steps))
+        return int(exact) if self.scale.grid == 1 else float(exact)
+
+    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
+        """Return the values with the interval that was bought: it does not shrink with the confidence."""
+        bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
+        half = Fraction(0) if self.scale.grid == 1 else self.scale.grid / 2
+        found = []
+        for asked in self.asked:
+            rows: list[Estimated] = []
+            for group in zip(*released, strict=True):
+                value = self._value(group[self._entry(asked)])
+                low, high = bottom, top
+                if len(self.levels) == 1 and confidence <= _HELD:
+                    low = max(self.scale.value(max(min(group), 0)) - half, bottom)
+                    high = min(self.scale.value(min(max(group), self.scale.steps)) + half, top)
+                rows.append((value, round_down(low), round_up(high)))
+            found.append(rows)
+        return found
+
+    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002
+        """Return nothing: a quantile is off in rank, not in value."""
+        return [None] * len(self.asked)
+
+    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+        """Return nothing: how far a rank is in value depends on the data."""
+        return [None] * len(self.asked)
+
+    def rank_error(self, spend: Spend, confidence: float) -> float | None:
+        """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
+        choice = self.mechanism(spend)
+        return choice.value.error(confidence) if isinstance(choice, RankInterval) else None
+
+    def words(self, spend: Spend) -> str:
+        """Say what is released."""
+        count = len(self.levels)
+        what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
+        return f"{what}, by the exponential mechanism on ranks: {self.mechanism(spend).guarantee!r}"
+
+
+def pieces(steps: int) -> int:
+    """Return into how many pieces the weight of a position is divided: a public number, as many as memory allows."""
+    return max(1, min(_MOST_PIECES, _MOST_ENTRIES // (steps + 1)))
+
+
+def divided(positions: Integers, weights: Integers, count: int) -> tuple[Integers, Integers]:
+    """Return every position `count` times, with pieces of its weight that add up to it."""
+    extra = np.arange(count, dtype=np.int64)
+    return np.repeat(positions, count), ((weights[:, None] + extra[None, :]) // count).ravel()
+
+
+def quantiles(asked: tuple[Asked, ...], bounding: Bounding) -> QuantilesOfGroups:
+    """Return the measure of all quantiles that were asked of one argument."""
+    first = asked[0]
+    if first.argument is None or first.bounds is None:
+        raise AssertionError("a quantile has an argument and bounds")
+    levels = tuple(sorted({one.level for one in asked if one.level is not None}))
+    bits = _BITS if len(levels) == 1 else _BITS_OF_SEVERAL
+    scale = grid_between(first.bounds, first.argument, bits=bits)
+    return QuantilesOfGroups(asked, bounding, first.argument, scale, levels)

@@ -1,0 +1,39 @@
+"""Where the private tables of a policy are: what kind of source a path is, seen from names alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from discreet.query.policy import Source, SourceKind
+
+_ENDINGS = {".parquet": SourceKind.PARQUET, ".csv": SourceKind.CSV}
+_REMEDY = "Write the path of a DuckDB file, of a folder of Parquet files or of a folder of CSV files"
+
+
+def find_source(written: str, folder: Path) -> Source | str:
+    """Return the source a path stands for, relative to a folder, or words for why it is none; no content is read."""
+    path = folder / written
+    try:
+        if path.is_file():
+            if path.suffix.lower() in _ENDINGS:
+                return f"is one {path.suffix.lower()[1:]} file, and a table is a file in a folder. Write the folder"
+            return Source(SourceKind.DUCKDB, path)
+        if path.is_dir():
+            return _of_folder(path)
+    except (OSError, ValueError):
+        return f"cannot be looked up. {_REMEDY}"
+    return f"there is no such file or folder beside the policy file. {_REMEDY}"
+
+
+def _of_folder(path: Path) -> Source | str:
+    """Look at the names in a folder and in the folders in it."""
+    kinds = set()
+    for entry in os.scandir(path):
+        inner = list(os.scandir(entry.path)) if entry.is_dir() else [entry]
+        kinds |= {_ENDINGS[ending] for one in inner if (ending := Path(one.name).suffix.lower()) in _ENDINGS}
+    if len(kinds) == 1:
+        return Source(kinds.pop(), path)
+    if kinds:
+        return "is a folder with both Parquet and CSV files. Keep one kind in it"
+    return f"is a folder without a .parquet or .csv file. {_REMEDY}"

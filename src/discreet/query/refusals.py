@@ -1,0 +1,265 @@
+"""What is refused and why: for each construct the reason and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ROWS = "Rows are never shown: ask for COUNT(*), SUM, AVG, MEDIAN or QUANTILE of them."
+_SELECTS = "shows the value of one person. Ask for a statistic that many people share, such as MEDIAN(x) or COUNT(*)."
+_EXTREME = (
+    "shows the value of one person, the most unusual one. Write QUANTILE(x, 0.01) for a low value and "
+    "QUANTILE(x, 0.99) for a high one."
+)
+_VOLATILE = "differs from call to call. Write the value itself, such as DATE '2024-01-01'."
+_STATEMENT = "is not a question about the data. Only SELECT is answered."
+_SET = "is not understood. Ask the SELECTs one by one."
+_ROWS_OF = "makes rows that belong to nobody. Name a table of the policy in FROM."
+_SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
+_SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
+_TEXT_MATCH = "is not understood: use LIKE with % and _, or LOWER(x) LIKE ..."
+_NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
+_WINDOW = "looks at other people's rows. Use GROUP BY and aggregates."
+_GROUPINGS = "is not understood. Ask one query for each grouping."
+_ZONE = "is not understood: times have no time zone here. Use TIMESTAMP."
+
+UNDERSTOOD = (
+    "Understood are ABS, BIN, BIT_COUNT, CEIL, CLAMP, COALESCE, CONCAT, DATEDIFF, DATE_TRUNC, DAY, EXP, FLOOR, "
+    "GREATEST, HOUR, IF, ISODOW, LEAST, LENGTH, LN, LOG10, LOWER, MINUTE, MONTH, NULLIF, POWER, QUARTER, ROUND, "
+    "SIGN, SQRT, SUBSTRING, TRIM, UPPER, XOR, YEAR and the aggregates COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, "
+    "QUANTILE."
+)
+
+_REASONS: dict[str, str] = {
+    "Select.hint": "Hints are not understood: leave them out.",
+    "Select.distinct": "SELECT DISTINCT is not understood: the groups of GROUP BY are distinct already; leave it out.",
+    "Select.into": f"SELECT INTO {_STATEMENT}",
+    "Select.laterals": "LATERAL is not understood. Compute the expression in a subquery in FROM.",
+    "Select.qualify": f"QUALIFY {_WINDOW}",
+    "Select.windows": f"WINDOW {_WINDOW}",
+    "Select.offset": "OFFSET is not understood: ask for more rows with LIMIT and leave out the first ones.",
+    "Select.sample": f"SAMPLE {_SAMPLING}",
+    "Select.locks": "FOR UPDATE is not understood: queries change nothing. Leave it out.",
+    "Select.pivots": "PIVOT is not understood. Write one aggregate with FILTER (WHERE ...) for each column.",
+    "Select.kind": "SELECT AS STRUCT or VALUE is not understood. List the columns.",
+    "Table.sample": f"TABLESAMPLE {_SAMPLING}",
+    "Table.pivots": "PIVOT is not understood. Write one aggregate with FILTER (WHERE ...) for each column.",
+    "Table.when": "AT (VERSION or TIMESTAMP) is not understood: the policy names the version of the data.",
+    "Table.db": "Names with a schema or a database are not understood. Write the bare name of a table of the policy.",
+    "Table.catalog": "Names with a database are not understood. Write the bare name of a table of the policy.",
+    "Table.joins": "Joins in brackets are not understood. Write FROM table JOIN public_table ON ... without brackets.",
+    "Table.laterals": "LATERAL is not understood. Compute the expression in a subquery in FROM.",
+    "Subquery.sample": f"TABLESAMPLE {_SAMPLING}",
+    "Subquery.pivots": "PIVOT is not understood. Write one aggregate with FILTER (WHERE ...) for each column.",
+    "Subquery.limit": "LIMIT outside of brackets is not understood. Write it inside the SELECT.",
+    "Subquery.order": "ORDER BY outside of brackets is not understood. Write it inside the SELECT.",
+    "Subquery.with": "WITH outside of brackets is not understood. Write it inside, before the SELECT.",
+    "Join.match_condition": "ASOF joins compare rows with other rows. Join a public table on an equality.",
+    "With.recursive": "Recursive CTEs are not understood. Write the steps as one expression.",
+    "With.search": "Recursive CTEs are not understood. Write the steps as one expression.",
+    "CTE.key_expressions": "Recursive CTEs are not understood. Write the steps as one expression.",
+    "TableAlias.columns": "Renaming columns after a table is not understood. Write AS behind each column in SELECT.",
+    "Group.rollup": f"ROLLUP {_GROUPINGS}",
+    "Group.cube": f"CUBE {_GROUPINGS}",
+    "Group.grouping_sets": f"GROUPING SETS {_GROUPINGS}",
+    "Group.all": "GROUP BY ALL is not understood. Name the columns, or their positions: GROUP BY 1, 2.",
+    "Group.totals": f"WITH TOTALS {_GROUPINGS}",
+    "Ordered.with_fill": "WITH FILL is not understood: leave it out.",
+    "Ordered.nulls_first": "NULLS FIRST is not understood: NULL comes last. Leave it out.",
+    "Limit.limit_options": "LIMIT in percent or with ties is not understood. Write a number of rows: LIMIT 10.",
+    "Limit.offset": "OFFSET is not understood: ask for more rows with LIMIT and leave out the first ones.",
+    "Limit.expressions": "LIMIT BY is not understood. Write a number of rows: LIMIT 10.",
+    "Between.symmetric": "BETWEEN SYMMETRIC is not understood. Write the smaller end first: BETWEEN 1 AND 2.",
+    "In.query": f"IN (SELECT ...) {_SUBQUERY}",
+    "In.field": "IN takes a list in brackets. Write x IN (1, 2, 3).",
+    "In.unnest": f"IN UNNEST {_SUBQUERY}",
+    "Star.except": "* EXCLUDE is not understood. List the columns.",
+    "Star.replace": "* REPLACE is not understood. List the columns.",
+    "Star.rename": "* RENAME is not understood. List the columns.",
+    "Column.db": "Names with a schema are not understood. Write column or table.column.",
+    "Column.catalog": "Names with a schema are not understood. Write column or table.column.",
+    "Trim.position": "LTRIM and RTRIM are not understood. Write TRIM(x).",
+    "Trim.expression": "TRIM of other signs than spaces is not understood. Write TRIM(x).",
+    "Count.expressions": "COUNT takes one argument. Write COUNT(*) or COUNT(x).",
+    "Union": f"UNION {_SET}",
+    "Intersect": f"INTERSECT {_SET}",
+    "Except": f"EXCEPT {_SET}",
+    "Command": f"This statement {_STATEMENT}",
+    "Min": f"MIN {_EXTREME}",
+    "Max": f"MAX {_EXTREME}",
+    "First": f"FIRST {_SELECTS}",
+    "Last": f"LAST {_SELECTS}",
+    "FirstValue": f"FIRST_VALUE {_SELECTS}",
+    "LastValue": f"LAST_VALUE {_SELECTS}",
+    "NthValue": f"NTH_VALUE {_SELECTS}",
+    "AnyValue": f"ANY_VALUE {_SELECTS}",
+    "IgnoreNulls": f"This aggregate {_SELECTS}",
+    "RespectNulls": f"This aggregate {_SELECTS}",
+    "ArgMin": f"ARG_MIN {_SELECTS}",
+    "ArgMax": f"ARG_MAX {_SELECTS}",
+    "ArrayAgg": f"LIST {_SELECTS}",
+    "GroupConcat": f"STRING_AGG {_SELECTS}",
+    "Mode": "MODE shows a value that few may have. Write COUNT(*) with GROUP BY x and ORDER BY the count.",
+    "ApproxDistinct": "APPROX_COUNT_DISTINCT is not understood. Only people are counted: COUNT(DISTINCT unit).",
+    "BitwiseAndAgg": f"BIT_AND of rows {_SELECTS}",
+    "BitwiseOrAgg": f"BIT_OR of rows {_SELECTS}",
+    "BitwiseXorAgg": f"BIT_XOR of rows {_SELECTS}",
+    "LogicalAnd": "BOOL_AND shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
+    "LogicalOr": "BOOL_OR shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
+    "Corr": "CORR is not understood. Ask for AVG(x), AVG(y), AVG(x * y) and the STDDEVs, and compute it from them.",
+    "CovarPop": "COVAR_POP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
+    "CovarSamp": "COVAR_SAMP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
+    "Window": f"OVER {_WINDOW}",
+    "RowNumber": f"ROW_NUMBER {_WINDOW}",
+    "Rand": f"RANDOM {_VOLATILE}",
+    "Uuid": f"UUID {_VOLATILE}",
+    "CurrentDate": f"CURRENT_DATE {_VOLATILE}",
+    "CurrentTime": f"CURRENT_TIME {_VOLATILE}",
+    "CurrentTimestamp": f"The current time {_VOLATILE}",
+    "CurrentDatetime": f"The current time {_VOLATILE}",
+    "Localtime": f"LOCALTIME {_VOLATILE}",
+    "Localtimestamp": f"LOCALTIMESTAMP {_VOLATILE}",
+    "CurrentUser": "CURRENT_USER is not a column of the data. Name a column.",
+    "SessionUser": "SESSION_USER is not a column of the data. Name a column.",
+    "CurrentSchema": "CURRENT_SCHEMA is not a column of the data. Name a column.",
+    "CurrentDatabase": "CURRENT_DATABASE is not a column of the data. Name a column.",
+    "CurrentCatalog": "CURRENT_CATALOG is not a column of the data. Name a column.",
+    "Placeholder": "Parameters ($1, ?, :name) are not understood. Write the value itself.",
+    "Parameter": "Parameters ($1, ?, :name) are not understood. Write the value itself.",
+    "SessionParameter": "Settings of the database cannot be read. Write the value itself.",
+    "Exists": f"EXISTS {_SUBQUERY}",
+    "Any": f"ANY {_SUBQUERY}",
+    "All": f"ALL {_SUBQUERY}",
+    "Subquery": f"A subquery as a value {_SUBQUERY}",
+    "Select": f"A subquery as a value {_SUBQUERY}",
+    "ILike": "ILIKE is not understood. Write LOWER(x) LIKE 'pattern'.",
+    "SimilarTo": f"SIMILAR TO {_TEXT_MATCH}",
+    "RegexpLike": f"Matching by regular expression {_TEXT_MATCH}",
+    "RegexpILike": f"Matching by regular expression {_TEXT_MATCH}",
+    "RegexpFullMatch": f"Matching by regular expression {_TEXT_MATCH}",
+    "RegexpExtract": f"Matching by regular expression {_TEXT_MATCH}",
+    "RegexpReplace": f"Matching by regular expression {_TEXT_MATCH}",
+    "Glob": f"GLOB {_TEXT_MATCH}",
+    "Escape": "LIKE ... ESCAPE is not understood: % and _ always stand for other signs.",
+    "Lambda": "Functions of functions (x -> ...) are not understood. Write the expression itself.",
+    "JSONExtract": f"JSON {_NESTED_TYPES}",
+    "JSONExtractScalar": f"JSON {_NESTED_TYPES}",
+    "Array": f"An array {_NESTED_TYPES}",
+    "List": f"A list {_NESTED_TYPES}",
+    "Struct": f"A struct {_NESTED_TYPES}",
+    "Map": f"A map {_NESTED_TYPES}",
+    "ToMap": f"A map {_NESTED_TYPES}",
+    "Bracket": f"A position in brackets {_NESTED_TYPES}",
+    "Dot": "Names of more than two parts are not understood. Write column or table.column.",
+    "Tuple": "A list in brackets is not a value. Write its parts one by one.",
+    "Columns": "COLUMNS(...) is not understood. List the columns.",
+    "Star": "* stands for columns only in a SELECT of rows, in FROM or WITH. List what is asked.",
+    "Unnest": f"UNNEST {_ROWS_OF}",
+    "Explode": f"UNNEST {_ROWS_OF}",
+    "GenerateSeries": f"GENERATE_SERIES {_ROWS_OF}",
+    "ExplodingGenerateSeries": f"GENERATE_SERIES {_ROWS_OF}",
+    "Values": f"VALUES {_ROWS_OF}",
+    "Lateral": "LATERAL is not understood. Compute the expression in a subquery in FROM.",
+    "Collate": "COLLATE is not understood. Compare LOWER(x).",
+    "AtTimeZone": f"AT TIME ZONE {_ZONE}",
+    "Second": "SECOND is not understood. The finest parts of a time are HOUR and MINUTE.",
+    "DayOfWeek": "DAYOFWEEK differs between databases. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
+    "Week": "WEEK is not understood. Write DATE_TRUNC('week', x).",
+    "WeekOfYear": "WEEK is not understood. Write DATE_TRUNC('week', x).",
+    "DayOfYear": "DAYOFYEAR is not understood. Write DATEDIFF('day', DATE_TRUNC('year', x), x).",
+    "Dayname": "DAYNAME is not understood. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
+    "Monthname": "MONTHNAME is not understood. Write MONTH(x).",
+    "Interval": "An INTERVAL can only be added to a date, and counts days or weeks: d + INTERVAL 7 DAY.",
+    "StrPosition": "Positions in texts are not understood. Use LIKE '%...%'.",
+    "Contains": "CONTAINS is not understood. Use LIKE '%...%'.",
+    "StartsWith": "STARTS_WITH is not understood. Use LIKE '...%'.",
+    "EndsWith": "ENDS_WITH is not understood. Use LIKE '%...'.",
+    "Right": "RIGHT is not understood. Use SUBSTRING(x, first, length), or LIKE '%...'.",
+    "SplitPart": "SPLIT_PART is not understood. Use SUBSTRING(x, first, length), or LIKE.",
+    "Try": "TRY is not needed: where a database would fail, the result is NULL. Leave it out.",
+    "ByteString": "Texts with escapes (E'...') are not understood. Write the text between plain quotes.",
+    "RawString": "Raw texts are not understood. Write the text between plain quotes.",
+    "UnicodeString": "Texts with escapes are not understood. Write the text between plain quotes.",
+    "HexString": "Bytes are not understood. Write the number in decimal.",
+    "BitString": "Bits are not understood. Write the number in decimal.",
+    "PropertyEQ": "Named arguments are not understood. Leave out the name.",
+    "Kwarg": "Named arguments are not understood. Leave out the name.",
+    "PositionalColumn": "#1 is not understood. Write the name of the column.",
+    "Grouping": f"GROUPING {_GROUPINGS}",
+    "Distinct": "DISTINCT is understood in COUNT(DISTINCT unit) alone. Leave it out.",
+    "Order": "ORDER BY inside an aggregate is not understood. Leave it out.",
+    "Xor": "XOR between conditions is not understood. Write a <> b; XOR(a, b) works on the bits of integers.",
+}
+
+_STATEMENTS: dict[str, str] = {
+    name: f"{words} {_STATEMENT}"
+    for name, words in {
+        "Insert": "INSERT",
+        "Update": "UPDATE",
+        "Delete": "DELETE",
+        "Merge": "MERGE",
+        "Create": "CREATE",
+        "Drop": "DROP",
+        "Alter": "ALTER",
+        "TruncateTable": "TRUNCATE",
+        "Copy": "COPY",
+        "Attach": "ATTACH",
+        "Detach": "DETACH",
+        "Install": "INSTALL",
+        "Pragma": "PRAGMA",
+        "Set": "SET",
+        "Show": "SHOW",
+        "Describe": "DESCRIBE",
+        "Summarize": "SUMMARIZE",
+        "Use": "USE",
+        "Transaction": "BEGIN",
+        "Commit": "COMMIT",
+        "Rollback": "ROLLBACK",
+        "Kill": "KILL",
+        "Analyze": "ANALYZE",
+        "Comment": "COMMENT",
+        "Grant": "GRANT",
+        "Revoke": "REVOKE",
+        "Cache": "CACHE",
+        "Execute": "EXECUTE",
+        "Export": "EXPORT",
+    }.items()
+}
+
+FUNCTIONS: dict[str, str] = {
+    "NOW": _REASONS["CurrentTimestamp"],
+    "TODAY": f"TODAY {_VOLATILE}",
+    "GET_CURRENT_TIMESTAMP": _REASONS["CurrentTimestamp"],
+    "TRANSACTION_TIMESTAMP": _REASONS["CurrentTimestamp"],
+    "GEN_RANDOM_UUID": f"UUID {_VOLATILE}",
+    "SETSEED": f"SETSEED {_VOLATILE}",
+    "NEXTVAL": f"NEXTVAL {_VOLATILE}",
+    "CURRVAL": f"CURRVAL {_VOLATILE}",
+    "GETENV": f"GETENV {_VOLATILE}",
+    "GETVARIABLE": f"GETVARIABLE {_VOLATILE}",
+    "CURRENT_SETTING": f"CURRENT_SETTING {_VOLATILE}",
+    "VERSION": f"VERSION {_VOLATILE}",
+    "TXID_CURRENT": f"TXID_CURRENT {_VOLATILE}",
+    "WEEKDAY": "WEEKDAY differs between databases. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
+    "PRODUCT": "PRODUCT is not understood: one person can change it at will. Write EXP(SUM(LN(CLAMP(x, 1, 10)))).",
+    "ENTROPY": "ENTROPY is not understood. Ask for COUNT(*) by group and compute it from them.",
+    "HISTOGRAM": "HISTOGRAM is not understood. Write COUNT(*) with GROUP BY BIN(x, width).",
+    "FAVG": "FAVG is not understood. Write AVG(x).",
+    "FSUM": "FSUM is not understood. Write SUM(x).",
+    "RESERVOIR_QUANTILE": "RESERVOIR_QUANTILE is not understood. Write QUANTILE(x, 0.5).",
+    "READ_TEXT": "Files cannot be read in a query. Name a table of the policy.",
+    "READ_BLOB": "Files cannot be read in a query. Name a table of the policy.",
+}
+
+
+def reason(kind: str, otherwise: str) -> str:
+    """Return the words for a kind of node or for an argument of one, or other words."""
+    return _REASONS.get(kind, otherwise)
+
+
+def statement_reason(tree: Any) -> str:
+    """Return why a statement that is no SELECT is not answered."""
+    name = type(tree).__name__
+    if name == "Command":
+        word = "".join(sign for sign in str(tree.this) if sign.isalpha())[:20].upper()
+        return f"{word or 'This statement'} {_STATEMENT}"
+    return _STATEMENTS.get(name) or _REASONS.get(name) or f"This statement {_STATEMENT}"

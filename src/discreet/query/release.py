@@ -1,0 +1,257 @@
+"""A priced query: everything settled before any data is read, and the one function that reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.privacy import Guarantee, Relation
+from discreet.query.bounding import Bounding, choose
+from discreet.query.canonical import canonical
+from discreet.query.expression import Value
+from discreet.query.key_text import key_from_text, key_to_text
+from discreet.query.measures.measure import Additive, Measure, Spend
+from discreet.query.measures.plan_measures import Place, measures
+from discreet.query.measures.quantile import QuantilesOfGroups
+from discreet.query.measures.selected import SelectedKeys
+from discreet.query.plan import Asked, MeasureKind, Query
+from discreet.query.policy import Policy, TablePolicy
+from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
+from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
+
+_MOST_GROUPS = 1_000_000
+_NORMAL = 3.0  # about the half-width of one noise at 95 %, in its scale
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class PricedQuery:
+    """A query with its bounding, its noise and its price: public, and settled without a look at the data.
+
+    Privacy. `release` keeps `guarantee`.
+        Proof: the parts of the price add up to it; every measure keeps its part (see the measures); sums and choices
+        are asked of rows bounded as `bounding` says, and private keys are selected first, at their own part, the other
+        measures being asked of the selected keys only. Composition is adaptive addition in the notion of the budget.
+    """
+
+    query: Query
+    bounding: Bounding
+    payment: Payment
+    measures: tuple[Measure, ...]
+    places: Mapping[str, Place]
+    selection: SelectedKeys | None
+    spends: tuple[Spend, ...]  # one for each measure
+    selection_spend: Spend | None
+    version: str
+    bounded: str | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole release keeps."""
+        return self.payment.guarantee
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation and declared data version."""
+        parts = [
+            _FORMAT,
+            canonical(self.query),
+            repr(self.bounding.form),
+            repr(self.bounding.relation),
+            self.bounded,
+            self.payment.noise.value,
+            str(self.payment.amount),
+            str(self.payment.delta),
+            self.version,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def request(self) -> Request:
+        """Return what the engine is asked for all sums."""
+        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
+        if self.selection is not None:
+            cells = [Units(), *cells]
+        unique = tuple(dict.fromkeys(cells))
+        aggregation = self.query.aggregation
+        return Request(aggregation.source, aggregation.keys, self.bounding.form, unique, self.bounded)
+
+    def histogram_requests(self) -> list[HistogramRequest]:
+        """Return what the engine is asked for quantiles, one request for each argument."""
+        aggregation = self.query.aggregation
+        return [
+            HistogramRequest(
+                aggregation.source, aggregation.keys, self.bounding.form, one.argument, one.scale, self.bounded
+            )
+            for one in self.measures
+            if isinstance(one, QuantilesOfGroups)
+        ]
+
+    def release(self, engine: Engine) -> ReleasedTable:
+        """Read the data, add the noise, forget the data: the only road from rows to an answer."""
+        request = self.request()
+        sums = engine.run(request) if request.cells else Sums([], [])
+        histograms = [engine.histogram(one) for one in self.histogram_requests()]
+        keys, first = self._keys(request, sums)
+        place = {key: index for index, key in enumerate(sums.keys)}
+        released: list[list[list[int]]] = []
+        waiting = iter(histograms)
+        for measure, spend in zip(self.measures, self.spends, strict=True):
+            if isinstance(measure, SelectedKeys):
+                released.append([first])
+            elif isinstance(measure, QuantilesOfGroups):
+                found = next(waiting)
+                released.append(measure.release([found.get(key, ((), ())) for key in keys], spend))
+            elif isinstance(measure, Additive):
+                columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
+                vectors = [[column[place[key]] if key in place else 0 for key in keys] for column in columns]
+                released.append(measure.release(vectors, spend))
+        return ReleasedTable(tuple(keys), tuple(tuple(map(tuple, one)) for one in released))
+
+    def _keys(self, request: Request, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
+        """Return the groups of the answer: all of a public domain, or those selected with their noisy units."""
+        aggregation = self.query.aggregation
+        if self.selection is None or self.selection_spend is None:
+            return list(itertools.product(*(key.domain or () for key in aggregation.keys))), []
+        units = sums.cells[request.cells.index(Units())]
+        domains = [None if key.domain is None else set(key.domain) for key in aggregation.keys]
+        counts = {
+            key_to_text(key): count
+            for key, count in zip(sums.keys, units, strict=True)
+            if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
+        }
+        named = self.selection.release(counts, self.selection_spend)
+        types = [key.expression.type for key in aggregation.keys]
+        return [key_from_text(text, types) for text in named], list(named.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedTable:
+    """What was released: the groups, and for each measure its noisy integers. Public from here on."""
+
+    keys: tuple[tuple[Value, ...], ...]
+    released: tuple[tuple[tuple[int, ...], ...], ...]
+
+    def to_json(self) -> str:
+        """Write it for the ledger."""
+        return json.dumps({"keys": [key_to_text(key) for key in self.keys], "released": self.released})
+
+    @classmethod
+    def from_json(cls, text: str, types: Sequence[Any]) -> ReleasedTable:
+        """Read it back, given the types of the keys."""
+        plain = json.loads(text)
+        keys = tuple(key_from_text(key, types) for key in plain["keys"])
+        return cls(keys, tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
+
+
+def priced(
+    query: Query,
+    policy: Policy,
+    price: Stated,
+    *,
+    people: int | None = None,
+    bounded: str | None = None,
+    bounded_rows: int | None = None,
+) -> PricedQuery:
+    """Settle everything about a query before its data is read: bounding, noise, the division of the price.
+
+    `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
+    """
+    aggregation = query.aggregation
+    table = policy.tables[aggregation.table]
+    _check_size(query)
+    noise = noise_of(policy.budget, price)
+    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows)
+    where = bounded if bounded_rows is not None else None
+
+    def at(settled: Stated) -> PricedQuery:
+        paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
+        return _divide(query, bounding, paid, policy.version, where)
+
+    if price.error is None:
+        return at(price)
+    return at(_settled(at, price, people, table, rho=noise.name == "GAUSSIAN"))
+
+
+def _settled(at: Any, price: Stated, people: int | None, table: TablePolicy, *, rho: bool) -> Stated:  # noqa: ARG001
+    """Return the cheapest price whose predicted half-widths are all within the error asked for."""
+
+    def with_amount(amount: Fraction) -> Stated:
+        return Stated(rho=amount, delta=price.delta) if rho else Stated(epsilon=amount, delta=price.delta)
+
+    def width(amount: Fraction) -> float:
+        made: PricedQuery = at(with_amount(amount))
+        found = []
+        for measure, spend in zip(made.measures, made.spends, strict=True):
+            for asked, one in zip(measure.asked, measure.width(spend, 0.95, people), strict=False):
+                if one is None:
+                    raise _no_width(asked)
+                found.append(one)
+        return max(found)
+
+    if price.error is None:
+        raise AssertionError("only error= is searched for")
+    return with_amount(cheapest(width, price.error))
+
+
+def _no_width(asked: Asked) -> ParameterError:
+    if asked.kind is MeasureKind.QUANTILE:
+        return ParameterError(
+            f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
+            "rho=. Nothing was spent.",
+            parameter="error",
+        )
+    return ParameterError(
+        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state people=, "
+        "about how many there are. Nothing was spent.",
+        parameter="people",
+    )
+
+
+def _divide(query: Query, bounding: Bounding, paid: Payment, version: str, bounded: str | None) -> PricedQuery:
+    """Divide the price over the measures and the selection of keys."""
+    aggregation = query.aggregation
+    private = not aggregation.public
+    asked = aggregation.asked
+    counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
+    rest = tuple(one for one in asked if one not in counts) if private else asked
+    made, places = measures(rest, bounding, paid.noise)
+    selection = None
+    if private:
+        selection = SelectedKeys(counts, bounding, paid.delta)
+        made = (*made, selection)
+        places = {**places, **{one.name: (len(made) - 1, 0) for one in counts}}
+    weights = [one.weight() if isinstance(one, SelectedKeys) else _NORMAL for one in made]
+    spends = tuple(paid.spend(part) for part in divided(paid.amount, weights, paid.noise))
+    return PricedQuery(
+        query=query,
+        bounding=bounding,
+        payment=paid,
+        measures=made,
+        places=places,
+        selection=selection,
+        spends=spends,
+        selection_spend=spends[-1] if private else None,
+        version=version,
+        bounded=bounded,
+    )
+
+
+def _check_size(query: Query) -> None:
+    """Refuse an answer of more groups than anybody reads; the number is public."""
+    size = 1
+    for key in query.aggregation.keys:
+        size *= len(key.domain) if key.domain is not None else 1
+    if size > _MOST_GROUPS:
+        raise UnsupportedSQL(
+            f"the public keys of this query make {size:,} groups, each of which would be answered; the most is "
+            f"{_MOST_GROUPS:,}. Group by fewer columns, or by bins. Nothing was spent."
+        )
+
+
+__all__ = ["PricedQuery", "Relation", "ReleasedTable", "priced"]

@@ -1,0 +1,32 @@
+"""A policy meets its source: the columns and types of the tables, read without a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.query.engines import engine_for
+from discreet.query.policy import Policy
+from discreet.query.policy_check import with_schema
+from discreet.query.request import Engine
+from discreet.query.types import Type
+
+
+def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tuple[Policy, Engine]:
+    """Return the policy with every column of its tables, and an engine over its source."""
+    first = engine_for(policy, frames)
+    try:
+        complete = with_schema(policy, schemas(policy, first))
+    finally:
+        first.close()
+    return complete, engine_for(complete, frames)
+
+
+def schemas(policy: Policy, engine: Engine) -> dict[str, Mapping[str, Type]]:
+    """Return the columns of every table of the source that the policy names."""
+    found = {}
+    for name in (*policy.tables, *policy.public):
+        columns = engine.schema(name) if engine.has(name) else None
+        if columns is not None:
+            found[name] = columns
+    return found

@@ -1,0 +1,428 @@
+"""A session: one analyst, one policy, one ledger; SQL in, private answers out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from discreet.errors import MissingParameter, NotCopyable, ParameterError, QueryFailed, UnknownName
+from discreet.laws.number import Number
+from discreet.ledger import Charge, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.ledger import Request as LedgerRequest
+from discreet.privacy import Guarantee
+from discreet.query.answer import Answer, Record
+from discreet.query.budget import Budget
+from discreet.query.canonical import written
+from discreet.query.engines import evaluate
+from discreet.query.explain import Explanation, explain
+from discreet.query.finish import finish
+from discreet.query.frames import policy_of_frames
+from discreet.query.plan import Query, Rows, Scan
+from discreet.query.policy import Policy, UnitIsRow
+from discreet.query.policy_file import read_policy
+from discreet.query.price import Stated, stated
+from discreet.query.read_query import read_query
+from discreet.query.release import PricedQuery, ReleasedTable, priced
+from discreet.query.request import Engine
+from discreet.query.schema import with_source
+from discreet.query.top import Top, top
+from discreet.query.types import Type
+from discreet.query.watch import Watch
+
+FAILED = (
+    "the engine gave no answer. Whether it does can depend on the data, so the price stays spent; ask again, at the "
+    "price of a new release, or tell the curator."
+)
+
+
+class Session:
+    """Ask SQL about private tables within a durable budget.
+
+    Privacy. All answers of all sessions over one ledger together keep the policy's budget for one unit of protection,
+        for analysts who choose each question in view of all earlier answers.
+        Proof: every answer is charged in the ledger before data is read, at the promise that `PricedQuery.release`
+        keeps; the ledger admits charges up to the budget (see `Ledger`). A stored answer handed out again is
+        post-processing. What fails after the charge stays charged.
+    """
+
+    def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
+        """Put the parts together; `open` and `from_frames` make them."""
+        if analyst not in policy.analysts:
+            names = ", ".join(policy.analysts)
+            raise UnknownName(
+                f"{analyst!r} is not among the analysts of the policy ({names}). The curator adds a line under "
+                "[analysts]."
+            )
+        self.policy, self.analyst = policy, analyst
+        self._engine, self._ledger = engine, ledger
+        self._bounded: dict[str, tuple[str, int]] = {}
+        self._last: Guarantee | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: str | Path, *, analyst: str) -> Self:
+        """Open the tables, the ledger and the policy of a policy file."""
+        policy, engine = with_source(read_policy(Path(path)))
+        return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
+
+    @classmethod
+    def from_frames(
+        cls,
+        *,
+        unit: str | Mapping[str, str],
+        budget: Guarantee,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        public: Mapping[str, Any] | None = None,
+        analyst: str = "analyst",
+        unit_name: str = "person",
+        ledger: str | Path | None = None,
+        lineage: str | None = None,
+        version: str = "1",
+        **frames: Any,
+    ) -> Self:
+        """Open a session on data frames: pandas, Polars or Arrow tables by name.
+
+        Args:
+            unit: the column that names the person, "row", or one of these for each table.
+            budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
+            rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
+            groups: at most so many groups of one unit count.
+            rows_per_group: with at most so many rows in each.
+            columns: what is public about columns, as in a policy: {"cost": {"min": 0, "max": 500}, "region":
+                {"values": ["north", "south"]}}; with several tables {"visits.cost": ...}.
+            public: frames that everybody may see, by name, each with the columns no two of its rows agree on:
+                {"regions": (frame, ["region"])}.
+            analyst: who asks, as the ledger writes it.
+            unit_name: the word for who is protected.
+            ledger: a file for the ledger; without one it lives and dies with the session.
+            lineage: names the people in the data for good; needed with `ledger`.
+            version: of the data, as declared.
+            frames: the private tables.
+        """
+        given = {
+            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "columns": columns, "public": public,
+            "analyst": analyst, "unit_name": unit_name, "ledger": ledger, "lineage": lineage, "version": version,
+        }  # fmt: skip
+        policy, engine = policy_of_frames(frames, unit=unit, budget=budget, **given)  # type: ignore[arg-type]
+        return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        people: int | None = None,
+        confidence: float = 0.95,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Explanation:
+        """Say what a query would cost and how exact it would be; reads no data and spends nothing.
+
+        `people` is about how many rows a group has, for the widths of means.
+        """
+        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
+        fits = self._ledger.fits(self.analyst, made.guarantee)
+        return explain(made, self._engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
+
+    def sql(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        people: int | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        idempotency: str | None = None,
+    ) -> Answer:
+        """Answer a query: charged first, then run, then noised, then stored. The same question again is free.
+
+        Args:
+            sql: one SELECT with aggregates.
+            epsilon: the price, alone or with `delta`.
+            delta: the chance of naming a rare key, where keys are not public.
+            rho: the price under a budget of zCDP.
+            share: the price as a part of the budget.
+            error: the half-width wanted at 95 %: the cheapest price for it.
+            people: about how many rows a group has, for `error=` of a mean.
+            bounds: ranges of columns that the policy does not state, such as {"cost": (0, 500)}.
+            keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
+            idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
+        """
+        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
+        found = self._obtain(made.guarantee, made.digest, written(made.query), _words(made), idempotency)
+        if isinstance(found, Stored):
+            return self._answer(made, self._read(made, found), found, sql, replayed=True)
+        released = self._released(made, found)
+        kept = self._ledger.store(found, released.to_json())
+        self._last = made.guarantee
+        return self._answer(made, released, kept, sql, replayed=False)
+
+    def top(
+        self,
+        sql: str,
+        *,
+        k: int,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+    ) -> Top:
+        """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price."""
+        price = stated(epsilon=epsilon, rho=rho, share=share)
+        made = self._priced(sql, price, bounds=bounds, keys=keys)
+        return top(self, made, k)
+
+    def watch(
+        self, threshold: Number, *, epsilon: Number | None = None, share: Number | None = None, hits: int = 1
+    ) -> Watch:
+        """Watch counts for one above a threshold, paying for hits only: the sparse vector technique.
+
+        The whole price is charged at the first question; see `Watch`.
+        """
+        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits)
+
+    @contextmanager
+    def grant(
+        self, table: str, columns: Sequence[str], price: Guarantee, *, purpose: str = "grant"
+    ) -> Iterator[Mapping[str, Any]]:
+        """Hand rows to a mechanism that keeps a promise: charged first, recorded, never shown.
+
+        The one door by which other rooms reach rows. The caller owes the promise `price`: what leaves the block must
+        keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
+        """
+        rows = self._rows(table, columns)
+        if not isinstance(price, Guarantee):
+            raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
+        import secrets
+
+        promise = price.under(self.policy.relation)
+        charge = self._charge(promise, secrets.token_hex(32), f"{purpose}: {table} ({', '.join(columns)})", ())
+        yield self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
+        self._ledger.note(charge, "granted")
+
+    def bound(self, table: str) -> None:
+        """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
+
+        Worth it where many queries are expected: each then costs little more than a plain query.
+        """
+        stated_table = self._table(table)
+        if isinstance(stated_table.unit, UnitIsRow):
+            raise ParameterError(f"every row of {table} is a unit of its own: there is nothing to bound")
+        rows = stated_table.contributions.rows
+        if rows is None:
+            raise MissingParameter(
+                f"a bounded table needs rows = ... under [tables.{stated_table.name}]", parameter="rows"
+            )
+        with self._lock:
+            if stated_table.name not in self._bounded:
+                handle = self._engine.bound(stated_table.name, rows)
+                self._bounded[stated_table.name] = handle, rows
+
+    def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
+        """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
+        from discreet.query.rehearsal import rehearsal
+
+        with rehearsal(self.policy, rows=rows) as (policy, engine):
+            ledger = MemoryLedger(terms_of(policy))
+            return type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
+
+    @property
+    def budget(self) -> Budget:
+        """What was spent, what is left, and about how many more answers like the last one fit."""
+        more = None if self._last is None else self._ledger.fits(self.analyst, self._last)
+        return Budget(self._ledger.balance(self.analyst), self._last, more)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, for other parts of this room; what it returns is private."""
+        return self._engine
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger: everything that was asked of this data."""
+        return self._ledger
+
+    def tables(self) -> dict[str, dict[str, str]]:
+        """Return the tables and columns that can be asked about, with their types."""
+        private = {name: _types(table.columns) for name, table in self.policy.tables.items()}
+        return private | {name: _types(table.columns) for name, table in self.policy.public.items()}
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        """Use the session in a with block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def _priced(
+        self,
+        sql: str,
+        price: Stated,
+        *,
+        people: int | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+    ) -> PricedQuery:
+        """Read and price a query; no data is touched."""
+        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
+        handle, rows = self._bounded.get(query.aggregation.table, (None, None))
+        if handle is not None and _needs_groups(query):
+            handle, rows = None, None
+        return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
+
+    def _obtain(
+        self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
+    ) -> Charge | Stored:
+        return self._ledger.obtain(
+            LedgerRequest(
+                analyst=self.analyst,
+                price=price,
+                digest=digest,
+                description=description,
+                releases=releases,
+                idempotency=idempotency,
+            )
+        )
+
+    def _charge(self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...]) -> Charge:
+        """Charge a release that is never replayed."""
+        found = self._obtain(price, digest, description, releases)
+        if isinstance(found, Stored):
+            raise AssertionError("a fresh digest has no stored answer")
+        self._last = price
+        return found
+
+    def _released(self, made: PricedQuery, charge: Charge) -> ReleasedTable:
+        result: ReleasedTable = self._guarded(lambda: made.release(self._engine), charge)
+        return result
+
+    def _guarded(self, work: Any, charge: Charge) -> Any:
+        """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
+        try:
+            return work()
+        except Exception:  # noqa: S110  an engine's words may carry data, so none of them goes on
+            pass
+        self._ledger.note(charge, "failed")
+        raise QueryFailed(FAILED)
+
+    def once(
+        self, *, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], work: Callable[[], str]
+    ) -> tuple[str, Record]:
+        """Charge a release and run it, or return what was stored for the same digest. `work` keeps the price."""
+        found = self._obtain(price, digest, description, releases)
+        if isinstance(found, Stored):
+            return found.answer, Record(found.number, found.entry_hash, found.analyst, replayed=True)
+        kept = self._ledger.store(found, self._guarded(work, found))
+        self._last = price
+        return kept.answer, Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
+
+    def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
+        types = [key.expression.type for key in made.query.aggregation.keys]
+        return ReleasedTable.from_json(found.answer, types)
+
+    def _answer(self, made: PricedQuery, released: ReleasedTable, kept: Stored, sql: str, *, replayed: bool) -> Answer:
+        """Shape released integers into the table that was asked for."""
+        aggregation = made.query.aggregation
+        columns: dict[str, list[Any]] = {
+            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
+        }
+        types = {key.name: key.expression.type for key in aggregation.keys}
+        known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
+        for asked in aggregation.asked:
+            index, inner = made.places[asked.name]
+            columns[asked.name] = list(known[index][inner])
+            types[asked.name] = Type.REAL
+        finished = finish(columns, types, made.query.finish, evaluate)
+        record = Record(kept.number, kept.entry_hash, kept.analyst, replayed)
+        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
+
+    def _table(self, name: str) -> Any:
+        for one in self.policy.tables.values():
+            if one.name.lower() == str(name).lower():
+                return one
+        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
+
+    def _rows(self, table: str, columns: Sequence[str]) -> Rows:
+        known = self._table(table)
+        missing = [name for name in columns if name not in known.columns]
+        if missing:
+            raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
+        return Scan(known.name)
+
+    def __repr__(self) -> str:
+        """Show who asks whom; nothing of the data."""
+        return f"Session(analyst={self.analyst!r}, lineage={self.policy.lineage!r}, budget={self.policy.budget!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the budget in a notebook."""
+        return self.budget._repr_html_()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a session holds private data and spends a budget."""
+        raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
+
+
+def terms_of(policy: Policy) -> Terms:
+    """Return the terms under which a policy's ledger is opened."""
+    caps = {name: None if one.cap is None else one.cap.under(policy.relation) for name, one in policy.analysts.items()}
+    return Terms(
+        lineage=policy.lineage,
+        unit=policy.unit,
+        budget=policy.budget.under(policy.relation),
+        caps=caps,
+        shared_answers=policy.shared_answers,
+    )
+
+
+def open_ledger(policy: Policy) -> Ledger:
+    """Open the ledger that the policy names, or one in memory."""
+    if policy.ledger is None:
+        return MemoryLedger(terms_of(policy))
+    return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
+
+
+def _types(columns: Mapping[str, Any]) -> dict[str, str]:
+    return {name: column.type.value for name, column in columns.items()}
+
+
+def _words(made: PricedQuery) -> tuple[str, ...]:
+    """Return public words about what is released, for the ledger."""
+    return tuple(measure.words(spend) for measure, spend in zip(made.measures, made.spends, strict=True))
+
+
+def _needs_groups(query: Query) -> bool:
+    from discreet.query.plan import MeasureKind
+
+    units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
+    return units or not query.aggregation.public
+
+
+def _image(expression: Any, columns: Mapping[str, list[Any]]) -> list[Any]:
+    """Compute a key over public values, in an empty database."""
+    types = {column.name: column.type for column in expression.columns()}
+    return evaluate([expression], columns, types)[0]
+
+
+__all__ = ["Session"]
