@@ -15,6 +15,7 @@ import discreet as dp
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, plot_law
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.statistics.global_sensitivity import Query, sensitivity
+from tools.attack_figures import reconstruction
 from tools.key_figures import thresholded_histogram, truncated_geometric
 from tools.moment_figures import covariance_error, variance_error
 from tools.panels import styled
@@ -320,6 +321,7 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "composition": composition,
     "error-against-queries": error_against_queries,
     "price-curve": price_curve,
+    "reconstruction": reconstruction,
     "price-tradeoff": price_tradeoff,
 }
 ALSO_AS_PNG = {"one-answer"}

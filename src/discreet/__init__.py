@@ -1,8 +1,7 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet import errors, laws, mechanisms, privacy, randomness
 from discreet._version import __version__
@@ -46,11 +45,16 @@ from discreet.privacy import (
 )
 
 if TYPE_CHECKING:
-    from discreet import statistics
+    from discreet import attacks, ledger, query, statistics
+    from discreet.query import Answer, Session
+
+_LAZY_ROOMS = ("attacks", "ledger", "query", "statistics")
+_LAZY_NAMES = {"Answer": "discreet.query", "Session": "discreet.query"}
 
 __all__ = [
     "ZCDP",
     "AboveThreshold",
+    "Answer",
     "ApproxDP",
     "Batch",
     "Enclosure",
@@ -74,6 +78,7 @@ __all__ = [
     "RenyiDP",
     "Sampler",
     "Sensitivity",
+    "Session",
     "Split",
     "Target",
     "ThresholdedHistogram",
@@ -81,6 +86,7 @@ __all__ = [
     "TruncatedGeometric",
     "Verdict",
     "__version__",
+    "attacks",
     "audit",
     "calibrate",
     "compose",
@@ -88,17 +94,21 @@ __all__ = [
     "goodness_of_fit",
     "largest_count",
     "laws",
+    "ledger",
     "mechanisms",
     "privacy",
     "privacy_filter",
+    "query",
     "randomness",
     "statistics",
     "subsample",
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Load the room `statistics` when it is first asked for: `import discreet` stays quick."""
-    if name == "statistics":
-        return import_module("discreet.statistics")
+def __getattr__(name: str) -> Any:
+    """Load a large room when it is first asked for: `import discreet` stays quick."""
+    if name in _LAZY_ROOMS:
+        return import_module(f"discreet.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module 'discreet' has no attribute {name!r}")

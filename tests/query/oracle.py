@@ -74,13 +74,17 @@ def cast(value: Any, given: Type, wanted: Type) -> Any:
         return value
     if given is Type.TEXT:
         return _from_text(value, wanted)
-    if wanted is Type.TEXT:
-        return {True: "true", False: "false"}[value] if given is Type.BOOLEAN else str(value)
-    if wanted is Type.INTEGER:
-        return int(value) if given is Type.BOOLEAN else _whole(value, round)
-    if wanted is Type.REAL:
-        return float(value)
-    return datetime.combine(value, time()) if wanted is Type.TIMESTAMP else value.date()
+    conversions: Mapping[tuple[Type, Type], Callable[[Any], Any]] = {
+        (Type.BOOLEAN, Type.INTEGER): int,
+        (Type.BOOLEAN, Type.TEXT): lambda truth: "true" if truth else "false",
+        (Type.INTEGER, Type.REAL): float,
+        (Type.INTEGER, Type.TEXT): str,
+        (Type.REAL, Type.INTEGER): lambda number: _whole(number, round),
+        (Type.DATE, Type.TIMESTAMP): lambda day: datetime.combine(day, time()),
+        (Type.DATE, Type.TEXT): str,
+        (Type.TIMESTAMP, Type.DATE): datetime.date,
+    }
+    return conversions[given, wanted](value)
 
 
 def _from_text(text: str, wanted: Type) -> Any:

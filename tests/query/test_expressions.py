@@ -1,5 +1,6 @@
 """Each operation on a table of edge values, through DuckDB and through the oracle, and by hand where it matters."""
 
+# ruff: noqa: S608 - the statements here are made of our own text, which is what is being tested
 from __future__ import annotations
 
 import itertools
@@ -52,7 +53,7 @@ def every_call() -> list[Expression]:
     calls: list[Expression] = []
     for operation in Operation:
         for size in (1, 2, 3):
-            for kinds in itertools.product(Type, repeat=size):
+            for kinds in itertools.product(Type, repeat=size) if size < 3 else ((kind,) * 3 for kind in Type):
                 names = [(FIRST, SECOND, FIRST)[place][kind] for place, kind in enumerate(kinds)]
                 try:
                     arguments = [column(name, kind) for name, kind in zip(names, kinds, strict=True)]
@@ -95,11 +96,13 @@ def test_every_operation_on_all_pairs_of_edge_values_equals_the_oracle() -> None
     connection.execute(f"CREATE TABLE typed AS FROM {scan()}")
     met = set()
     for expression in every_call():
-        answers = connection.execute(f"SELECT {render(expression, NAMES)} FROM typed ORDER BY row").fetchall()
+        enough = max((len(VALUES[node.type]) + 1) ** 2 for node in expression.columns())
+        statement = f"SELECT {render(expression, NAMES)} FROM typed WHERE row < {enough} ORDER BY row"
+        answers = connection.execute(statement).fetchall()
         met.add(expression.operation)  # type: ignore[attr-defined]
-        for row, (got,) in zip(rows, answers, strict=True):
+        for row, (got,) in zip(rows[:enough], answers, strict=True):
             expected = oracle.evaluate(expression, row)
-            if expected is not None and met & set(INEXACT) and expression.operation in INEXACT:  # type: ignore[attr-defined]
+            if expected is not None and expression.operation in INEXACT:  # type: ignore[attr-defined]
                 assert math.isclose(got, expected, rel_tol=1e-12, abs_tol=0), expression
             else:
                 assert (got, type(got)) == (expected, type(expected)), expression

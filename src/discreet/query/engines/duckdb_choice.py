@@ -51,19 +51,22 @@ def key_code(texts: list[tuple[str, Type]]) -> str:
     return code
 
 
-def factor(code: str) -> str:
-    """Return the SQL text of the odd factor of a code, an integer: a permutation of the codes below 2^30, doubled.
+def start(code: str) -> str:
+    """Return the SQL text of the first half of a factor: a permutation of the codes below 2^30."""
+    return f"(({code}) & {CODE_MASK}) * {MULTIPLIERS[0]} & {CODE_MASK}"
+
+
+def unit_start(unit: str, kind: Type, salt: int) -> str:
+    """Return the SQL text of the first half of a unit's factor."""
+    return start(f"({whole(unit, kind)} & {CODE_MASK}) + {salt}")
+
+
+def factor(half: str) -> str:
+    """Return the SQL text of an odd factor from its first half: another permutation, doubled, and 1.
 
     The shift scatters neighbouring codes: without it the smallest products of consecutive ones would favour some.
     """
-    first, second = (f"({{}} * {multiplier} & {CODE_MASK})" for multiplier in MULTIPLIERS)
-    start = first.format(f"(({code}) & {CODE_MASK})")
-    return f"{second.format(f'xor({start}, {start} >> 15)')} * 2 + 1"
-
-
-def unit_factor(unit: str, kind: Type, salt: int) -> str:
-    """Return the SQL text of a unit's factor."""
-    return factor(f"({whole(unit, kind)} & {CODE_MASK}) + {salt}")
+    return f"(xor({half}, {half} >> 15) * {MULTIPLIERS[1]} & {CODE_MASK}) * 2 + 1"
 
 
 def hashed(unit: str, group: str) -> str:

@@ -196,17 +196,17 @@ def _powers(cell: Steps, name: str) -> list[Part]:
 
 
 def _source(tables: Tables, request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
-    """Return the rows with their keys; in the form Groups, rows outside the public domains are left out first."""
+    """Return the rows with their keys; where a unit's groups matter, rows outside the public domains are left out first."""
     kind = None if below.unit is None else unit_type(tables, table_of(request.source))
     unit = [] if below.unit is None else [f"{below.unit} AS unit"]
-    if isinstance(request.form, Groups):
+    if isinstance(request.form, Groups | NormWeights):
         made = coded(request.keys, below)
     else:
         made = Coded(below, native_keys(request.keys, below), None, ())
     names = [item.rpartition(" AS ")[2] for item in made.items]
     rows = made.block.select([*unit, *made.items, *items] or ["1"])
     types = [key.expression.type for key in request.keys]
-    return _Source(rows, names, kind, made.sizes, made.domains, types, " JOIN " not in rows)
+    return _Source(rows, names, kind, made.sizes, made.domains, types, "JOIN " not in rows)
 
 
 def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
@@ -270,22 +270,22 @@ def _groups(source: _Source, form: Groups, pair_sums: list[str], salt: int) -> _
         groups come first depends on no other unit's rows: the hash comes from unit and key, and of the codes, which
         may count all keys there are, only the order matters, the order of the keys.
     """
-    unit, sums = choice.unit_factor("unit", source.unit or Type.INTEGER, salt), [_name(text) for text in pair_sums]
-    queries = [("rows", source.rows)]
-    if source.sizes is not None:
-        keys, group, numbered = source.keys, choice.factor("code"), "pairs"
-        queries.append(("pairs", _pairs(["code"], pair_sums)))
-    else:
-        keys, group, numbered = source.keys, "factor", "pairs JOIN names USING (code)"
+    keys, sums, queries = source.keys, [_name(text) for text in pair_sums], [("rows", source.rows)]
+    group, pairs, numbered = choice.start("code"), "rows", "pairs"
+    if source.sizes is None:
         code = choice.key_code(list(zip(keys, source.key_types, strict=True)))
         order, listed = ", ".join(f"{key} NULLS LAST" for key in keys), ", ".join(keys)
-        names = f"SELECT *, row_number() OVER (ORDER BY {order}) AS code, {choice.factor(code)} AS factor\n"
+        names = f"SELECT *, row_number() OVER (ORDER BY {order}) AS code, {choice.start(code)} AS b\n"
         queries.append(("names", f"{names}FROM (SELECT DISTINCT {listed} FROM rows)"))
         same = " AND ".join(f"rows.{key} IS NOT DISTINCT FROM names.{key}" for key in keys)
-        queries.append(("pairs", _pairs(["code"], pair_sums, f"rows JOIN names ON {same}")))
-    place = f"{choice.hashed('x', 'y')} * {1 << 32} + code AS place"
-    hashes = f"SELECT {', '.join(['unit', *keys, 'n', *sums])}, {place}\n"
-    hashes += f"FROM (SELECT *, {unit} AS x, {group} AS y FROM {numbered})"
+        group, pairs, numbered = "b", f"rows JOIN names ON {same}", "pairs JOIN names USING (code)"
+    queries.append(("pairs", _pairs(["code"], pair_sums, pairs)))
+    unit = choice.unit_start("unit", source.unit or Type.INTEGER, salt)
+    hashes = (
+        f"SELECT {', '.join(['unit', *keys, 'n', *sums])}, {choice.hashed('x', 'y')} * {1 << 32} + code AS place\n"
+        f"FROM (SELECT *, {choice.factor('a')} AS x, {choice.factor('b')} AS y\n"
+        f"      FROM (SELECT *, {unit} AS a{'' if group == 'b' else f', {group} AS b'} FROM {numbered}))"
+    )
     weight = f"least({WEIGHT}, {form.rows * WEIGHT} // n) AS weight"
     listed = ", ".join(["unit", *keys, weight, "n", *sums])
     if form.groups <= _LISTED_GROUPS:
