@@ -79,6 +79,24 @@ def test_processes_get_exactly_what_fits(folder, rounds):
         assert ledger.verify().answers == count
 
 
+def test_a_ledger_opened_by_many_at_once_begins_once(folder):
+    ledgers, start = [], threading.Barrier(16)
+
+    def begin():
+        start.wait()
+        ledgers.append(SqliteLedger.open(folder / "ledger.db", terms()))
+
+    threads = [threading.Thread(target=begin) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    heads = {ledger.verify().head for ledger in ledgers}
+    for ledger in ledgers:
+        ledger.close()
+    assert (len(ledgers), len(heads)) == (16, 1)
+
+
 def test_a_child_goes_on_with_its_parents_ledger(folder):
     child, charges, entries = in_a_process_of_its_own("inherit", folder / "ledger.db")
     assert (child, charges, entries) == (3, 2, 3)

@@ -89,22 +89,19 @@ def cast(value: Any, given: Type, wanted: Type) -> Any:
 
 def _from_text(text: str, wanted: Type) -> Any:
     if wanted is Type.INTEGER:
-        if re.fullmatch(r"[+-]?[0-9]+", text) is None:
-            return None
-        return finished(_decimal(text), Type.INTEGER)
+        return finished(_decimal(text), Type.INTEGER) if re.fullmatch(r"[+-]?[0-9]+", text) else None
     if wanted is Type.REAL:
         return float(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text) else None
     clock = "" if wanted is Type.DATE else r"([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?"
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}" + clock, text) is None:
         return None
+    year, month, day, *clock_numbers = [int(number) for number in re.findall("[0-9]+", text)]
+    microseconds = int(f"{text.partition('.')[2]:0<6}")
     try:
-        if wanted is Type.DATE:
-            return date(int(text[:4]), int(text[5:7]), int(text[8:10]))
-        numbers = [int(number) for number in re.findall("[0-9]+", text)]
-        fraction = text.partition(".")[2]
-        return datetime(*numbers[:6], int(f"{fraction:0<6}"))  # type: ignore[arg-type]
+        moment = datetime(year, month, day, *clock_numbers[:3], microsecond=microseconds)  # type: ignore[misc]
     except ValueError:
         return None
+    return moment.date() if wanted is Type.DATE else moment
 
 
 def _decimal(text: str) -> int:

@@ -1,37 +1,59 @@
-"""What all commands share: a console of a readable width, a quiet spinner, and errors in one line."""
+"""What all commands share: a console of a readable width, a quiet spinner, and errors in one form with their codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import numpy as np
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+from rich.text import Text
 
 from discreet.cli.narration import Chapter
-from discreet.errors import DiscreetError, MissingExtra
+from discreet.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    LedgerTampered,
+    MissingExtra,
+    ParameterError,
+    PolicyError,
+    QueryFailed,
+)
 
+REFUSED, USAGE, BUDGET_EXCEEDED, LEDGER_TAMPERED, FAILED_AFTER_CHARGE = 1, 2, 3, 4, 5
 _WIDEST = 88
 
 
 class Refusal(click.ClickException):
     """A value that cannot be used as given: one line, and the exit code of a usage error."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
-def readable_console() -> Console:
+def readable_console(*, stderr: bool = False) -> Console:
     """Return a console no wider than people like to read."""
-    console = Console()
+    console = Console(stderr=stderr)
     console.width = min(console.width, _WIDEST)
     return console
 
 
-def spinner(console: Console, words: str) -> AbstractContextManager[object]:
-    """Show that work goes on, on a terminal only; logs and pipes stay clean."""
-    return console.status(words) if console.is_terminal else nullcontext()
+@contextmanager
+def spinner(console: Console, words: str) -> Iterator[None]:
+    """Show that work goes on and for how long, on a terminal only; logs and pipes stay clean.
+
+    Time is all that is shown: how many rows were read so far would be an answer about them.
+    """
+    if not console.is_terminal:
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(words, total=None)
+        yield
 
 
 def show(console: Console, part: Chapter) -> None:
@@ -47,6 +69,17 @@ def show(console: Console, part: Chapter) -> None:
 def say(console: Console, sentence: str) -> None:
     """Print one paragraph, wrapped between words."""
     console.print(f"\n{sentence}", markup=False, highlight=False)
+
+
+def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and what they stand for in two columns, each wrapped within its own."""
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for name, words in facts:
+        grid.add_row(Text(name, style="dim"), Text(words))
+    console.print()
+    console.print(grid, highlight=False)
 
 
 def say_written(console: Console, path: Path) -> None:
@@ -78,3 +111,49 @@ def refusing() -> Iterator[None]:
         raise Refusal(" ".join(str(error).split())) from None
     except (ArithmeticError, ValueError):
         raise Refusal("these numbers are too extreme to be priced; take less extreme ones") from None
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Turn whatever stops a command of the curator's engine into its message and its exit code; never a traceback."""
+    try:
+        yield
+    except click.ClickException:
+        raise
+    except click.exceptions.Exit:
+        raise
+    except DiscreetError as error:
+        raise _ended(str(error), _code(error)) from None
+    except OSError as error:
+        # the path is one that somebody typed; the words are the operating system's
+        raise _ended(f"cannot use {error.filename}: {error.strerror}", REFUSED) from None
+    except Exception as error:
+        # the message of an unforeseen error could carry a value, its type cannot
+        name = type(error).__name__
+        words = f"something went wrong inside discreet ({name}). Nothing about the data is shown; please report it."
+        raise _ended(words, REFUSED) from None
+
+
+def _code(error: DiscreetError) -> int:
+    match error:
+        case BudgetExceeded():
+            return BUDGET_EXCEEDED
+        case LedgerTampered():
+            return LEDGER_TAMPERED
+        case QueryFailed():
+            return FAILED_AFTER_CHARGE
+        case ParameterError():
+            return USAGE
+    return REFUSED
+
+
+def _ended(words: str, code: int) -> click.ClickException:
+    problem = click.ClickException(words)
+    problem.exit_code = code
+    return problem
+
+
+def mistakes(error: PolicyError) -> click.ClickException:
+    """Return every mistake of a policy file, each on a line of its own, and their number."""
+    count = len(error.problems)
+    return click.ClickException(f"{count} mistake{'s'[: count != 1]} in {error.file}; no row was read.\n{error}")

@@ -7,15 +7,14 @@ is listed, and every argument of a node that was not looked at is refused by `on
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
 
 from discreet.errors import MissingExtra, UnsupportedSQL
 
 try:
     import sqlglot
     from sqlglot import exp
-    from sqlglot.errors import SqlglotError
+    from sqlglot.errors import ErrorLevel, SqlglotError
     from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 except ImportError:
     raise MissingExtra(
@@ -47,7 +46,7 @@ def parse(sql: str) -> exp.Select:
         raise UnsupportedSQL(f"A query is a text, not {type(sql).__name__}: write it as a string of SQL.")
     _check_text(sql)
     try:
-        with _quietly():
+        with _QUIETLY:
             _check_tokens(sqlglot.tokenize(sql, read="duckdb"))
             trees = [tree for tree in sqlglot.parse(sql, dialect="duckdb") if not isinstance(tree, exp.Semicolon)]
     except UnsupportedSQL:
@@ -85,7 +84,11 @@ def part(node: exp.Expr, name: str) -> exp.Expr | None:
 def shown(node: exp.Expr | str) -> str:
     """Return the text of a node on one line, cut short."""
     try:
-        text = node if isinstance(node, str) else node.sql(dialect="duckdb", comments=False)
+        text = (
+            node
+            if isinstance(node, str)
+            else node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE)
+        )
     except Exception:  # a tree that cannot be written is named by its kind
         text = type(node).__name__
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
@@ -158,16 +161,29 @@ def _misread(error: Exception) -> str:
         near = shown(str(found.get("highlight") or ""))
         where = f" at line {found.get('line')}, column {found.get('col')}" + (f", near {near!r}" if near else "")
         break
-    return f"This text is not a query that can be read{where}. Check brackets, quotes and commas there."
+    return f"This text is not a query that can be read{where}. Check its brackets, quotes and commas."
 
 
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Keep sqlglot from logging what it could not read: the refusal says it."""
-    logger = logging.getLogger("sqlglot")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before
+class _Quiet(logging.Filter):
+    """Keeps sqlglot from logging what it could not read, in the thread that reads a query: the refusal says it."""
+
+    def __init__(self) -> None:
+        """Let everything through at first."""
+        super().__init__()
+        self.state = threading.local()
+
+    def filter(self, _record: logging.LogRecord) -> bool:
+        """Drop what is logged while a query is read."""
+        return not getattr(self.state, "reading", False)
+
+    def __enter__(self) -> None:
+        """Start to drop."""
+        self.state.reading = True
+
+    def __exit__(self, *_: object) -> None:
+        """Let everything through again."""
+        self.state.reading = False
+
+
+_QUIETLY = _Quiet()
+logging.getLogger("sqlglot").addFilter(_QUIETLY)

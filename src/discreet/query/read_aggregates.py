@@ -64,7 +64,8 @@ class Aggregates:
 
     def _range(self, call: Call, argument: Expression, name: str | None) -> Interval:
         """Return the public range of an argument: the call's own, or what follows from the policy and the query."""
-        given = look_up(name, self.bounds) if name else None
+        is_column = name is not None and any(fold(one.name) == fold(name) for one in self.source.scope.base.values())
+        given = look_up(name, self.bounds) if name and not is_column else None
         if given is not None and name is not None:
             self.used.add(fold(name))
         found = given or argument.interval

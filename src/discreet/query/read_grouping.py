@@ -81,6 +81,10 @@ def _labels(listed: Sequence[tuple[str | None, exp.Expr]], source: Source) -> li
             while fold(label) in [fold(one) for one in found]:
                 number += 1
                 label = f"{stem}_{number}"
+        if label.startswith("#"):
+            raise UnsupportedSQL(
+                f"{shown(label)!r} cannot be a name in the answer. Write AS and another name behind it."
+            )
         if fold(label) in [fold(one) for one in found]:
             raise UnsupportedSQL(
                 f"Two columns are called {shown(label)!r}. Write AS and another name behind one of them."

@@ -14,6 +14,7 @@ from discreet.query.expression import Column, Expression, Interval, Value
 from discreet.query.parse import only, part, shown
 from discreet.query.plan import Filter, Project, Rows, Scan
 from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink
+from discreet.query.read_calls import is_aggregate
 from discreet.query.read_expressions import Reader
 from discreet.query.refusals import ROWS, reason
 from discreet.query.scope import Scope, Visible, did_you_mean, fold, look_up
@@ -31,7 +32,7 @@ class Source:
 
     def reader(self) -> Reader:
         """Return what reads expressions over these rows."""
-        return Reader(self.resolve)
+        return Reader(self.resolve, _refuse_aggregate)
 
     def resolve(self, node: exp.Column) -> Expression:
         """Return the column that a name stands for."""
@@ -43,6 +44,13 @@ class Source:
         if not isinstance(node.this, exp.Identifier):
             raise UnsupportedSQL(reason("Star", ""))
         return self.scope.find(node.name, node.table or None)
+
+
+def _refuse_aggregate(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate where single rows are read."""
+    if is_aggregate(node):
+        raise UnsupportedSQL(f"{shown(node)} adds up rows where single rows are read. Write it in SELECT or HAVING.")
+    return None
 
 
 def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Interval]) -> Source:

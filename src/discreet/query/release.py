@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError, UnsupportedSQL
-from discreet.privacy import Guarantee, Relation
+from discreet.privacy import Guarantee
 from discreet.query.bounding import Bounding, choose
 from discreet.query.canonical import canonical
 from discreet.query.expression import Value
@@ -117,7 +117,7 @@ class PricedQuery:
         """Return the groups of the answer: all of a public domain, or those selected with their noisy units."""
         aggregation = self.query.aggregation
         if self.selection is None or self.selection_spend is None:
-            return list(itertools.product(*(key.domain or () for key in aggregation.keys))), []
+            return public_keys(self.query), []
         units = sums.cells[request.cells.index(Units())]
         domains = [None if key.domain is None else set(key.domain) for key in aggregation.keys]
         counts = {
@@ -137,16 +137,24 @@ class ReleasedTable:
     keys: tuple[tuple[Value, ...], ...]
     released: tuple[tuple[tuple[int, ...], ...], ...]
 
-    def to_json(self) -> str:
-        """Write it for the ledger."""
-        return json.dumps({"keys": [key_to_text(key) for key in self.keys], "released": self.released})
+    def to_json(self, *, public: bool) -> str:
+        """Write it for the ledger; public keys are those of the query and need no writing."""
+        keys = None if public else [key_to_text(key) for key in self.keys]
+        return json.dumps({"keys": keys, "released": self.released})
 
     @classmethod
-    def from_json(cls, text: str, types: Sequence[Any]) -> ReleasedTable:
-        """Read it back, given the types of the keys."""
+    def from_json(cls, text: str, query: Query) -> ReleasedTable:
+        """Read it back, as the answer to a query."""
         plain = json.loads(text)
-        keys = tuple(key_from_text(key, types) for key in plain["keys"])
-        return cls(keys, tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
+        types = [key.expression.type for key in query.aggregation.keys]
+        listed = plain["keys"]
+        keys = public_keys(query) if listed is None else [key_from_text(key, types) for key in listed]
+        return cls(tuple(keys), tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
+
+
+def public_keys(query: Query) -> list[tuple[Value, ...]]:
+    """Return all groups of public keys, in the order of their domains."""
+    return list(itertools.product(*(key.domain or () for key in query.aggregation.keys)))
 
 
 def priced(
@@ -253,5 +261,3 @@ def _check_size(query: Query) -> None:
             f"{_MOST_GROUPS:,}. Group by fewer columns, or by bins. Nothing was spent."
         )
 
-
-__all__ = ["PricedQuery", "Relation", "ReleasedTable", "priced"]

@@ -169,7 +169,7 @@ class Session:
         if isinstance(found, Stored):
             return self._answer(made, self._read(made, found), found, sql, replayed=True)
         released = self._released(made, found)
-        kept = self._ledger.store(found, released.to_json())
+        kept = self._ledger.store(found, released.to_json(public=made.query.aggregation.public))
         self._last = made.guarantee
         return self._answer(made, released, kept, sql, replayed=False)
 
@@ -339,8 +339,7 @@ class Session:
         return kept.answer, Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
 
     def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
-        types = [key.expression.type for key in made.query.aggregation.keys]
-        return ReleasedTable.from_json(found.answer, types)
+        return ReleasedTable.from_json(found.answer, made.query)
 
     def _answer(self, made: PricedQuery, released: ReleasedTable, kept: Stored, sql: str, *, replayed: bool) -> Answer:
         """Shape released integers into the table that was asked for."""

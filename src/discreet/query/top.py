@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from discreet.query.bounding import Noise
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Simple
-from discreet.query.release import PricedQuery
+from discreet.query.release import PricedQuery, public_keys
 from discreet.query.request import Engine
 
 if TYPE_CHECKING:
@@ -82,18 +83,14 @@ class TopKeys:
 
     def release(self, engine: Engine) -> list[str]:
         """Choose; the sums are private."""
-        import itertools
-
         sums = engine.run(self.made.request())
         found = dict(zip(sums.keys, sums.cells[0], strict=True))
-        keys = list(itertools.product(*(key.domain or () for key in self.made.query.aggregation.keys)))
+        keys = public_keys(self.made.query)
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
 def top(session: Session, made: PricedQuery, k: int) -> Top:
     """Charge and choose, or return the stored choice."""
-    import hashlib
-
     aggregation = made.query.aggregation
     if len(made.measures) != 1 or not isinstance(made.measures[0], Simple) or not aggregation.keys:
         raise UnsupportedSQL("top takes SELECT key, COUNT(*) or SUM(x) ... GROUP BY key. Nothing was spent.")

@@ -196,7 +196,7 @@ def _powers(cell: Steps, name: str) -> list[Part]:
 
 
 def _source(tables: Tables, request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
-    """Return the rows with their keys; where a unit's groups matter, rows outside the public domains are left out first."""
+    """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
     kind = None if below.unit is None else unit_type(tables, table_of(request.source))
     unit = [] if below.unit is None else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):

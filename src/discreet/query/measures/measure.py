@@ -126,7 +126,8 @@ class Simple(Additive):
         return [[self._in_units(one) for one in released[0]]]
 
     def _in_units(self, whole: int) -> Number:
-        return whole * self.step.numerator if self.step.denominator == 1 else float(whole * self.step)
+        up, down = self.step.numerator, self.step.denominator
+        return whole * up if down == 1 else whole * up / down
 
     def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
         """Return intervals by the exact quantile of the noise."""

@@ -1,0 +1,119 @@
+"""`discreet ask`: a private answer to an SQL query, charged before it is made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text, say_table
+from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_written, spinner
+from discreet.cli.explain import finite
+from discreet.cli.promise import in_words, plain
+from discreet.query.answer import Answer
+from discreet.query.answer import plain as plain_value
+
+_DRAWINGS = (".svg", ".png", ".pdf")
+_CERTIFICATES = (".html", ".json")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@decorated(
+    [
+        *query_options(),
+        click.option(
+            "--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice."
+        ),
+        click.option("--certificate", type=FILE, help="Write the certificate of the release: .html or .json."),
+        click.option("--plot", type=FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf."),
+        click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV."),
+        json_option(),
+    ]
+)
+def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, **options: Any) -> None:
+    """Answer a query privately. The price is charged first, and the same question again is free.
+
+    For example: discreet ask "SELECT region, COUNT(*) FROM patients GROUP BY region" --epsilon 0.1
+    """
+    as_json, as_csv, confidence = (options.pop(name) for name in ("as_json", "as_csv", "confidence"))
+    certificate, plot, retry = (options.pop(name) for name in ("certificate", "plot", "retry"))
+    with answering():
+        if as_json and as_csv:
+            raise Refusal("--json and --csv exclude each other: keep one")
+        # what cannot be written is refused before anything is charged
+        check_target("--certificate", certificate, _CERTIFICATES)
+        check_target("--plot", plot, _DRAWINGS)
+        text = query_text(sql, file)
+        with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Asking"):
+            answer = session.sql(text, **prices(options), idempotency=retry)
+        written = files(answer, certificate, plot, confidence)
+        if as_json or as_csv:
+            click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
+            return
+        console = readable_console()
+        show_answer(console, answer, confidence)
+        for path in written:
+            say_written(console, path)
+
+
+def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:
+    """Refuse a file that could not be written, while refusing is still free."""
+    if path is None:
+        return
+    if path.suffix not in endings:
+        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+    if not path.absolute().parent.is_dir():
+        raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
+    if option == "--plot":
+        from discreet._optional import optional
+
+        optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
+
+
+def files(answer: Answer, certificate: Path | None, plot: Path | None, confidence: float) -> list[Path]:
+    """Write what was asked for besides the answer; return the paths."""
+    written = [] if certificate is None else [answer.certificate().save(certificate)]
+    return written if plot is None else [*written, answer.plot(confidence=confidence).save(plot)]
+
+
+def show_answer(console: Console, answer: Answer, confidence: float) -> None:
+    """Print the table and what goes with it."""
+    say_table(console, answer.table(confidence))
+    say_facts(console, [("promise", in_words(answer.guarantee)), *answer.facts()[1:]])
+    console.print()
+
+
+def to_json(answer: Answer, confidence: float) -> str:
+    """Return the whole answer as plain values."""
+    columns = answer.to_dict(confidence)
+    return json.dumps(
+        {
+            "answer": {name: [finite(plain_value(value)) for value in column] for name, column in columns.items()},
+            "confidence": confidence,
+            "noise": {name: finite(spread) for name, spread in answer.noise.items()},
+            "promise": plain(answer.guarantee),
+            "unit": answer.unit,
+            "bounding": answer.priced.bounding.reason,
+            "record": answer.record.number,
+            "entry": answer.record.entry_hash,
+            "replayed": answer.record.replayed,
+        },
+        sort_keys=True,
+        allow_nan=False,
+    )
+
+
+def to_csv(answer: Answer, confidence: float) -> str:
+    """Return the rows with their intervals as CSV."""
+    columns = answer.to_dict(confidence)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*([plain_value(value) for value in column] for column in columns.values()), strict=True))
+    return text.getvalue()

@@ -1,0 +1,152 @@
+"""What `explain`, `ask` and `rehearse` share: the query, who asks, under which policy, and at what price."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypedDict
+
+import click
+from rich.console import Console
+
+from discreet.cli.console import Refusal
+from discreet.cli.plan import read_number
+from discreet.display import Table
+from discreet.errors import ParameterError
+from discreet.laws.number import Number
+from discreet.query import Session
+from discreet.query.policy import Policy
+from discreet.query.policy_file import read_policy
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+FILE = click.Path(dir_okay=False, path_type=Path)
+_MOST_CHARACTERS = 1_000_000
+
+
+class Price(TypedDict):
+    """The price of a query, as the session takes it."""
+
+    epsilon: Number | None
+    delta: Number | None
+    rho: Number | None
+    share: Number | None
+    error: Number | None
+    people: int | None
+
+
+def exact(text: str) -> Number:
+    """Return what somebody typed, exactly: 0.1 is one tenth, so that ten of them make 1.
+
+    >>> exact("0.1"), exact("1/3"), exact("2")
+    (Fraction(1, 10), Fraction(1, 3), 2)
+    """
+    found = read_number(text)
+    return Fraction(text.strip()) if isinstance(found, float) else found
+
+
+def number_option(name: str, words: str) -> Decorator:
+    """Return an option that takes a number, exactly."""
+
+    def read(value: Any) -> Number | None:
+        try:
+            return exact(value) if isinstance(value, str) else value
+        except (ParameterError, ValueError) as error:
+            raise Refusal(f"{name}: {error}") from None
+
+    return click.option(name, type=read, metavar="NUMBER", help=words)
+
+
+def policy_option() -> Decorator:
+    """Return the option that names the policy."""
+    words = "The policy file."
+    return click.option("--policy", type=FILE, default=Path("policy.toml"), show_default=True, help=words)
+
+
+def analyst_option() -> Decorator:
+    """Return the option that says who asks."""
+    words = "Who asks; not needed where the policy names one analyst."
+    return click.option("--analyst", envvar="DISCREET_ANALYST", show_envvar=True, help=words)
+
+
+def json_option() -> Decorator:
+    """Return the option for plain values."""
+    return click.option("--json", "as_json", is_flag=True, help="Print plain values for machines instead of tables.")
+
+
+def query_options() -> list[Decorator]:
+    """Return the options of a priced query, in the order in which help lists them."""
+    return [
+        click.argument("sql", required=False),
+        click.option("--file", "file", type=FILE, help="Read the SQL from a file (SQL - reads standard input)."),
+        policy_option(),
+        analyst_option(),
+        number_option("--epsilon", "Price: epsilon of this answer."),
+        number_option("--delta", "Beside --epsilon or --rho: the chance of naming a rare key that is not public."),
+        number_option("--rho", "Price: rho of this answer, under a zCDP budget."),
+        number_option("--share", "Price: a part of the budget, such as 0.05."),
+        number_option("--error", "Price: the cheapest for this half-width at 95 %."),
+        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        click.option(
+            "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+            help="Of the intervals.",
+        ),
+    ]  # fmt: skip
+
+
+def decorated(options: Sequence[Decorator]) -> Decorator:
+    """Put several options on one command, in the order given."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def query_text(sql: str | None, file: Path | None) -> str:
+    """Return the query: from the command line, a file, or standard input."""
+    if (sql is None) == (file is None):
+        raise Refusal("write the SQL as one argument, or - to read it from standard input, or give --file")
+    if file is not None:
+        try:
+            return file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise Refusal(f"cannot read {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise Refusal(f"{file} is not UTF-8 text") from None
+    if sql == "-":
+        return sys.stdin.read(_MOST_CHARACTERS)
+    return sql or ""
+
+
+def prices(options: dict[str, Any]) -> Price:
+    """Take the options that state a price out of all options."""
+    names = ("epsilon", "delta", "rho", "share", "error", "people")
+    return Price(**{name: options.pop(name) for name in names})  # type: ignore[typeddict-item]
+
+
+def who(policy: Policy, analyst: str | None) -> str:
+    """Return who asks: named, or the only one there is."""
+    if analyst is not None:
+        return analyst
+    if len(policy.analysts) == 1:
+        return next(iter(policy.analysts))
+    names = ", ".join(policy.analysts)
+    raise Refusal(f"say who asks: --analyst NAME, or the variable DISCREET_ANALYST; the policy names {names}")
+
+
+@contextmanager
+def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
+    """Open a session and close it in the end."""
+    name = who(read_policy(policy), analyst)
+    with Session.open(policy, analyst=name) as session:
+        yield session
+
+
+def say_table(console: Console, table: Table) -> None:
+    """Print a table as it is, without breaking its lines."""
+    console.print(f"\n{table}", soft_wrap=True, markup=False, highlight=False)

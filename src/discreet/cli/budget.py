@@ -1,0 +1,64 @@
+"""`discreet budget`: what was spent, what is left, and by whom."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.asking import analyst_option, decorated, json_option, policy_option
+from discreet.cli.console import answering, readable_console, say_facts
+from discreet.cli.promise import in_words, plain
+from discreet.display import Rounding
+from discreet.ledger import Balance
+from discreet.query.policy_file import read_policy
+from discreet.query.session import open_ledger
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@decorated([policy_option(), analyst_option(), json_option()])
+def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
+    """Say what was spent and what is left, of everybody and of one analyst. The data is not opened."""
+    with answering():
+        stated = read_policy(policy)
+        name = next(iter(stated.analysts)) if analyst is None and len(stated.analysts) == 1 else analyst
+        balance = open_ledger(stated).balance(name)
+        if as_json:
+            click.echo(json.dumps(machine(balance), sort_keys=True, allow_nan=False))
+            return
+        console = readable_console()
+        say_facts(console, rows(balance))
+        console.print()
+
+
+def rows(balance: Balance) -> list[tuple[str, str]]:
+    """Return the balance in words: what was spent is rounded up, what is left down."""
+    found = [
+        ("unit of protection", balance.unit),
+        ("neighbours", balance.budget.relation.sentence),
+        ("budget", in_words(balance.budget)),
+        ("spent by all", in_words(balance.spent)),
+        ("left for all", in_words(balance.remaining, rounding=Rounding.DOWN)),
+    ]
+    if balance.analyst is not None:
+        found.append(("analyst", balance.analyst))
+        if balance.own_cap is not None:
+            found.append(("own cap", in_words(balance.own_cap)))
+        if balance.own_spent is not None:
+            found.append(("own spent", in_words(balance.own_spent)))
+        if balance.own_remaining is not None:
+            found.append(("own left", in_words(balance.own_remaining, rounding=Rounding.DOWN)))
+    return [*found, ("charges", f"{balance.charges:,}")]
+
+
+def machine(balance: Balance) -> dict[str, Any]:
+    """Return plain values."""
+    up = ("budget", "spent", "own_cap", "own_spent")
+    found: dict[str, Any] = {"unit": balance.unit, "analyst": balance.analyst, "charges": balance.charges}
+    for name in (*up, "remaining", "own_remaining"):
+        promise = getattr(balance, name)
+        rounding = Rounding.UP if name in up else Rounding.DOWN
+        found[name] = None if promise is None else plain(promise, rounding=rounding)
+    return found

@@ -1,0 +1,101 @@
+"""`discreet check`: every mistake of a policy with its line and the remedy, or what the policy declares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.asking import json_option, say_table
+from discreet.cli.console import REFUSED, answering, mistakes, readable_console, say, say_facts
+from discreet.cli.declared import declared, facts, sharp_points
+from discreet.errors import LedgerError, LedgerTampered, PolicyError
+from discreet.ledger import SqliteLedger
+from discreet.query.engines import engine_for
+from discreet.query.policy import Policy
+from discreet.query.policy_check import with_schema
+from discreet.query.policy_file import read_policy
+from discreet.query.schema import schemas
+from discreet.query.session import terms_of
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("policy", type=click.Path(path_type=Path), default=Path("policy.toml"))
+@json_option()
+def check(policy: Path, as_json: bool) -> None:
+    """List every mistake in POLICY (policy.toml), each with its line and the remedy; else say what it declares."""
+    with answering():
+        try:
+            stated = checked(policy)
+        except PolicyError as error:
+            if as_json:
+                problems = [{"line": line, "problem": words} for line, words in error.problems]
+                click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
+                raise click.exceptions.Exit(REFUSED) from None
+            raise mistakes(error) from None
+        if as_json:
+            click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))
+            return
+        console = readable_console()
+        say(console, f"{policy} is in order. It declares:")
+        say_table(console, declared(stated))
+        say_facts(console, facts(stated))
+        points = sharp_points(stated)
+        if points:
+            say(console, "Worth knowing:")
+        for point in points:
+            console.print(f"- {point}", markup=False, highlight=False)
+        console.print()
+
+
+def checked(path: Path) -> Policy:
+    """Return a policy that agrees with its source and with its ledger; no private row is read."""
+    stated = read_policy(path)
+    engine = engine_for(stated)
+    try:
+        complete = with_schema(stated, schemas(stated, engine))
+    finally:
+        engine.close()
+    _check_unique(complete)
+    _check_ledger(complete)
+    return complete
+
+
+def _check_unique(policy: Policy) -> None:
+    """Refuse a public table in which two rows agree on columns declared unique: a join would count people twice."""
+    from discreet.query.engines.duckdb_engine import DuckDBEngine
+
+    engine, problems = DuckDBEngine(policy), []
+    try:
+        for name, table in policy.public.items():
+            for key in table.unique:
+                if engine.unique_violated(name, sorted(key)):
+                    words = (
+                        f"[public.{name}] unique: two rows agree on {', '.join(sorted(key))}. Remove the line, or one."
+                    )
+                    problems.append((policy.lines.get(("public", name, "unique")), words))
+    finally:
+        engine.close()
+    if problems:
+        raise PolicyError(problems, file=policy.file)
+
+
+def _check_ledger(policy: Policy) -> None:
+    """Refuse a policy that a ledger begun before does not agree with; a damaged ledger goes on as it is."""
+    if policy.ledger is None or not policy.ledger.exists():
+        return
+    try:
+        SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor).close()
+    except LedgerTampered:
+        raise
+    except LedgerError as error:
+        raise PolicyError([(policy.lines.get(("budget", "ledger")), str(error))], file=policy.file) from None
+
+
+def machine(policy: Policy) -> dict[str, Any]:
+    """Return plain values."""
+    table = declared(policy)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return {"ok": True, "tables": rows, "worth knowing": sharp_points(policy), **dict(facts(policy))}

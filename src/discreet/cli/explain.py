@@ -1,0 +1,63 @@
+"""`discreet explain`: what a query would cost and how exact it would be; no data is read, nothing is spent."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text, say_table
+from discreet.cli.console import answering, readable_console, say, say_facts
+from discreet.cli.promise import in_words, plain
+from discreet.display import Table
+from discreet.query.explain import Explanation
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@decorated([*query_options(), json_option()])
+def explain(
+    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **options: Any
+) -> None:
+    """Say what a query would cost and how exact it would be. No data is read and nothing is spent."""
+    as_json = options.pop("as_json")
+    with answering():
+        text = query_text(sql, file)
+        with opened(policy, analyst) as session:
+            explained = session.explain(text, confidence=confidence, **prices(options))
+        if as_json:
+            click.echo(json.dumps(machine(explained), sort_keys=True, allow_nan=False))
+            return
+        console = readable_console()
+        table, released = split(explained)
+        say_facts(console, [*facts(explained), *released])
+        say_table(console, table)
+        say(console, "The statement that would run; its sums get noise before anybody sees them:")
+        console.print(f"\n{explained.sql}", soft_wrap=True, markup=False, highlight=False, style="dim")
+        say(console, "No data was read and nothing was spent.")
+
+
+def facts(explained: Explanation) -> list[tuple[str, str]]:
+    """Return what is known before, with the price in words."""
+    return [("price", in_words(explained.guarantee)), *explained.facts()[1:]]
+
+
+def split(explained: Explanation) -> tuple[Table, list[tuple[str, str]]]:
+    """Return the table of aggregates without its long last column, and that column as facts."""
+    whole = explained.aggregates
+    table = Table(whole.columns[:-1], [row[:-1] for row in whole.rows], digits=whole.digits)
+    return table, [(f"released for {row[0]}", str(row[-1])) for row in whole.rows]
+
+
+def machine(explained: Explanation) -> dict[str, Any]:
+    """Return plain values, none of them infinite."""
+    found = {**explained.to_dict(), "price": plain(explained.guarantee), "confidence": explained.confidence}
+    found["aggregates"] = [{name: finite(value) for name, value in row.items()} for row in found["aggregates"]]
+    return found
+
+
+def finite(value: Any) -> Any:
+    """Return None in the place of a number that JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

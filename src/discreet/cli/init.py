@@ -1,0 +1,43 @@
+"""`discreet init`: a first policy, written from the names and types of the columns; no row is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from discreet.cli.console import Refusal, answering, readable_console, say, say_written
+from discreet.cli.source_tables import source_at, source_schema
+from discreet.query.policy_skeleton import skeleton
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--unit", required=True, help="Who is protected: the column that names a person, or row.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("policy.toml"),
+    show_default=True,
+    help="Where to write the policy; a file that exists is not touched.",
+)
+def init(source: Path, unit: str, output: Path) -> None:
+    """Write a commented policy for SOURCE: a DuckDB file, or a folder of Parquet or CSV files.
+
+    Only the names and types of the columns are read, never a row; every decision is left as a question.
+    """
+    with answering():
+        found = source_at(source)
+        schema = source_schema(found)
+        # paths in a policy are relative to its folder
+        written = os.path.relpath(source.absolute(), output.absolute().parent)
+        text = skeleton(written, unit, schema, kind=found.kind)
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            raise Refusal(f"{output} exists and is not overwritten; name another file with --output") from None
+        console = readable_console()
+        say_written(console, output)
+        say(console, f"Answer the questions in it, then run: discreet check {output}")

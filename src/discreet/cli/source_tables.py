@@ -1,0 +1,79 @@
+"""The tables of a source and their columns, for a policy that is not written yet; no row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.errors import ParameterError
+from discreet.privacy import PureDP
+from discreet.query.engines import engine_for
+from discreet.query.engines.duckdb_source import Resources, connect
+from discreet.query.policy import Policy, Source, SourceKind, TablePolicy, UnitIsRow
+from discreet.query.policy_source import find_source
+from discreet.query.schema import schemas
+from discreet.query.types import Type
+
+_ENDINGS = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
+
+
+def source_at(path: Path) -> Source:
+    """Return what kind of source a path is, or refuse it in the words of a policy."""
+    found = find_source(str(path.absolute()), Path())
+    if isinstance(found, str):
+        raise ParameterError(f"{path}: {found}", parameter="source")
+    return found
+
+
+def source_schema(source: Source) -> dict[str, Mapping[str, Type]]:
+    """Return the columns and types of every table of a source that can be asked about."""
+    names = _in_database(source.path) if source.kind is SourceKind.DUCKDB else _in_folder(source)
+    # a policy of names alone: the engine tells the columns of the tables that a policy names
+    unread = Policy(
+        source=source,
+        lineage="unread",
+        version="0",
+        unit="row",
+        tables={name: TablePolicy(name, UnitIsRow(), {}) for name in names},
+        budget=PureDP(1),
+        analysts={},
+    )
+    engine = engine_for(unread)
+    try:
+        return {name: columns for name, columns in schemas(unread, engine).items() if columns}
+    finally:
+        engine.close()
+
+
+def _in_database(path: Path | None) -> list[str]:
+    """Return the tables of a DuckDB file, those outside the schema `main` with their schema."""
+    import duckdb
+
+    connection = connect(Resources())
+    written = str(path).replace("'", "''")
+    try:
+        connection.execute(f"ATTACH '{written}' AS source (READ_ONLY)")
+        listed = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY ALL"
+        ).fetchall()
+    except duckdb.Error:
+        listed = None
+    finally:
+        connection.close()
+    if listed is None:
+        raise ParameterError(
+            f"{path} cannot be opened as a DuckDB file; check that it is one and that no other program writes to it",
+            parameter="source",
+        )
+    return [name if schema == "main" else f"{schema}.{name}" for schema, name in listed]
+
+
+def _in_folder(source: Source) -> list[str]:
+    """Return the tables of a folder: the names of its files and of its folders of files, without endings."""
+    endings, names = _ENDINGS[source.kind], set()
+    for entry in sorted(source.path.iterdir()) if source.path else ():
+        if entry.is_dir():
+            names |= {entry.name} if any(one.name.endswith(endings) for one in entry.iterdir()) else set()
+        else:
+            names |= {entry.name.removesuffix(ending) for ending in endings if entry.name.endswith(ending)}
+    return sorted(names)

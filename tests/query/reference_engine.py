@@ -1,0 +1,224 @@
+"""Whole requests answered slowly, in plain Python: the reference that engines are compared with."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from discreet.query.expression import Value
+from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.policy import Policy, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.request import (
+    WEIGHT,
+    Cell,
+    EachRow,
+    Engine,
+    Groups,
+    HistogramRequest,
+    NormWeights,
+    One,
+    Present,
+    Request,
+    RowWeights,
+    Steps,
+    Sums,
+    Units,
+)
+from discreet.query.types import Type
+from tests.query import oracle
+
+Table = Sequence[Mapping[str, Any]]
+KeyValues = tuple[Value, ...]
+Weighted = list[tuple[KeyValues, Mapping[str, Any], Any, int]]  # key, row, unit, weight
+
+
+class ReferenceEngine(Engine):
+    """Every table is a list of rows; NULL is None."""
+
+    def __init__(self, policy: Policy, tables: Mapping[str, Table]) -> None:
+        self.policy = policy
+        self.tables = tables
+
+    def schema(self, table: str) -> Mapping[str, Type]:
+        return {name: column.type for name, column in self._columns(table).items()}
+
+    def text(self, request: Request | HistogramRequest) -> str:
+        return f"the sums of {type(request.form).__name__}, in Python"
+
+    def run(self, request: Request) -> Sums:
+        totals: dict[KeyValues, list[int]] = {} if request.keys else {(): [0] * len(request.cells)}
+        units: dict[KeyValues, set[Any]] = defaultdict(set)
+        for key, row, unit, weight in self.weighted(request):
+            sums = totals.setdefault(key, [0] * len(request.cells))
+            for index, cell in enumerate(request.cells):
+                if isinstance(cell, Units):
+                    units[key].add(unit)
+                    sums[index] = len(units[key])
+                else:
+                    sums[index] += weight * _value(cell, row)
+        return Sums(list(totals), [[sums[index] for sums in totals.values()] for index in range(len(request.cells))])
+
+    def histogram(self, request: HistogramRequest) -> dict[KeyValues, tuple[Any, Any]]:
+        weights: dict[KeyValues, Counter[int]] = {} if request.keys else {(): Counter()}
+        for key, row, _, weight in self.weighted(request):
+            place = oracle.position(oracle.evaluate(request.argument, row), request.scale)
+            group = weights.setdefault(key, Counter())
+            if place is not None:
+                group[place] += weight
+        return {
+            key: (np.array(sorted(group), dtype=np.int64), np.array([group[place] for place in sorted(group)]))
+            for key, group in weights.items()
+        }
+
+    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+        made = list(self.made(source))
+        arrays = {name: np.array([row[name] for _, row in made], dtype=object) for name in columns}
+        return arrays | {"unit": np.array([unit for unit, _ in made], dtype=object)}
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def made(self, rows: Rows) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """Yield the rows, each with its unit."""
+        if isinstance(rows, Scan):
+            for index, stored in enumerate(self.tables[rows.table]):
+                for unit in [index] if self._by_row(rows.table) else list(self._units(rows.table, stored)):
+                    yield unit, self._read(rows.table, stored)
+        elif isinstance(rows, Filter):
+            yield from ((u, row) for u, row in self.made(rows.source) if oracle.evaluate(rows.condition, row) is True)
+        elif isinstance(rows, Project):
+            for unit, row in self.made(rows.source):
+                yield unit, {name: oracle.evaluate(expression, row) for name, expression in rows.columns}
+        elif isinstance(rows, PublicJoin):
+            yield from self._joined(rows)
+        else:
+            raise TypeError
+
+    def weighted(self, request: Request | HistogramRequest) -> Weighted:
+        """Return the rows that count, with keys and weights."""
+        form = request.form
+        rows = [(tuple(_key(key, row) for key in request.keys), row, unit) for unit, row in self.made(request.source)]
+        if isinstance(form, EachRow):
+            return [(key, row, unit, 1) for key, row, unit in rows]
+        if isinstance(form, RowWeights):
+            counts = Counter(unit for _, _, unit in rows)
+            return [(key, row, unit, min(WEIGHT, form.rows * WEIGHT // counts[unit])) for key, row, unit in rows]
+        rows = [(key, row, unit) for key, row, unit in rows if _public(request.keys, key)]
+        pairs = Counter((unit, key) for key, _, unit in rows)
+        if isinstance(form, NormWeights):
+            squares: Counter[Any] = Counter()
+            for (unit, _), number in pairs.items():
+                squares[unit] += number**2
+            norms = {unit: math.isqrt(square - 1) + 1 for unit, square in squares.items()}
+            return [(key, row, unit, min(WEIGHT, form.rows * WEIGHT // norms[unit])) for key, row, unit in rows]
+        assert isinstance(form, Groups)
+        kept = self._kept(request, form, pairs)
+        return [
+            (key, row, unit, min(WEIGHT, form.rows * WEIGHT // pairs[unit, key]))
+            for key, row, unit in rows
+            if key in kept[unit]
+        ]
+
+    def _kept(self, request: Request | HistogramRequest, form: Groups, pairs: Mapping[Any, int]) -> dict[Any, Any]:
+        groups: dict[Any, list[KeyValues]] = defaultdict(list)
+        for unit, key in pairs:
+            groups[unit].append(key)
+        salt = int.from_bytes(hashlib.sha256(self.policy.lineage.encode()).digest()[:4], "big") & (2**30 - 1)
+
+        def place(unit: Any, key: KeyValues) -> Any:
+            factor = _factor((_whole(unit) % 2**30) + salt)
+            order = [(value is None, 0 if value is None else value) for value in key]
+            return factor * _factor(_code(request.keys, key)) % 2**31, order
+
+        return {unit: sorted(keys, key=lambda key: place(unit, key))[: form.groups] for unit, keys in groups.items()}
+
+    def _columns(self, table: str) -> Mapping[str, Any]:
+        private = self.policy.tables.get(table)
+        return private.columns if private is not None else self.policy.public[table].columns
+
+    def _read(self, table: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: oracle.stored(stored[name], column.type) for name, column in self._columns(table).items()}
+
+    def _by_row(self, table: str) -> bool:
+        return isinstance(self.policy.tables[table].unit, UnitIsRow)
+
+    def _units(self, table: str, stored: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the unit of a row, or several where a link leads to several rows."""
+        unit, row = self.policy.tables[table].unit, self._read(table, stored)
+        if isinstance(unit, UnitColumn):
+            if row[unit.column] is not None:
+                yield row[unit.column]
+        elif isinstance(unit, UnitLink) and row[unit.column] is not None:
+            for other in self.tables[unit.table]:
+                if self._read(unit.table, other)[unit.key] == row[unit.column]:
+                    yield from self._units(unit.table, other)
+
+    def _joined(self, rows: PublicJoin) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        public = [self._read(rows.table, stored) for stored in self.tables[rows.table]]
+        for unit, row in self.made(rows.source):
+            wanted = [oracle.evaluate(expression, row) for expression, _ in rows.keys]
+            match = [
+                other for other in public if None not in wanted and wanted == [other[column] for _, column in rows.keys]
+            ]
+            if match or rows.kind is JoinKind.LEFT:
+                found = match[0] if match else {}
+                yield unit, {**row, **{name: found.get(column) for name, column, _ in rows.columns}}
+
+
+def _value(cell: Cell, row: Mapping[str, Any]) -> int:
+    if isinstance(cell, One):
+        return 1
+    if isinstance(cell, Present):
+        return int(oracle.evaluate(cell.argument, row) is not None)
+    assert isinstance(cell, Steps)
+    place = oracle.position(oracle.evaluate(cell.argument, row), cell.scale)
+    return 0 if place is None else (place + cell.offset) ** cell.power
+
+
+def _key(key: Key, row: Mapping[str, Any]) -> Any:
+    value = oracle.evaluate(key.expression, row)
+    return value + 0.0 if isinstance(value, float) else value
+
+
+def _public(keys: tuple[Key, ...], values: KeyValues) -> bool:
+    return all(key.domain is None or value in key.domain for key, value in zip(keys, values, strict=True))
+
+
+def _code(keys: tuple[Key, ...], values: KeyValues) -> int:
+    """Return the place in the product of domains, or a code from the values where one key has no domain."""
+    code = 0
+    if all(key.domain is not None for key in keys) and math.prod(len(key.domain or ()) for key in keys) <= 2**30:
+        for key, value in zip(keys, values, strict=True):
+            assert key.domain is not None
+            code = code * len(key.domain) + key.domain.index(value)
+        return code
+    for index, value in enumerate(values):
+        own = 715_827_883 if value is None else _whole(value) % 2**30
+        code = own if index == 0 else (code * 1_000_000_007 + own) % 2**30
+    return code
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, float):
+        scaled = value * 1024
+        whole = math.floor(scaled) if math.isfinite(scaled) else 0
+        return whole if -(2**63) <= whole < 2**63 else 0
+    if isinstance(value, str):
+        return int(hashlib.md5(value.encode(), usedforsecurity=False).hexdigest()[:15], 16)
+    if isinstance(value, datetime):
+        return (value - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+    if isinstance(value, date):
+        return (value - date(1970, 1, 1)).days
+    return int(value)
+
+
+def _factor(code: int) -> int:
+    """Return an odd number below 2^31, the last half of the choice's hash."""
+    start = code % 2**30 * 1_103_515_245 % 2**30
+    return ((start ^ start >> 15) * 805_306_457 % 2**30) * 2 + 1
