@@ -37,6 +37,6 @@ def in_a_process_of_its_own(task, path, **arguments):
     """Run a function of `spenders` in a fresh interpreter and return what it found."""
     text = json.dumps({"task": task, "path": str(path), **arguments})
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.ledger.spenders", text]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=600)  # noqa: S603  our own script
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=1800)  # noqa: S603  our own script
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

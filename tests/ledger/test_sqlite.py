@@ -6,6 +6,7 @@ import gc
 import shutil
 import sqlite3
 import warnings
+from contextlib import closing
 
 import pytest
 
@@ -282,6 +283,23 @@ def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
     finally:
         other.close()
     assert isinstance(durable.obtain(request()), Charge)
+
+
+def test_no_other_program_can_write_between_the_check_and_the_charge(durable, folder, monkeypatch):
+    from discreet.ledger import crash_points
+
+    refused = []
+
+    def intrude(name):
+        if name == "after begin":
+            with closing(sqlite3.connect(at(folder), isolation_level=None, timeout=0)) as other:
+                with pytest.raises(sqlite3.OperationalError, match="locked"):
+                    other.execute("BEGIN IMMEDIATE")
+                refused.append(name)
+
+    monkeypatch.setattr(crash_points, "_point", intrude)
+    durable.obtain(request())
+    assert refused == ["after begin"]
 
 
 def test_what_is_no_database_is_refused(folder):

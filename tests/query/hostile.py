@@ -340,10 +340,9 @@ BOUNDS = (
 
 _SELECT = "SELECT "
 _WHERE = "SELECT COUNT(*) FROM visits WHERE "
-_CHAIN = "WITH c0 AS (SELECT * FROM visits)"
-for _place in range(1, 100):
-    _CHAIN += f", c{_place} AS (SELECT * FROM c{_place - 1})"  # noqa: S608
-_CHAIN += " SELECT COUNT(*) FROM c99"
+_LINK = ", c@ AS (SELECT * FROM c#)"
+_LINKS = "".join(_LINK.replace("@", str(place)).replace("#", str(place - 1)) for place in range(1, 100))
+_CHAIN = "WITH c0 AS (SELECT * FROM visits)@ SELECT COUNT(*) FROM c99".replace("@", _LINKS)
 
 LARGE = (
     _WHERE + "(" * 3000 + "1 = 1" + ")" * 3000,

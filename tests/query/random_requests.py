@@ -114,7 +114,7 @@ def world(source: random.Random, *, links: int, by_row: bool, rows: int) -> Worl
         unit="person",
         tables=private,
         public={"areas": PublicTable("areas", declared(AREAS), (frozenset({"name"}),))},
-        budget=ZCDP(1, Relation.ADD_REMOVE),
+        budget=ZCDP(1, relation=Relation.ADD_REMOVE),
         analysts={},
     )
     return World(policy, tables, kind)
@@ -146,7 +146,7 @@ def neighbour(source: random.Random, made: World, *, change: bool) -> Tables:
     there = [row["uid"] for row in tables[holder]] or [None]
     one = source.choice(there)
     tables[holder] = [row for row in tables[holder] if row["uid"] != one]
-    if change and one is not None and one == one:
+    if change and one in [value for value in UNITS[made.unit] if value is not None]:
         columns = made.columns(holder)
         new = [
             event(source, made.unit, one) if holder == "events" else {**_person(source, columns, made.unit), "uid": one}

@@ -24,12 +24,15 @@ FIRST = {Type.BOOLEAN: "b", Type.INTEGER: "i", Type.REAL: "x", Type.TEXT: "t", T
 SECOND = {**FIRST, Type.INTEGER: "j", Type.REAL: "y", Type.TEXT: "u", Type.DATE: "e"}
 
 
+CONNECTION = duckdb.connect()
+
+
 def value_of(expression: Expression, **columns: Any) -> Any:
     """Return what DuckDB and the oracle both give for one row."""
     kinds = {node.name: node.type for node in expression.columns()}
     row = ", ".join(f"{constant(columns[name], kind)} AS {quoted(name)}" for name, kind in kinds.items()) or "1 AS one"
     text = render(expression, quoted)
-    (answer,) = duckdb.connect().execute(f"SELECT {text} FROM (SELECT {row})").fetchall()
+    (answer,) = CONNECTION.execute(f"SELECT {text} FROM (SELECT {row})").fetchall()
     assert answer == (oracle.evaluate(expression, columns),)
     return answer[0]
 

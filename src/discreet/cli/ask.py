@@ -12,8 +12,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text, say_table
-from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_written, spinner
+from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
 from discreet.cli.explain import finite
 from discreet.cli.promise import in_words, plain
 from discreet.query.answer import Answer
@@ -52,14 +52,13 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         text = query_text(sql, file)
         with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Asking"):
             answer = session.sql(text, **prices(options), idempotency=retry)
-        written = files(answer, certificate, plot, confidence)
+        # the answer is paid for, so it is shown before anything else can go wrong
         if as_json or as_csv:
             click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
-            return
-        console = readable_console()
-        show_answer(console, answer, confidence)
-        for path in written:
-            say_written(console, path)
+        else:
+            show_answer(readable_console(), answer, confidence)
+        for path in files(answer, certificate, plot, confidence):
+            say_written(readable_console(stderr=as_json or as_csv), path)
 
 
 def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:

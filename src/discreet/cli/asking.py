@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import click
-from rich.console import Console
 
 from discreet.cli.console import Refusal
 from discreet.cli.plan import read_number
-from discreet.display import Table
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.query import Session
@@ -126,7 +124,7 @@ def query_text(sql: str | None, file: Path | None) -> str:
 def prices(options: dict[str, Any]) -> Price:
     """Take the options that state a price out of all options."""
     names = ("epsilon", "delta", "rho", "share", "error", "people")
-    return Price(**{name: options.pop(name) for name in names})  # type: ignore[typeddict-item]
+    return cast("Price", {name: options.pop(name) for name in names})
 
 
 def who(policy: Policy, analyst: str | None) -> str:
@@ -145,8 +143,3 @@ def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
     name = who(read_policy(policy), analyst)
     with Session.open(policy, analyst=name) as session:
         yield session
-
-
-def say_table(console: Console, table: Table) -> None:
-    """Print a table as it is, without breaking its lines."""
-    console.print(f"\n{table}", soft_wrap=True, markup=False, highlight=False)

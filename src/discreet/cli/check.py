@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import json_option, say_table
-from discreet.cli.console import REFUSED, answering, mistakes, readable_console, say, say_facts
+from discreet.cli.asking import json_option
+from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table
 from discreet.cli.declared import declared, facts, sharp_points
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
@@ -33,7 +33,7 @@ def check(policy: Path, as_json: bool) -> None:
             if as_json:
                 problems = [{"line": line, "problem": words} for line, words in error.problems]
                 click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
-                raise click.exceptions.Exit(REFUSED) from None
+                raise click.exceptions.Exit(1) from None
             raise mistakes(error) from None
         if as_json:
             click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))

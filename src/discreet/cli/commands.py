@@ -1,72 +1,52 @@
-"""The commands themselves, declared with click and printed with rich; imported only once both are known to be there."""
+"""The program: one command a file, put together here; imported only once click and rich are known to be there."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from importlib import import_module
 
 import click
 
 from discreet._version import __version__
-from discreet.cli.account import account
-from discreet.cli.console import friendly, readable_console, say, say_written, show, spinner
-from discreet.cli.demo import WardCounts, tell
-from discreet.cli.narration import chapters
-from discreet.cli.report import ward_plot, write_report
-from discreet.data import hospital
-from discreet.display.plots import Plot
-from discreet.errors import MissingExtra
+
+# in the order in which they are needed; each is the attribute of that name in the module of that name
+_COMMANDS = {
+    "init": "Write a first policy for a source; no row is read.",
+    "check": "List every mistake of a policy, or what it declares.",
+    "explain": "Say what a query would cost and how exact it would be.",
+    "rehearse": "Run a query on made-up rows of the same schema.",
+    "ask": "Answer a query privately; the price is charged first.",
+    "budget": "Say what was spent and what is left.",
+    "ledger": "List what was asked; verify, amend.",
+    "account": "Price a plan of releases, or find the noise for a target.",
+    "demo": "Attack an invented hospital, then ask discreet instead.",
+}
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 refused, or a mistake in the policy; 2 usage; 3 the budget does not allow it; 4 the ledger "
+    "was tampered with; 5 failed after the charge, which stays."
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Program(click.Group):
+    """A group that imports a command when it is used, so that each starts as fast as it can."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """Return the commands in the order of work."""
+        return list(_COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in _COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"discreet.cli.{name}"), name)
+        return found
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="discreet", message="%(prog)s %(version)s")
 def program() -> None:
     """Ask about everyone, learn about no one: differential privacy for tables."""
-
-
-program.add_command(account)
-
-
-@program.command()
-@click.option(
-    "--people", type=click.IntRange(100, 1_000_000), default=2000, show_default=True, help="Invented patients."
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=2026,
-    show_default=True,
-    help="Seed of the invented patients; the noise has none.",
-)
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("discreet-demo"),
-    show_default=True,
-    help="Directory for the report and the plot.",
-)
-@click.option("--no-plot", is_flag=True, help="Write the report without the plot.")
-def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
-    """Attack exact answers about an invented hospital, then answer the same questions privately."""
-    console = readable_console()
-    with friendly():
-        with spinner(console, "Inventing a hospital and answering questions about it"):
-            story = tell(hospital(people=people, seed=seed), seed=seed)
-        parts = chapters(story)
-        for part in parts:
-            show(console, part)
-        with spinner(console, "Writing the report"):
-            plot, reason = (None, "") if no_plot else _plot(story.wards)
-            written = write_report(parts, out, plot=plot)
-    if reason:
-        say(console, f"No plot was drawn: {reason}")
-    console.print()
-    for path in written:
-        say_written(console, path)
-
-
-def _plot(wards: WardCounts) -> tuple[Plot | None, str]:
-    """Return the plot, or the reason why there is none."""
-    try:
-        return ward_plot(wards), ""
-    except MissingExtra as missing:
-        return None, str(missing)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +12,9 @@ import click
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table as Grid
-from rich.text import Text
 
 from discreet.cli.narration import Chapter
+from discreet.display import Table
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -24,14 +25,32 @@ from discreet.errors import (
     QueryFailed,
 )
 
-REFUSED, USAGE, BUDGET_EXCEEDED, LEDGER_TAMPERED, FAILED_AFTER_CHARGE = 1, 2, 3, 4, 5
 _WIDEST = 88
+_NARROWEST_COLUMN = 14
 
 
 class Refusal(click.ClickException):
     """A value that cannot be used as given: one line, and the exit code of a usage error."""
 
-    exit_code = USAGE
+    exit_code = 2
+
+
+class OverBudget(click.ClickException):
+    """The budget does not allow it; nothing was spent."""
+
+    exit_code = 3
+
+
+class Tampered(click.ClickException):
+    """The ledger is not what was written; nothing was spent."""
+
+    exit_code = 4
+
+
+class Spent(click.ClickException):
+    """It failed after the charge; the price is spent."""
+
+    exit_code = 5
 
 
 def readable_console(*, stderr: bool = False) -> Console:
@@ -61,7 +80,7 @@ def show(console: Console, part: Chapter) -> None:
     console.print(f"\n{part.title}", style="bold", markup=False, highlight=False)
     for sentence in part.before:
         say(console, sentence)
-    console.print(f"\n{part.table}", soft_wrap=True, markup=False, highlight=False)
+    say_table(console, part.table)
     for sentence in part.after:
         say(console, sentence)
 
@@ -71,15 +90,52 @@ def say(console: Console, sentence: str) -> None:
     console.print(f"\n{sentence}", markup=False, highlight=False)
 
 
+def say_table(console: Console, table: Table) -> None:
+    """Print a table; where it is wider than the console its texts are wrapped within their columns."""
+    console.print(f"\n{fitted(table, console.width)}", soft_wrap=True, markup=False, highlight=False)
+
+
+def fitted(table: Table, width: int) -> Table:
+    """Return a table whose columns of text are narrowed, the widest first, until it fits or nothing is left to wrap.
+
+    >>> print(fitted(Table(["a", "b"], [["one", "two three four five six"]]), 24))
+    a    b
+    -----------------------
+    one  two three four
+         five six
+    """
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    widths = [
+        max(len(str(cell)) for cell in (name, *cells)) for name, cells in zip(table.columns, columns, strict=True)
+    ]
+    texts = [place for place, cells in enumerate(columns) if any(isinstance(cell, str) for cell in cells)]
+    excess = sum(widths) + 2 * (len(widths) - 1) - width
+    if excess <= 0:
+        return table
+    while excess > 0 and texts:
+        widest = max(texts, key=lambda place: widths[place])
+        if widths[widest] <= _NARROWEST_COLUMN:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    rows: list[list[object]] = []
+    for row in table.rows:
+        cells = [
+            textwrap.wrap(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
+            for place, cell in enumerate(row)
+        ]
+        rows += [list(line) for line in itertools.zip_longest(*cells)]
+    return Table(table.columns, rows, table.caption, table.digits)
+
+
 def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and what they stand for in two columns, each wrapped within its own."""
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    for name, words in facts:
-        grid.add_row(Text(name, style="dim"), Text(words))
+    """Print names and what they stand for in two columns, the second wrapped within its own."""
+    margin = max(len(name) for name, _ in facts) + 2
     console.print()
-    console.print(grid, highlight=False)
+    for name, words in facts:
+        lines = textwrap.wrap(words, max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False) or [""]
+        for place, line in enumerate(lines):
+            console.print(f"{name if place == 0 else '':<{margin}}{line}", soft_wrap=True, markup=False, highlight=False)
 
 
 def say_written(console: Console, path: Path) -> None:
@@ -123,34 +179,29 @@ def answering() -> Iterator[None]:
     except click.exceptions.Exit:
         raise
     except DiscreetError as error:
-        raise _ended(str(error), _code(error)) from None
+        raise _ending(error)(str(error)) from None
     except OSError as error:
         # the path is one that somebody typed; the words are the operating system's
-        raise _ended(f"cannot use {error.filename}: {error.strerror}", REFUSED) from None
+        raise click.ClickException(f"cannot use {error.filename}: {error.strerror}") from None
     except Exception as error:
         # the message of an unforeseen error could carry a value, its type cannot
         name = type(error).__name__
-        words = f"something went wrong inside discreet ({name}). Nothing about the data is shown; please report it."
-        raise _ended(words, REFUSED) from None
+        words = f"something went wrong inside discreet ({name}); please report it. Asking again what was charged is free"
+        raise click.ClickException(words) from None
 
 
-def _code(error: DiscreetError) -> int:
+def _ending(error: DiscreetError) -> type[click.ClickException]:
+    """Return the form, and with it the exit code, in which an error ends a command."""
     match error:
         case BudgetExceeded():
-            return BUDGET_EXCEEDED
+            return OverBudget
         case LedgerTampered():
-            return LEDGER_TAMPERED
+            return Tampered
         case QueryFailed():
-            return FAILED_AFTER_CHARGE
+            return Spent
         case ParameterError():
-            return USAGE
-    return REFUSED
-
-
-def _ended(words: str, code: int) -> click.ClickException:
-    problem = click.ClickException(words)
-    problem.exit_code = code
-    return problem
+            return Refusal
+    return click.ClickException
 
 
 def mistakes(error: PolicyError) -> click.ClickException:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text, say_table
-from discreet.cli.console import answering, readable_console, say, say_facts
+from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli.console import answering, readable_console, say, say_facts, say_table
 from discreet.cli.promise import in_words, plain
 from discreet.display import Table
 from discreet.query.explain import Explanation

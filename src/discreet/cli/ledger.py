@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import FILE, decorated, json_option, policy_option, say_table
-from discreet.cli.console import REFUSED, answering, readable_console, say, say_facts, spinner
+from discreet.cli.asking import FILE, decorated, json_option, policy_option
+from discreet.cli.console import answering, readable_console, say, say_facts, say_table, spinner
 from discreet.cli.promise import in_words, plain
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
@@ -41,8 +41,8 @@ def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> No
             return
         console = readable_console()
         say_table(console, listed(found[-last:]))
-        left = len(found) - last
-        say(console, f"{len(found):,} entries{f', the last {last:,} shown' if left > 0 else ''}; head {found[-1].hash}")
+        shown = f", the last {last:,} shown" if len(found) > last else ""
+        say_facts(console, [("entries", f"{len(found):,}{shown}"), ("head", found[-1].hash)])
 
 
 @ledger.command(context_settings=_SETTINGS)
@@ -120,9 +120,7 @@ def opened(policy: Policy) -> SqliteLedger:
         raise LedgerError("the policy keeps its ledger in memory")
     anchored = policy.anchor or policy.ledger.with_name(policy.ledger.name + ".anchor")
     if not policy.ledger.exists() and not anchored.exists():
-        problem = click.ClickException("there is no ledger yet: the first `discreet ask` begins it")
-        problem.exit_code = REFUSED
-        raise problem
+        raise LedgerError("there is no ledger yet: the first `discreet ask` begins it")
     return SqliteLedger.open(policy.ledger, anchor=policy.anchor)
 
 

@@ -4,231 +4,291 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from discreet.cli.demo import CONFIDENCE, DELTA, EPSILON, Story, posterior
-from discreet.data.hospital import NIGHTS_RANGE
+from discreet.cli.promise import in_words
 from discreet.display import Rounding, Table, format_number
 
-_PERCENT = f"{100 * CONFIDENCE:g} %"
+if TYPE_CHECKING:
+    from discreet.cli.story import Story
+    from discreet.query.answer import Answer
+
+ATTACK, DEPARTMENTS = "attack", "departments"
+_MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A title, some sentences, a table, some sentences after it, and whether the plot belongs here."""
+    """A title, some sentences, a table, some sentences after it, and the name of the drawing that belongs here."""
 
     title: str
     before: tuple[str, ...]
     table: Table
     after: tuple[str, ...] = ()
-    illustrated: bool = False
+    drawing: str = ""
 
 
 def chapters(story: Story) -> list[Chapter]:
     """Return the whole story, in the order in which it is told."""
-    return [_people(story), _attack(story), _private(story), _wards(story), _treated(story), _price(story)]
+    told = (_people, _attack, _policy, _private, _explained, _departments, _others, _diagnoses, _again, _refusals)
+    return [chapter(story) for chapter in (*told, _ledger, _claims)]
 
 
 def _people(story: Story) -> Chapter:
-    """Introduce the table and say that it is invented."""
+    """Introduce the database and say that it is invented."""
     return Chapter(
         "A hospital that does not exist",
         (
-            f"We generated {story.people:,} patients with seed {story.seed}. They are synthetic: nobody here is real.",
-            f"There are no names in the table, yet zip code, age and sex together single out {story.alone:,} of the "
-            f"{story.people:,}: nobody else in the table shares all three.",
+            f"We generated {story.people:,} patients and {story.visits:,} visits with seed {story.seed}, in a DuckDB "
+            "file. They are synthetic: nobody here is real.",
+            "Every patient has a genetic marker, 0 or 1, that nobody should learn. It is a fair coin: nothing else in "
+            "the database tells anything about it, so that guessing gets half of them right.",
         ),
         Table(
-            ["column", "what it holds"],
+            ["table", "what it holds"],
             [
-                ["zip_code, age, sex", "what a neighbour may know"],
-                ["ward, nights, day", "where, for how long and when"],
-                ["diagnosis, cost", "what the hospital must not tell"],
+                ["patients", "practice and card number (known to many), age, sex, region; the marker (secret)"],
+                ["visits", "several a patient: day, department, diagnosis, nights, cost"],
+                ["regions", "what everybody knows about eight regions"],
             ],
-            "The table, one row a person",
         ),
     )
 
 
 def _attack(story: Story) -> Chapter:
-    """Tell the differencing attack on exact answers."""
-    exact, diagnosis = story.exact, story.target.diagnosis
-    verdict = f"has the diagnosis {diagnosis}" if exact.difference else f"does not have the diagnosis {diagnosis}"
+    """Tell the reconstruction from exact answers."""
+    found = story.plain
     return Chapter(
         "An attack on exact answers",
-        (f"Somebody knows {story.target} who was a patient, and may ask for totals only. Two totals are enough:",),
+        (
+            f"Somebody may ask for counts by practice only, {found.queries} of them, each about half of the people of "
+            f"every practice. This is the 37th: {story.question}",
+            "Least squares then finds the column that fits the counts best, and rounds it to zeros and ones.",
+        ),
         Table(
-            ["question", "exact answer"],
-            [
-                [f"how many patients have {diagnosis}?", exact.everyone],
-                ["the same, without whoever fits the description", exact.others],
-            ],
+            ["what the attacker has", "secret bits recovered"],
+            [["nothing, and guesses", "50 %"], [f"{found.queries} exact answers", _percent(found.fraction)]],
         ),
         (
-            f"The totals differ by {exact.difference}, so this person {verdict}. No name was needed, and neither "
-            "question was about one person.",
+            f"That is the marker of {_people_right(story)} patients. No question was about one person, and "
+            "none was about a small group.",
+        ),
+    )
+
+
+def _policy(story: Story) -> Chapter:
+    """Tell what the curator decides."""
+    balance = story.balance
+    return Chapter(
+        "What the curator writes",
+        ("One file, policy.toml, says what is protected and how much may be learned, without looking at a row.",),
+        Table(
+            ["decision", "here"],
+            [
+                ["who is protected", f"a {balance.unit}, with all rows in all tables"],
+                ["how much may be learned", f"{in_words(balance.budget)}, by everybody together, for good"],
+                ["who may ask", f"ana; mallory, up to {in_words(story.own.own_cap or balance.budget)}"],
+                ["what is public", "departments, regions, practices; ranges of ages, costs and nights"],
+                ["how much of one patient counts", f"at most {VISITS} visits"],
+            ],
         ),
     )
 
 
 def _private(story: Story) -> Chapter:
-    """Tell the same two questions answered privately, and what can be learned from them."""
-    pair = story.pair
-    low, high = pair.difference_interval
+    """Tell the same attack through a session."""
+    from discreet.cli.story import EACH
+
+    found = story.private
+    each, total = format_number(EACH, digits=6), format_number(found.queries * EACH, digits=6)
+    top = _up(1.0 if found.ceiling is None else found.ceiling.upper)
     return Chapter(
-        "The same questions, answered privately",
+        "The same attack, through discreet",
         (
-            f"Each total now carries whole-number Laplace noise at epsilon {EPSILON:g}. One person added or removed "
-            "changes a total by at most 1 (sensitivity 1 under add/remove), and the noise is made to hide that.",
+            f"Mallory asks the same {found.queries} questions in a session, at epsilon {each} each, {total} in all. "
+            "The price is charged before the data is read, and every count gets noise that hides one person.",
         ),
         Table(
-            ["question", "private answer", f"{_PERCENT} interval"],
+            ["what the attacker has", "secret bits recovered"],
             [
-                [
-                    f"how many patients have {story.target.diagnosis}?",
-                    pair.everyone,
-                    _around(pair.everyone, pair.error),
-                ],
-                ["the same, without whoever fits the description", pair.others, _around(pair.others, pair.error)],
-                ["the difference", pair.difference, f"{low:,} to {high:,}"],
+                ["nothing, and guesses", "50 %"],
+                [f"{found.queries} private answers", _percent(found.fraction)],
+                ["the most that any attacker can expect at this price", top],
+                [f"{found.queries} exact answers", _percent(story.plain.fraction)],
             ],
-            f"With at least {_PERCENT} confidence all three intervals hold together",
         ),
-        (*_below_zero(story), _verdict(story), *_odds(story)),
-    )
-
-
-def _below_zero(story: Story) -> tuple[str, ...]:
-    """Explain a count below zero, if there is one."""
-    if min(story.pair.everyone, story.pair.others) >= 0:
-        return ()
-    return ("A noisy count may fall below zero. Reading it as zero is free: it uses nothing but the answer.",)
-
-
-def _verdict(story: Story) -> str:
-    """Say what the private difference tells."""
-    low, high = story.pair.difference_interval
-    if story.pair.hides_the_target:
-        return (
-            f"The true difference is 0 or 1, and the interval from {low:,} to {high:,} allows both: "
-            "subtracting no longer settles the matter."
-        )
-    return (
-        f"The true difference is 0 or 1, and this time the interval from {low:,} to {high:,} leaves one of them out. "
-        "The noise was unusually large: what is promised is the odds below, not a wide interval in every run."
-    )
-
-
-def _odds(story: Story) -> tuple[str, str]:
-    """Say in words how far anyone's belief can move."""
-    both, one = float(story.pair_price.epsilon), EPSILON
-    return (
-        f"The price so far: {EPSILON:g} + {EPSILON:g} = {_up(both)} (basic composition: epsilons add). In odds: "
-        f"whoever thought it 50 % likely that this person's row is in the table at all can be at most "
-        f"{_belief(both)} sure of it after both answers, whatever they know about everyone else.",
-        f"The diagnosis moves only the first total, by 1, so these two answers turn a 50 % suspicion about it into at "
-        f"most {_belief(one)}. The exact answers turned it into certainty.",
-    )
-
-
-def _wards(story: Story) -> Chapter:
-    """Tell the counts of all wards, released at once."""
-    wards = story.wards
-    rows = [
-        [ward, answer, answer - wards.error, answer + wards.error]
-        for ward, answer in zip(wards.wards, wards.answers, strict=True)
-    ]
-    return Chapter(
-        "Useful answers: people per ward",
         (
-            f"A person lies in one ward, so adding or removing a person changes one of the {len(wards.wards)} counts, "
-            f"by 1. The whole list has L1 sensitivity 1 and costs epsilon {EPSILON:g} once, not once a ward.",
+            f"This attack can expect {_percent(story.expected)}. The ceiling, {top}, is exact and holds for any "
+            "attacker, with any method, who may even know all the other markers: it follows from the price alone.",
+            f"Mallory asks for more and is refused: {story.spent.words}" if story.spent.words else
+            "Mallory asked for more than the cap, and was answered: this must not happen.",
         ),
-        Table(
-            ["ward", "private answer", "from", "to"],
-            rows,
-            f"People per ward; with at least {_PERCENT} confidence all {len(wards.wards)} intervals hold together",
-        ),
-        ("Totals over many people survive the noise. What one person adds to them does not.",),
-        illustrated=True,
-    )
+        drawing=ATTACK,
+    )  # fmt: skip
 
 
-def _treated(story: Story) -> Chapter:
-    """Tell a mean, and the diagnoses that many people have, which nobody listed beforehand."""
-    stay, found = story.stay, story.diagnoses
-    rows: list[list[object]] = [["nights a stay, on average", round(float(stay), 1), _outwards(stay.low, stay.high)]]
-    rows += [
-        [f"patients with {diagnosis}", count.value, f"{count.low:,.0f} to {count.high:,.0f}"]
-        for diagnosis, count in found.counts.items()
-    ]
-    low, high = NIGHTS_RANGE
+def _explained(story: Story) -> Chapter:
+    """Tell what is known before a question is asked."""
+    from discreet.cli.story import ABOUT, BY_DEPARTMENT
+
+    explained = story.explained
+    whole = explained.aggregates
     return Chapter(
-        "Useful answers: how long they stay, and what for",
+        "Before asking: what it costs, and how exact it will be",
         (
-            f"The mean is made of two sums, of the nights and of the nights short of {high}. One person adds "
-            f"{high - low} to both together, however long the stay, so they cost epsilon {EPSILON:g} once.",
-            f"Which diagnoses there are is not taken from a list: they are found. A diagnosis is named where its noisy "
-            f"count reaches {found.threshold}; one that a single patient has is named with a chance of at most delta, "
-            f"{DELTA:f}.",
+            f"Ana studies the hospital. She wants to know: {BY_DEPARTMENT}",
+            f"An explanation tells the price and the noise beforehand, for departments of about {ABOUT} visits. It "
+            "reads no data and spends nothing.",
         ),
-        Table(
-            ["question", "private answer", f"{_PERCENT} interval"],
-            rows,
-            f"Each interval holds with at least {_PERCENT} confidence for a question fixed beforehand",
+        Table(whole.columns[:-1], [row[:-1] for row in whole.rows], digits=5),
+        (
+            f"Price: {in_words(explained.guarantee)}. Groups: {explained.groups}. Bounding: {explained.bounding}. "
+            f"About {explained.fits:,} questions like it still fit into the budget.",
         ),
-        (_how_many(story),),
     )
 
 
-def _how_many(story: Story) -> str:
-    """Say how many diagnoses were named and how many are shown."""
-    found = story.diagnoses
-    named, shown = found.named, len(found.counts)
-    if not named:
-        return "No diagnosis was frequent enough to be named."
-    first = f"These are the {shown} most frequent of the {named} diagnoses that were named."
-    if shown == named:
-        first = f"{'One diagnosis was' if named == 1 else f'{named} diagnoses were'} frequent enough to be named."
-    return f"{first} The noise on the counts has an end: none is off by more than {found.most}."
-
-
-def _price(story: Story) -> Chapter:
-    """Tell what was spent."""
-    total, relation = float(story.price.epsilon), story.price.relation.value
-    rows: list[list[object]] = [
-        ["both totals about the diagnosis", float(story.pair_price.epsilon), None],
-        ["the list of ward counts", EPSILON, None],
-        ["the mean stay", EPSILON, None],
-        ["the diagnoses that were found", EPSILON, f"{DELTA:f}"],
-        ["everything above", total, f"{float(story.price.delta):f}"],
-    ]
+def _departments(story: Story) -> Chapter:
+    """Tell the counts and means of all departments."""
+    answer = story.departments
     return Chapter(
-        "What it cost",
+        "Useful answers: visits and costs by department",
         (),
-        Table(["release", "epsilon", "delta"], rows, f"Differential privacy; unit: one person; relation: {relation}"),
+        _intervals(answer, f"With 95 % intervals, at {in_words(answer.guarantee)}"),
         (
-            f"All in all a belief of 50 % about whether somebody's row is in the table becomes at most "
-            f"{_belief(total)}, leaving aside a chance of one in a million, delta. Nothing computed from these answers "
-            "later can change that.",
+            "Totals over many people survive the noise. What one person adds to them does not. The intervals are for "
+            "the table as it was bounded: a patient with more than {VISITS} visits counts as {VISITS}.",
+        ),
+        drawing=DEPARTMENTS,
+    )
+
+
+def _others(story: Story) -> Chapter:
+    """Tell a sum, a number of people, and medians."""
+    totals, medians = story.totals, story.medians
+    rows: list[list[object]] = []
+    for answer in (totals, medians):
+        for name in answer.measured:
+            estimates = answer.estimates(name)
+            for place, one in enumerate(estimates):
+                label = f"{name}, {answer.rows[place][0]}" if len(estimates) > 1 else name
+                rows.append([label, _number(one.value), f"{_number(one.low)} to {_number(one.high)}"])
+    return Chapter(
+        "A sum, a number of people, medians",
+        (f"Two queries: {totals.sql}; {medians.sql}. Each cost {in_words(totals.guarantee)}.",),
+        Table(["answer", "value", "95 % interval"], rows),
+        ("A median is chosen among the possible values, with chances that one person hardly changes.",),
+    )
+
+
+def _diagnoses(story: Story) -> Chapter:
+    """Tell keys that nobody listed beforehand."""
+    answer = story.diagnoses
+    named, delta = len(answer), Fraction(getattr(answer.guarantee, "delta", 0))
+    return Chapter(
+        "Keys that nobody listed: diagnoses",
+        (
+            "The policy does not say which diagnoses there are, so they are found: one is named where the noisy number "
+            f"of its patients passes a threshold. One that a single patient has is named with a chance of at most "
+            f"{format_number(delta, rounding=Rounding.UP)}, the delta of this answer.",
+        ),
+        _intervals(answer, f"With 95 % intervals, at {in_words(answer.guarantee)}; {named} diagnoses were named"),
+    )
+
+
+def _again(story: Story) -> Chapter:
+    """Tell that a question asked again is free."""
+    first, again = story.departments, story.again
+    return Chapter(
+        "Asked again, free",
+        ("The same question at the same price is the stored answer. Averaging repeated answers gains nothing.",),
+        Table(
+            ["asked", "record", "handed out again", "visits in cardiology"],
+            [
+                [words, str(one.record.number), one.record.replayed, _number(one["visits"][0])]
+                for words, one in (("first", first), ("again", again))
+            ],
         ),
     )
 
 
-def _outwards(low: float, high: float) -> str:
-    """Write an interval with one decimal, rounded outwards."""
-    return f"{max(math.floor(10 * low) / 10, 0):.1f} to {math.ceil(10 * high) / 10:.1f}"
+def _refusals(story: Story) -> Chapter:
+    """Tell what is not answered."""
+    return Chapter(
+        "What is refused, and why",
+        ("A refusal says what to write instead. It is decided before any data is read, and costs nothing.",),
+        Table(["asked", "refused with"], [[one.sql, _first_sentences(one.words)] for one in story.refusals]),
+    )
 
 
-def _around(value: int, error: int) -> str:
-    """Write an interval around a value."""
-    return f"{value - error:,} to {value + error:,}"
+def _ledger(story: Story) -> Chapter:
+    """Tell what was spent, and that the books are in order."""
+    balance, found = story.balance, story.verification
+    return Chapter(
+        "The ledger",
+        ("Every charge was on the disk before its answer existed, in a chain of hashes that shows any change.",),
+        Table(
+            ["in the books", ""],
+            [
+                ["budget", in_words(balance.budget)],
+                ["spent by all", in_words(balance.spent)],
+                ["left for all", in_words(balance.remaining, rounding=Rounding.DOWN)],
+                ["charges", f"{found.charges:,}, {found.answers:,} with a stored answer"],
+                ["entries verified", f"{found.entries:,}"],
+                ["head", f"{found.head[:32]}..."],
+            ],
+        ),
+    )
 
 
-def _up(epsilon: float) -> str:
-    """Write a price, rounded up."""
-    return format_number(epsilon, digits=4, rounding=Rounding.UP)
+def _claims(story: Story) -> Chapter:
+    """Tell what was claimed and whether it held."""
+    rows = [[claim.words, "held" if claim.held else "FAILED"] for claim in story.claims]
+    return Chapter(
+        "What this demo claims",
+        (),
+        Table(["claim", "this time"], rows),
+        (f"The attacks and answers took {story.seconds:.1f} s. The noise has no seed: another run has other answers.",),
+    )
 
 
-def _belief(epsilon: float) -> str:
-    """Write how sure a 50 % belief can become, rounded up."""
-    return f"{format_number(100 * posterior(0.5, epsilon), digits=3, rounding=Rounding.UP)} %"
+def _intervals(answer: Answer, words: str) -> Table:
+    """Return the first rows of an answer with both ends of each interval."""
+    columns: list[str] = []
+    cells: list[list[object]] = []
+    for name in answer.columns:
+        columns.append(name)
+        if name not in answer.measured:
+            cells.append(list(answer[name]))
+            continue
+        estimates = answer.estimates(name)
+        columns += ["from", "to"]
+        cells += [[_rounded(getattr(one, end)) for one in estimates] for end in ("value", "low", "high")]
+    rows = [list(row) for row in zip(*cells, strict=True)][:_MOST_ROWS]
+    return Table(columns, rows, words)
+
+
+def _rounded(value: Any) -> int | float:
+    """Return a number of an answer to the digits that people read; its noise deserves no more."""
+    return round(value) if abs(value) >= 100 or value == round(value) else round(float(value), 1)
+
+
+def _number(value: Any) -> str:
+    return format_number(_rounded(value))
+
+
+def _people_right(story: Story) -> str:
+    return f"{round((story.plain.fraction or 0.0) * story.people):,} of {story.people:,}"
+
+
+def _percent(share: float | None) -> str:
+    return f"{100 * (share or 0.0):.1f} %"
+
+
+def _up(share: float) -> str:
+    return f"{math.ceil(1000 * share) / 10:.1f} %"
+
+
+def _first_sentences(words: str) -> str:
+    return words.removesuffix(" Nothing was spent.")

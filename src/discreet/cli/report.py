@@ -1,52 +1,88 @@
-"""The demo as files: a self-contained HTML page, and the plot of the ward counts on its own."""
+"""The demo as files: a self-contained HTML page with its drawings inside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
-from discreet.cli.demo import CONFIDENCE, EPSILON, WardCounts
-from discreet.cli.narration import Chapter
+from discreet.cli.narration import ATTACK, DEPARTMENTS, Chapter
 from discreet.display import figure, page, paragraph, section
-from discreet.display.plots import Plot, plot_interval
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 
-PLOT_CAPTION = (
-    f"People per ward: private answers at epsilon {EPSILON:g} with intervals that hold together with at least "
-    f"{100 * CONFIDENCE:g} % confidence. The true values are drawn only because these people do not exist."
-)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
+    from discreet.cli.story import Story
 
-def ward_plot(wards: WardCounts) -> Plot:
-    """Draw the private answers with their intervals, and the true counts of these invented people."""
-    answers = np.array(wards.answers)
-    return plot_interval(
-        wards.wards,
-        answers,
-        answers - wards.error,
-        answers + wards.error,
-        truth=wards.exact,
-        title=f"People per ward, answered at epsilon {EPSILON:g}",
-        x_label="people",
-        names=(f"private answer, {100 * CONFIDENCE:g} % interval", "true count (synthetic people)"),
-    )
+CAPTIONS = {
+    ATTACK: (
+        "Secret bits recovered by the same 63 questions: from exact answers, and from private ones. The dashed line is "
+        "the most that any attacker can expect at the price that was charged; half is guessing."
+    ),
+    DEPARTMENTS: (
+        "Visits by department: private answers with their 95 % intervals. The true counts are drawn only because these "
+        "people do not exist; they count every visit, the answers at most {VISITS} of one patient."
+    ),
+}
 
 
-def write_report(chapters: Iterable[Chapter], directory: Path, *, plot: Plot | None) -> list[Path]:
-    """Write the page, and the plot if there is one, into a directory that is made when missing; return the paths."""
+def drawings(story: Story) -> dict[str, Plot]:
+    """Return the drawings of the story by name; needs the extra `plot`."""
+    return {ATTACK: attack_plot(story), DEPARTMENTS: department_plot(story)}
+
+
+def attack_plot(story: Story) -> Plot:
+    """Draw the share that was recovered as bars, with guessing and the ceiling as lines."""
+    drawn = axes(title="What 63 counts give away", x_label="secret bits recovered, %", height=2.9)
+    shares = [100 * (one.fraction or 0.0) for one in (story.plain, story.private)]
+    drawn.barh([1, 0], shares, height=0.55, color=[ORANGE, BLUE])
+    for place, share in zip((1, 0), shares, strict=True):
+        drawn.text(share - 1, place, f"{share:.1f} %", va="center", ha="right", color="white", fontweight="bold")
+    drawn.axvline(50, color=SOFT, linewidth=1.4, linestyle=":", label="guessing")
+    if story.private.ceiling is not None:
+        top = 100 * story.private.ceiling.upper
+        drawn.axvline(top, color=INK, linewidth=1.6, linestyle="--", label=f"ceiling for any attacker, {top:.1f} %")
+    drawn.set_yticks([1, 0], ["exact answers", "private answers"])
+    drawn.tick_params(axis="y", length=0)
+    drawn.set_xlim(0, 104)
+    drawn.set_ylim(-0.55, 1.55)
+    drawn_on = cast("Figure", drawn.figure)
+    drawn_on.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
+    return Plot(drawn_on)
+
+
+def department_plot(story: Story) -> Plot:
+    """Draw the private counts as bars with their intervals, and the true counts of these invented people."""
+    answer = story.departments
+    names = [str(name) for name in answer["department"]]
+    estimates = answer.estimates("visits")
+    values = [float(one.value) for one in estimates]
+    reach = [[value - one.low for value, one in zip(values, estimates, strict=True)],
+             [one.high - value for value, one in zip(values, estimates, strict=True)]]  # fmt: skip
+    rows = range(len(names))
+    drawn = axes(title="Visits by department", x_label="visits", height=4.6)
+    drawn.barh(rows, values, height=0.62, color=BLUE, alpha=0.75, label="private answer, 95 % interval")
+    drawn.errorbar(values, rows, xerr=reach, fmt="none", ecolor=INK, elinewidth=1.8, capsize=4)
+    drawn.plot(story.truth, rows, "|", color=ORANGE, markersize=19, markeredgewidth=2.4, label="true count (synthetic)")
+    drawn.set_yticks(rows, names)
+    drawn.tick_params(axis="y", length=0)
+    drawn.invert_yaxis()
+    drawn_on = cast("Figure", drawn.figure)
+    drawn_on.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
+    return Plot(drawn_on)
+
+
+def write_report(chapters: Iterable[Chapter], directory: Path, *, plots: Mapping[str, Plot]) -> Path:
+    """Write the page into a directory that is made when missing; return its path."""
     directory.mkdir(parents=True, exist_ok=True)
-    drawing = "" if plot is None else figure(plot.svg(), description=PLOT_CAPTION)
-    body = "\n".join(chapter_html(part, drawing) for part in chapters)
+    drawn = {name: figure(plot.svg(), description=CAPTIONS[name]) for name, plot in plots.items()}
+    body = "\n".join(chapter_html(part, drawn.get(part.drawing, "")) for part in chapters)
     target = directory / "report.html"
     target.write_text(page("discreet: a demo", body), encoding="utf-8")
-    drawings = [] if plot is None else [plot.save(directory / "wards.svg"), plot.save(directory / "wards.png")]
-    return [target, *drawings]
+    return target
 
 
 def chapter_html(part: Chapter, drawing: str = "") -> str:
     """Return one chapter as HTML, with the drawing where it belongs."""
-    illustration = drawing if part.illustrated else ""
-    return section(
-        part.title, *map(paragraph, part.before), part.table.html(), illustration, *map(paragraph, part.after)
-    )
+    return section(part.title, *map(paragraph, part.before), part.table.html(), drawing, *map(paragraph, part.after))

@@ -13,6 +13,7 @@ from discreet.query.policy_lines import text_in_toml
 
 DATABASE, POLICY, LEDGER = "hospital.duckdb", "policy.toml", "ledger.sqlite"
 ANALYST, ATTACKER = "ana", "mallory"
+VISITS = 6  # of one patient that count
 _FIRST_LINE = "# The policy of the demo: everything here was decided without looking at a row."
 _OWN = (DATABASE, f"{DATABASE}.wal", POLICY)
 
@@ -100,9 +101,9 @@ region = {{values = {_values(REGIONS)}}}
 
 [tables.visits]
 unit = "patient_id"
-rows = 5                         # of one patient at most so many visits count
-groups = 2                       # and for keys that are not public: in two groups,
-rows_per_group = 2               # with two visits in each
+rows = {VISITS}                         # of one patient at most so many visits count
+groups = 4                       # or, for keys that are not public, in so many groups
+rows_per_group = 2               # so many visits in each
 
 [tables.visits.columns]
 department = {{values = {_values(DEPARTMENTS)}}}

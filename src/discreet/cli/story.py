@@ -1,4 +1,4 @@
-"""The facts of the demo: an attack on plain answers, the same questions through a session, useful answers, the books."""
+"""The facts of the demo: an attack on plain answers, the same through a session, useful answers, the books."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ from discreet.privacy import PrivacyLoss, compose
 from discreet.query import Answer, Session
 from discreet.query.explain import Explanation
 
-# The bar is the ceiling + 3 points. At 63 answers of epsilon 1/32 about 5040 people the attack expects 51.8 % and the bar
-# lies at 58.0 %, 8.8 standard deviations above; Chernoff's bound over the 80 independent practices, with the law of one
-# practice simulated, puts a false alarm below 1e-15 (checked in tests/cli/test_story.py).
+# The bar is the ceiling + 3 points. At 63 answers of epsilon 1/32 about 5040 people the attack expects 51.8 % and the
+# bar lies at 58.0 %, 8.8 standard deviations above; Chernoff's bound over the 80 independent practices, with the law of
+# one practice simulated, puts a false alarm below 1e-15 (tests/cli/test_story.py).
 QUERIES = PRACTICE_SIZE
 EACH = Fraction(1, 32)
 LEAST_RECOVERED = 0.95
 POINTS = 0.03
+FIRST, LATER, DELTA = Fraction(1), Fraction(1, 2), Fraction(1, 10**7)
+ABOUT = 600  # visits a department: what a researcher would guess
 _WHERE = {"table": "patients", "secret": "marker", "block": "practice", "place": "card"}
 
 BY_DEPARTMENT = "SELECT department, COUNT(*) AS visits, AVG(cost) AS mean_cost FROM visits GROUP BY department"
 TOTALS = "SELECT SUM(cost) AS total_cost, COUNT(DISTINCT patient_id) AS patients FROM visits"
-MEDIANS = "SELECT department, MEDIAN(nights) AS median_nights FROM visits GROUP BY department"
+MEDIANS = "SELECT sex, COUNT(*) AS patients, MEDIAN(age) AS median_age FROM patients GROUP BY sex"
 DIAGNOSES = (
     "SELECT diagnosis, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY diagnosis ORDER BY patients DESC"
 )
@@ -74,7 +76,7 @@ class Story:
     question: str
     explained: Explanation
     departments: Answer
-    truth: dict[str, int]
+    truth: tuple[int, ...]
     totals: Answer
     medians: Answer
     diagnoses: Answer
@@ -93,7 +95,9 @@ class Story:
         found, hidden, top = self.plain.fraction or 0.0, self.private.fraction or 1.0, self.private.ceiling
         bar = 1.0 if top is None else top.upper + POINTS
         return (
-            Claim(f"plain answers give away at least {LEAST_RECOVERED:.0%} of the secret bits", found >= LEAST_RECOVERED),
+            Claim(
+                f"plain answers give away at least {LEAST_RECOVERED:.0%} of the secret bits", found >= LEAST_RECOVERED
+            ),
             Claim(f"private answers give away at most the ceiling and {100 * POINTS:.0f} points", hidden <= bar),
             Claim("the same question again is the stored answer, free", self.unchanged),
             Claim("what cannot be answered privately is refused, free", len(self.refusals) == len(_REFUSED)),
@@ -111,13 +115,13 @@ def tell(stage: Stage, *, seed: int) -> Story:
         spent = over_budget(session)
         own = session.budget.balance
     with Session.open(stage.policy, analyst=ANALYST) as session:
-        explained = session.explain(BY_DEPARTMENT, epsilon=Fraction(1, 2), people=600)
-        departments = session.sql(BY_DEPARTMENT, epsilon=Fraction(1, 2))
-        totals = session.sql(TOTALS, epsilon=Fraction(1, 2))
-        medians = session.sql(MEDIANS, epsilon=Fraction(1, 2))
-        diagnoses = session.sql(DIAGNOSES, epsilon=Fraction(1, 2), delta=Fraction(1, 10**7))
+        explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, people=ABOUT)
+        departments = session.sql(BY_DEPARTMENT, epsilon=FIRST)
+        totals = session.sql(TOTALS, epsilon=LATER)
+        medians = session.sql(MEDIANS, epsilon=LATER)
+        diagnoses = session.sql(DIAGNOSES, epsilon=LATER, delta=DELTA)
         before = session.budget.balance
-        again = session.sql(BY_DEPARTMENT, epsilon=Fraction(1, 2))
+        again = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         refusals = refused(session)
         balance, head = session.budget.balance, session.ledger.head
         verification = session.ledger.verify(head=head)
@@ -205,6 +209,6 @@ def refused(session: Session) -> tuple[Refused, ...]:
     return tuple(found)
 
 
-def true_counts(stage: Stage) -> dict[str, int]:
+def true_counts(stage: Stage) -> tuple[int, ...]:
     """Return the true number of visits of every department: shown only because these people do not exist."""
-    return {name: int(stage.hospital.visits.matches(department=name).sum()) for name in DEPARTMENTS}
+    return tuple(int(stage.hospital.visits.matches(department=name).sum()) for name in DEPARTMENTS)

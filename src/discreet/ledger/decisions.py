@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +15,10 @@ from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_words
 from discreet.privacy.adaptive.books import Amounts, books_for
+from discreet.randomness import bits
 
 FORMAT = 1
-_MOST_ANSWER = 8 << 20
+_MOST_ANSWER = 24 << 20
 _LONG = 1 << 20
 
 
@@ -26,7 +26,7 @@ def first_entry(terms: Terms) -> Entry:
     """Return the entry with which a ledger begins; random bits tell it from every other ledger with these terms."""
     fields = {
         "format": FORMAT,
-        "identity": os.urandom(16).hex(),
+        "identity": f"{bits(128):032x}",
         "time": _now(),
         "terms": terms.to_plain(),
         "terms_at": 1,
@@ -108,7 +108,7 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     if not isinstance(answer, str):
         raise ParameterError("an answer is stored as JSON text", parameter="answer")
     if len(answer) > _MOST_ANSWER:
-        raise ParameterError("an answer of more than 8 MiB cannot be stored: ask for fewer cells", parameter="answer")
+        raise ParameterError("an answer of more than 24 MiB cannot be stored: ask for fewer cells", parameter="answer")
     paid = _open_charge(shelf, charge)
     closed = shelf.closing(charge.number)
     if closed is None:

@@ -15,7 +15,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.record_text import read, write
 
 START = "0" * 64
-_MOST_CHARACTERS = 32 << 20  # well within what can be read back
+_MOST_CHARACTERS = 48 << 20  # well within what can be read back
 
 
 class Kind(Enum):
@@ -59,7 +59,7 @@ class Entry:
         values = {**fields, "kind": kind.value, "number": number}
         text = write(values)
         if len(text) > _MOST_CHARACTERS:
-            raise ParameterError("an entry of more than 32 MiB cannot be kept: ask for fewer cells", parameter="answer")
+            raise ParameterError("an entry of more than 48 MiB cannot be kept: ask for fewer cells", parameter="answer")
         return cls(number, previous, text, _hash(previous, text), values)
 
     @classmethod

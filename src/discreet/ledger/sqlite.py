@@ -146,7 +146,7 @@ class SqliteLedger(Ledger):
         with self._lock, self._anchor.exclusively(), _translated():
             with self._transaction() as shelf:
                 before = shelf.last()
-                self._compare(shelf, repair=True)
+                self._compare(shelf)
                 yield shelf
                 after = shelf.last()
                 reach("before commit")
@@ -164,7 +164,7 @@ class SqliteLedger(Ledger):
             connection.execute("BEGIN")
             try:
                 shelf = SqliteShelf(connection)
-                _compare(shelf, known)
+                _agreeing(shelf, known)
                 yield shelf
             finally:
                 connection.rollback()
@@ -197,7 +197,7 @@ class SqliteLedger(Ledger):
                 if before is None:
                     self._found(shelf, known, terms)
                 else:
-                    self._compare(shelf, repair=True)
+                    self._compare(shelf)
                     if terms is not None:
                         require_terms(shelf, terms)
                 after = shelf.last()
@@ -217,14 +217,14 @@ class SqliteLedger(Ledger):
             shelf.create()
         shelf.append(first_entry(terms))
 
-    def _compare(self, shelf: SqliteShelf, *, repair: bool) -> None:
+    def _compare(self, shelf: SqliteShelf) -> None:
         """Compare with the anchor; one entry ahead is what a crash leaves, and the anchor is brought up to it."""
         known = self._anchor.read()
-        last = _compare(shelf, known)
+        last = _agreeing(shelf, known)
         ahead = last.number - (known.number if known else 0)
         if ahead > 1:
             raise anchors.outdated()
-        if ahead and repair:
+        if ahead:
             self._anchor.write(_anchor_of(last))
 
     def _connected(self) -> sqlite3.Connection:
@@ -238,15 +238,14 @@ class SqliteLedger(Ledger):
         return self._connection[0]
 
 
-def _compare(shelf: SqliteShelf, known: Anchor | None) -> Entry:
+def _agreeing(shelf: SqliteShelf, known: Anchor | None) -> Entry:
     """Return the last entry, if the entries contain the one that the anchor remembers."""
     last = shelf.last() if shelf.exists() else None
     if known is None:
         raise anchors.missing()
-    if last is None or last.number < known.number:
+    if last is None:
         raise anchors.put_back()
-    remembered = shelf.entry(known.number) if known.number else None
-    if known.number and (remembered is None or remembered.hash != known.head):
+    if known != _anchor_of(shelf.entry(known.number)):
         raise anchors.put_back()
     return last
 

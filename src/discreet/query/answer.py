@@ -135,9 +135,15 @@ class Answer:
             if self._source(name) is None:
                 continue
             ends = self._intervals(name, confidence)
-            names += [f"{name}_{LOW}", f"{name}_{HIGH}"]
+            names += [self._free(f"{name}_{LOW}"), self._free(f"{name}_{HIGH}")]
             columns += [[low for _, low, _ in ends], [high for _, _, high in ends]]
         return names, columns
+
+    def _free(self, name: str) -> str:
+        """Return a name for an end of an interval that no column of the answer has."""
+        while name in self.columns:
+            name += "_"
+        return name
 
     def _intervals(self, column: str, confidence: float) -> list[Estimated]:
         source = self._source(column)
@@ -145,7 +151,8 @@ class Answer:
             raise AssertionError("only aggregates have intervals")
         index, inner = self.priced.places[source]
         found = self._estimated(index, confidence)[inner]
-        return [found[row] for row in self.finished.sources]
+        # 0.0 is added for the sake of the negative zero, which people do not expect
+        return [(value, low + 0.0, high + 0.0) for value, low, high in (found[row] for row in self.finished.sources)]
 
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
         known: dict[tuple[int, float], list[list[Estimated]]] = self._known

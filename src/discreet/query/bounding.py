@@ -75,8 +75,8 @@ class Bounding:
     @property
     def largest(self) -> int:
         """The most that the rows of one unit can weigh in one group."""
-        if isinstance(self.form, Groups) and self.unit > 1:
-            return self.form.rows * self.unit
+        if isinstance(self.form, Groups):
+            return self.form.rows * self.unit if self.unit > 1 else 1  # a unit that is counted counts once
         return math.isqrt(self.squared) if self.total is None else self.total
 
     @property

@@ -62,7 +62,9 @@ def _step(
         kept = computed.pop(0)
         places = [place for place in places if kept[place] is True]
     for term, values in reversed(list(zip(step.order, computed, strict=False))):
-        places.sort(key=lambda place, values=values: _sortable(values[place]), reverse=term.descending)  # type: ignore[misc]
+        there = [place for place in places if values[place] is not None]
+        there.sort(key=lambda place, values=values: values[place], reverse=term.descending)  # type: ignore[misc]
+        places = [*there, *(place for place in places if values[place] is None)]  # NULLs last, either way
     if step.limit is not None:
         places = places[: step.limit]
     made = computed[len(step.order) :]
@@ -82,8 +84,3 @@ def _evaluated(
     hard = [one for one in wanted if not isinstance(one, Column)]
     found = iter(evaluate(hard, columns, kinds) if hard else [])
     return [list(columns[one.name]) if isinstance(one, Column) else next(found) for one in wanted]
-
-
-def _sortable(value: Value) -> tuple[bool, object]:
-    """Order NULLs last."""
-    return (value is None, 0 if value is None else value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import date, datetime
 
@@ -11,10 +12,14 @@ from discreet.query.types import Type
 
 
 def key_to_text(key: Sequence[Value]) -> str:
-    """Write the values of a key as JSON; times in their standard form.
+    """Write the values of a key as JSON; times in their standard form, reals that JSON has no word for as text.
+
+    Whatever the data holds, this raises nothing: whether a query fails must not depend on a row.
 
     >>> key_to_text(("north", 3, None, date(2026, 11, 15)))
     '["north", 3, null, "2026-11-15"]'
+    >>> key_to_text((math.inf,))
+    '["inf"]'
     """
     return json.dumps([_plain(value) for value in key], allow_nan=False)
 
@@ -29,6 +34,8 @@ def key_from_text(text: str, types: Sequence[Type]) -> tuple[Value, ...]:
 
 
 def _plain(value: Value) -> bool | int | float | str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 

@@ -202,6 +202,12 @@ def cheapest(width: Callable[[Fraction], float], error: Fraction) -> Fraction:
         if width(low) > error:
             break
         low, high = low / 2, low
+    else:
+        raise ParameterError(
+            "the answer is known to within this error already, from the bounds alone: no price is needed. Nothing was "
+            "spent.",
+            parameter="error",
+        )
     while high - low > high * Fraction(_PRECISION):
         middle = Fraction(float((low + high) / 2))
         low, high = (low, middle) if width(middle) <= error else (middle, high)

@@ -30,37 +30,43 @@ class Aggregates:
     bounds: Mapping[str, Interval]
     used: set[str]
     asked: list[Asked] = field(default_factory=list)
+    met: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict)  # by the identity of the node
 
     def ask(self, node: exp.Expr, name: str | None = None) -> Column:
         """Return the column of the released table that holds an aggregate; without a name it is not shown."""
-        call = read_call(node)
+        if id(node) not in self.met:
+            self.met[id(node)] = node, self._ask(read_call(node), name)
+        return Column(Type.REAL, None, self.met[id(node)][1])
+
+    def _ask(self, call: Call, name: str | None) -> str:
+        """Return the name under which an aggregate is asked, which it may be already."""
         reader = Reader(self.source.resolve, _refuse_nested)
+        kind, plain = self._argument(call, reader)
+        kind, argument = _filtered(kind, plain, call, reader)
+        alike = [one for one in self.asked if (one.kind, one.argument, one.level) == (kind, argument, call.level)]
+        if alike and name is None:
+            return alike[0].name
+        needs = plain is not None and kind not in (MeasureKind.COUNT_VALUES, MeasureKind.COUNT_ROWS)
+        bounds = self._range(call, plain, name) if needs and plain is not None else None
+        for one in alike:
+            if one.bounds == bounds:
+                return one.name
+        label = name or f"#{len(self.asked) + 1}"
+        self.asked.append(Asked(label, kind, argument, bounds, call.level))
+        return label
+
+    def _argument(self, call: Call, reader: Reader) -> tuple[MeasureKind, Expression | None]:
+        """Return what is added up; a constant that is there is counted like the row itself."""
         if call.kind is MeasureKind.COUNT_UNITS:
             self._check_unit(call)
-            made = Asked("", call.kind, None, None)
-        elif call.argument is None:
-            made = Asked("", call.kind, None, None)
-        else:
-            made = self._with_argument(call, reader, name)
-        if call.conditions:
-            made = _filtered(made, call, reader)
-        for one in self.asked:
-            if (one.kind, one.argument, one.bounds, one.level) == (made.kind, made.argument, made.bounds, made.level):
-                return Column(Type.REAL, None, one.name)
-        label = name or f"#{len(self.asked) + 1}"
-        self.asked.append(Asked(label, made.kind, made.argument, made.bounds, made.level))
-        return Column(Type.REAL, None, label)
-
-    def _with_argument(self, call: Call, reader: Reader, name: str | None) -> Asked:
-        """Return an aggregate of values."""
-        argument = reader.read(call.argument) if call.argument is not None else typing_rules.literal(1)
-        if call.kind is MeasureKind.COUNT_VALUES:
-            if isinstance(argument, Literal) and argument.value is not None:
-                return Asked("", MeasureKind.COUNT_ROWS, None, None)
-            return Asked("", call.kind, argument, None)
+            return call.kind, None
+        argument = reader.read(call.argument) if call.argument is not None else None
+        if argument is None or call.kind is MeasureKind.COUNT_VALUES:
+            there = isinstance(argument, Literal) and argument.value is not None
+            return (MeasureKind.COUNT_ROWS, None) if there else (call.kind, argument)
         if not argument.type.numeric:
             raise UnsupportedSQL(_not_numbers(call, argument))
-        return Asked("", call.kind, argument, self._range(call, argument, name), call.level)
+        return call.kind, argument
 
     def _range(self, call: Call, argument: Expression, name: str | None) -> Interval:
         """Return the public range of an argument: the call's own, or what follows from the policy and the query."""
@@ -130,15 +136,18 @@ def _end(value: Fraction) -> str:
     return f"{float(value):g}" if abs(value) < 10**300 else "a very large number"
 
 
-def _filtered(asked: Asked, call: Call, reader: Reader) -> Asked:
+def _filtered(
+    kind: MeasureKind, argument: Expression | None, call: Call, reader: Reader
+) -> tuple[MeasureKind, Expression | None]:
     """Return an aggregate of the rows for which the conditions hold: elsewhere its argument is NULL."""
-    if asked.kind is MeasureKind.COUNT_UNITS:
+    if not call.conditions:
+        return kind, argument
+    if kind is MeasureKind.COUNT_UNITS:
         raise UnsupportedSQL("COUNT(DISTINCT ...) has no FILTER. Put the condition into WHERE, in a query of its own.")
-    argument = asked.argument if asked.argument is not None else typing_rules.literal(1)
+    kept = argument if argument is not None else typing_rules.literal(1)
     for condition in call.conditions:
-        argument = reader.apply(Operation.CASE, reader.condition(condition), argument, typing_rules.literal(None))
-    kind = MeasureKind.COUNT_VALUES if asked.kind is MeasureKind.COUNT_ROWS else asked.kind
-    return Asked("", kind, argument, asked.bounds, asked.level)
+        kept = reader.apply(Operation.CASE, reader.condition(condition), kept, typing_rules.literal(None))
+    return MeasureKind.COUNT_VALUES if kind is MeasureKind.COUNT_ROWS else kind, kept
 
 
 def _refuse_nested(node: exp.Expr) -> Expression | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 Rule = tuple[tuple[str, ...], "Callable[[Reader, exp.Expr], Expression]"]
 
 _LARGEST_INTEGER = 2**63 - 1
+_LONGEST_INTEGER = 40
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _TIMES = (Type.DATE, Type.TIMESTAMP)
 BINARY: dict[type[exp.Expr], Operation] = {
     exp.Add: Operation.ADD,
@@ -61,17 +65,16 @@ CAST_TYPES: dict[str, Type] = {
 
 def number(text: str) -> int | float:
     """Return a literal number; integers have 64 bits."""
-    try:
-        value = int(text) if len(text) < 30 else float(text)
-    except ValueError:
+    if _NUMBER.fullmatch(text) is None:
+        raise UnsupportedSQL(f"{shown(text)!r} is not a number. Write numbers in decimal, such as 31, 0.5 or 1e3.")
+    if not text.isdecimal():
         value = float(text)
-    if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-        raise UnsupportedSQL(
-            f"{shown(text)} does not fit into an integer of 64 bits. Write it with a point: {text[:20]}.0."
-        )
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        raise UnsupportedSQL(f"{shown(text)} is too large for a number. The largest is about 1.8e308.")
-    return value
+        if math.isinf(value):
+            raise UnsupportedSQL(f"{shown(text)} is too large for a number. The largest is about 1.8e308.")
+        return value
+    if len(text) > _LONGEST_INTEGER or int(text) > _LARGEST_INTEGER:
+        raise UnsupportedSQL(f"{shown(text)} does not fit into an integer of 64 bits. Write it with a point: 1.0e20.")
+    return int(text)
 
 
 def simple_rule(operation: Operation) -> Rule:

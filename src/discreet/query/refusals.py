@@ -240,7 +240,7 @@ FUNCTIONS: dict[str, str] = {
     "VERSION": f"VERSION {_VOLATILE}",
     "TXID_CURRENT": f"TXID_CURRENT {_VOLATILE}",
     "WEEKDAY": "WEEKDAY differs between databases. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
-    "PRODUCT": "PRODUCT is not understood: one person can change it at will. Write EXP(SUM(LN(CLAMP(x, 1, 10)))).",
+    "PRODUCT": "PRODUCT is not understood: one person can change it at will. Write EXP(SUM(CLAMP(LN(x), 0, 3))).",
     "ENTROPY": "ENTROPY is not understood. Ask for COUNT(*) by group and compute it from them.",
     "HISTOGRAM": "HISTOGRAM is not understood. Write COUNT(*) with GROUP BY BIN(x, width).",
     "FAVG": "FAVG is not understood. Write AVG(x).",

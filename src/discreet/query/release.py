@@ -24,6 +24,7 @@ from discreet.query.plan import Asked, MeasureKind, Query
 from discreet.query.policy import Policy, TablePolicy
 from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
+from discreet.randomness import bits
 
 _MOST_GROUPS = 1_000_000
 _NORMAL = 3.0  # about the half-width of one noise at 95 %, in its scale
@@ -64,6 +65,7 @@ class PricedQuery:
             canonical(self.query),
             repr(self.bounding.form),
             repr(self.bounding.relation),
+            [str(self.bounding.total), str(self.bounding.squared)],
             self.bounded,
             self.payment.noise.value,
             str(self.payment.amount),
@@ -152,6 +154,11 @@ class ReleasedTable:
         return cls(tuple(keys), tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
 
 
+def fresh_digest() -> str:
+    """Return a digest that no other release has: for what is never asked the same way twice."""
+    return f"{bits(256):064x}"
+
+
 def public_keys(query: Query) -> list[tuple[Value, ...]]:
     """Return all groups of public keys, in the order of their domains."""
     return list(itertools.product(*(key.domain or () for key in query.aggregation.keys)))
@@ -173,6 +180,8 @@ def priced(
     aggregation = query.aggregation
     table = policy.tables[aggregation.table]
     _check_size(query)
+    if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
+        raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
     noise = noise_of(policy.budget, price)
     bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows)
     where = bounded if bounded_rows is not None else None
@@ -255,6 +264,12 @@ def _check_size(query: Query) -> None:
     size = 1
     for key in query.aggregation.keys:
         size *= len(key.domain) if key.domain is not None else 1
+        if key.domain is not None and len(set(key.domain)) < len(key.domain):
+            raise ParameterError(
+                f"the public values of {key.name!r} hold one twice, and a group must not be answered twice at one "
+                "price. Leave out one of them. Nothing was spent.",
+                parameter="keys",
+            )
     if size > _MOST_GROUPS:
         raise UnsupportedSQL(
             f"the public keys of this query make {size:,} groups, each of which would be answered; the most is "

@@ -151,6 +151,10 @@ class Engine(ABC):
         """Return columns of rows, with the unit under the name "unit", as arrays; for `grant` only."""
 
     @abstractmethod
+    def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
+        """Say whether two rows of a public table agree on columns that are declared unique; reads public data only."""
+
+    @abstractmethod
     def bound(self, table: str, rows: int) -> str:
         """Make, once, a table with at most `rows` rows of each unit; return its name for `Request.bounded`."""
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from discreet.errors import MissingParameter, NotCopyable, ParameterError, QueryFailed, UnknownName
+from discreet.errors import MissingParameter, NotCopyable, ParameterError, PolicyError, QueryFailed, UnknownName
 from discreet.laws.number import Number
 from discreet.ledger import Charge, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.ledger import Request as LedgerRequest
@@ -20,12 +20,12 @@ from discreet.query.engines import evaluate
 from discreet.query.explain import Explanation, explain
 from discreet.query.finish import finish
 from discreet.query.frames import policy_of_frames
-from discreet.query.plan import Query, Rows, Scan
+from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy, UnitIsRow
 from discreet.query.policy_file import read_policy
 from discreet.query.price import Stated, stated
 from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, ReleasedTable, priced
+from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
 from discreet.query.top import Top, top
@@ -36,6 +36,8 @@ FAILED = (
     "the engine gave no answer. Whether it does can depend on the data, so the price stays spent; ask again, at the "
     "price of a new release, or tell the curator."
 )
+
+UNBOUNDED = "the engine made no bounded table; queries read the table itself. Nothing was spent."
 
 
 class Session:
@@ -59,6 +61,7 @@ class Session:
         self.policy, self.analyst = policy, analyst
         self._engine, self._ledger = engine, ledger
         self._bounded: dict[str, tuple[str, int]] = {}
+        self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._last: Guarantee | None = None
         self._lock = threading.RLock()
 
@@ -165,6 +168,7 @@ class Session:
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
+        self._check_joins(made)
         found = self._obtain(made.guarantee, made.digest, written(made.query), _words(made), idempotency)
         if isinstance(found, Stored):
             return self._answer(made, self._read(made, found), found, sql, replayed=True)
@@ -187,6 +191,7 @@ class Session:
         """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price."""
         price = stated(epsilon=epsilon, rho=rho, share=share)
         made = self._priced(sql, price, bounds=bounds, keys=keys)
+        self._check_joins(made)
         return top(self, made, k)
 
     def watch(
@@ -210,12 +215,11 @@ class Session:
         rows = self._rows(table, columns)
         if not isinstance(price, Guarantee):
             raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
-        import secrets
-
         promise = price.under(self.policy.relation)
-        charge = self._charge(promise, secrets.token_hex(32), f"{purpose}: {table} ({', '.join(columns)})", ())
-        yield self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
+        charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
+        found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
         self._ledger.note(charge, "granted")
+        yield found
 
     def bound(self, table: str) -> None:
         """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
@@ -232,8 +236,15 @@ class Session:
             )
         with self._lock:
             if stated_table.name not in self._bounded:
-                handle = self._engine.bound(stated_table.name, rows)
-                self._bounded[stated_table.name] = handle, rows
+                self._bounded[stated_table.name] = self._made_bounded(stated_table.name, rows), rows
+
+    def _made_bounded(self, table: str, rows: int) -> str:
+        """Ask the engine for a bounded table; its words, which may carry data, do not go on."""
+        try:
+            return self._engine.bound(table, rows)
+        except Exception:  # noqa: S110
+            pass
+        raise QueryFailed(UNBOUNDED)
 
     def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
         """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
@@ -291,6 +302,27 @@ class Session:
         if handle is not None and _needs_groups(query):
             handle, rows = None, None
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
+
+    def _check_joins(self, made: PricedQuery) -> None:
+        """Refuse a join with a public table whose declared key is not unique; only public data is read."""
+        rows = made.query.aggregation.source
+        while not isinstance(rows, Scan):
+            if isinstance(rows, PublicJoin):
+                key = (rows.table, tuple(sorted(column for _, column in rows.keys)))
+                if key not in self._unique:
+                    self._unique[key] = not self._engine.unique_violated(rows.table, key[1])
+                if not self._unique[key]:
+                    raise PolicyError(
+                        [
+                            (
+                                None,
+                                f"two rows of the public table {rows.table} agree on {', '.join(key[1])}, which is "
+                                "declared unique. Correct the table or the declaration. Nothing was spent.",
+                            )
+                        ],
+                        file=self.policy.file,
+                    )
+            rows = rows.source  # type: ignore[attr-defined]
 
     def _obtain(
         self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
@@ -412,8 +444,6 @@ def _words(made: PricedQuery) -> tuple[str, ...]:
 
 
 def _needs_groups(query: Query) -> bool:
-    from discreet.query.plan import MeasureKind
-
     units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
     return units or not query.aggregation.public
 

@@ -6,20 +6,18 @@ converted silently; what does not fit is refused with what to write instead.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import datetime, time
 
 from discreet.errors import UnsupportedSQL
 from discreet.query import ranges
-from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation, Value
+from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
+from discreet.query.literals import WORDS, is_null, literal, read_day
 from discreet.query.types import Type
 
-LONGEST_TEXT = 10_000
+__all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
+
 MOST_DIGITS = 15
-DATE_FORM = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
-TIMESTAMP_FORM = DATE_FORM + r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?)?"
 
 _Arguments = tuple[Expression, ...]
 _Rule = Callable[[Operation, _Arguments], tuple[Type, _Arguments]]
@@ -40,14 +38,6 @@ _REMEDIES: Mapping[tuple[Type, Type], str] = {
     (Type.TEXT, Type.BOOLEAN): "write x = 'true'",
     (Type.BOOLEAN, Type.REAL): "write CASE WHEN x THEN 1.0 ELSE 0.0 END",
 }
-_WORDS: Mapping[Type, str] = {
-    Type.BOOLEAN: "a condition",
-    Type.INTEGER: "a whole number",
-    Type.REAL: "a real number",
-    Type.TEXT: "a text",
-    Type.DATE: "a date",
-    Type.TIMESTAMP: "a time",
-}
 
 
 def column(name: str, type: Type, interval: Interval | None = None) -> Column:
@@ -57,17 +47,6 @@ def column(name: str, type: Type, interval: Interval | None = None) -> Column:
     'age'
     """
     return Column(type, interval, name)
-
-
-def literal(value: Value) -> Literal:
-    """Return a constant, its type read off the Python value; None is a NULL that takes the type of its surroundings.
-
-    >>> literal(2).type, literal(2.5).type, literal(True).type
-    (Type.INTEGER, Type.REAL, Type.BOOLEAN)
-    """
-    if value is None:
-        return Literal(Type.TEXT, None, None)
-    return Literal(_type_of_value(value), ranges.interval_of(value), value)
 
 
 def apply(operation: Operation, *arguments: Expression, type: Type | None = None) -> Apply:
@@ -92,42 +71,6 @@ def _make(operation: Operation, type: Type, arguments: _Arguments) -> Apply:
     return Apply(type, interval, operation, arguments)
 
 
-def _type_of_value(value: Value) -> Type:
-    if isinstance(value, bool):
-        return Type.BOOLEAN
-    if isinstance(value, int):
-        if not ranges.SMALLEST_INTEGER <= value <= ranges.LARGEST_INTEGER:
-            raise UnsupportedSQL("whole numbers have 64 bits here: write the number with a decimal point")
-        return Type.INTEGER
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise UnsupportedSQL("a constant is a finite number: leave NaN and infinities out")
-        return Type.REAL
-    if isinstance(value, str):
-        check_text(value)
-        return Type.TEXT
-    if isinstance(value, datetime):
-        if value.tzinfo is not None:
-            raise UnsupportedSQL("times have no time zone here: write the time in UTC, without an offset")
-        return Type.TIMESTAMP
-    if isinstance(value, date):
-        return Type.DATE
-    raise UnsupportedSQL("a constant is a truth value, a number, a text, a date or a time")
-
-
-def check_text(value: str) -> None:
-    """Refuse a text that cannot stand in a statement: too long, a NUL character, or half of a surrogate pair."""
-    if len(value) > LONGEST_TEXT:
-        raise UnsupportedSQL(f"a text in a query has at most {LONGEST_TEXT} characters")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise UnsupportedSQL("a text in a query has no NUL character and no half of a surrogate pair: leave it out")
-
-
-def is_null(expression: Expression) -> bool:
-    """Tell whether an expression is the constant NULL."""
-    return isinstance(expression, Literal) and expression.value is None
-
-
 def cast_implicitly(operation: Operation, expression: Expression, type: Type) -> Expression:
     """Return the expression as one of the type, if that conversion needs no word of the analyst."""
     if expression.type is type and not is_null(expression):
@@ -139,13 +82,13 @@ def cast_implicitly(operation: Operation, expression: Expression, type: Type) ->
         if pair == (Type.INTEGER, Type.REAL):
             return literal(float(expression.value))  # type: ignore[arg-type]
         if expression.type is Type.TEXT and type in _DAYS:
-            return literal(_read_day(str(expression.value), type))
+            return literal(read_day(str(expression.value), type))
         if pair == (Type.DATE, Type.TIMESTAMP):
             return literal(datetime.combine(expression.value, time()))  # type: ignore[arg-type]
     if pair in ((Type.INTEGER, Type.REAL), (Type.DATE, Type.TIMESTAMP)):
         return _make(Operation.CAST, type, (expression,))
     raise UnsupportedSQL(
-        f"{operation.value} needs {_WORDS[type]} here and was given {_WORDS[expression.type]}: {_hint(*pair)}"
+        f"{operation.value} needs {WORDS[type]} here and was given {WORDS[expression.type]}: {_hint(*pair)}"
     )
 
 
@@ -163,24 +106,6 @@ def _hint(given: Type, wanted: Type) -> str:
     return "another operation is needed"
 
 
-def _read_day(text: str, type: Type) -> date | datetime:
-    """Read a text literal as a date or a time."""
-    form = DATE_FORM if type is Type.DATE else TIMESTAMP_FORM
-    if re.fullmatch(form, text) is not None:
-        try:
-            return date.fromisoformat(text) if type is Type.DATE else datetime.fromisoformat(_six_digits(text))
-        except ValueError:
-            pass
-    shape = "a date, 'YYYY-MM-DD'" if type is Type.DATE else "a time, 'YYYY-MM-DD HH:MM:SS' or 'YYYY-MM-DD'"
-    raise UnsupportedSQL(f"a text beside {_WORDS[type]} must be {shape}; {text[:40]!r} is not one")
-
-
-def _six_digits(text: str) -> str:
-    """Fill the fraction of a second up to microseconds."""
-    whole, point, fraction = text.partition(".")
-    return f"{whole}.{fraction:0<6}" if point else whole
-
-
 def _explicit_cast(arguments: _Arguments, type: Type | None) -> Apply:
     if type is None:
         raise UnsupportedSQL("CAST needs the type to cast to: BOOLEAN, INTEGER, REAL, TEXT, DATE or TIMESTAMP")
@@ -189,7 +114,7 @@ def _explicit_cast(arguments: _Arguments, type: Type | None) -> Apply:
         argument = Literal(type, None, None)
     if type not in _CASTS[argument.type]:
         remedy = _REMEDIES.get((argument.type, type), "there is no such conversion")
-        raise UnsupportedSQL(f"{_WORDS[argument.type]} cannot be cast to {type.name}: {remedy}")
+        raise UnsupportedSQL(f"{WORDS[argument.type]} cannot be cast to {type.name}: {remedy}")
     return _make(Operation.CAST, type, (argument,))
 
 
@@ -218,7 +143,7 @@ def _common(operation: Operation, arguments: Sequence[Expression]) -> Type:
         return Type.TIMESTAMP
     one, other = sorted(kinds, key=lambda kind: kind.name)[:2]
     hint = "write CASE WHEN x THEN 1 ELSE 0 END" if Type.BOOLEAN in kinds else "CAST one to the type of the other"
-    raise UnsupportedSQL(f"{operation.value} cannot mix {_WORDS[one]} with {_WORDS[other]}: {hint}")
+    raise UnsupportedSQL(f"{operation.value} cannot mix {WORDS[one]} with {WORDS[other]}: {hint}")
 
 
 def _unified(operation: Operation, arguments: Sequence[Expression]) -> tuple[Type, _Arguments]:
@@ -341,9 +266,9 @@ def _calendar(*kinds: Type, result: Type | None = None) -> _Rule:
         if is_null(argument):
             argument = Literal(kinds[0], None, None)
         if argument.type not in kinds:
-            wanted = " or ".join(_WORDS[kind] for kind in kinds)
+            wanted = " or ".join(WORDS[kind] for kind in kinds)
             raise UnsupportedSQL(
-                f"{operation.value} needs {wanted} and was given {_WORDS[argument.type]}: "
+                f"{operation.value} needs {wanted} and was given {WORDS[argument.type]}: "
                 f"write CAST(x AS {kinds[-1].name}), or {kinds[-1].name} before a constant"
             )
         return result or argument.type, (argument,)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.errors import ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none
 from discreet.mechanisms import AboveThreshold
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.query.measures.measure import Simple
 from discreet.query.plan import MeasureKind
 from discreet.query.price import Stated, noise_of, payment
-from discreet.query.release import PricedQuery
+from discreet.query.release import PricedQuery, fresh_digest
 
 if TYPE_CHECKING:
     from discreet.query.session import Session
@@ -51,11 +50,14 @@ class Watch:
     def ask(self, sql: str, **options: Any) -> bool:
         """Say whether a count is above the threshold, both with noise."""
         made = self._session._priced(sql, Stated(epsilon=self._payment.amount), **options)
+        self._session._check_joins(made)
         measure = _counted(made)
         with self._lock:
             if self._stream is None:
                 self._start(measure)
             stream = self._stream
+            if stream is not None and stream.remaining == 0:
+                raise StreamSpent("this watch has reported its hits and is over; open another one, at its own price")
             if stream is None or measure.bounding.moved(measure.norms)[0] * self._unit(measure) > self._most:
                 raise ParameterError(
                     "this question can be moved further by one unit than the first one of the watch: open another "
@@ -78,7 +80,7 @@ class Watch:
             monotone=relation is Relation.ADD_REMOVE,
         )
         self._charge = self._session._charge(
-            self._payment.guarantee, secrets.token_hex(32), f"watch for {self._hits} hits", (repr(stream),)
+            self._payment.guarantee, fresh_digest(), f"watch for {self._hits} hits", (repr(stream),)
         )
         self._stream = stream
 

@@ -32,7 +32,7 @@ from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.testing.hostile import HOSTILE_VALUES
 
-ALARM = 1e-6
+ALARM = 1e-9
 _RUN, _REPEATS, _REFERENCE = 8, 8, 100
 
 
@@ -238,7 +238,7 @@ def _demand_apart(runs: list[tuple[list[Any], list[Any]]], subject: Subject, mes
     """Fail if runs that should be independent agree place by place more often than independent ones do.
 
     The chance of agreement is estimated on consecutive releases of one mechanism, and bounded upward; the alarm is a
-    binomial tail of one in a million. Where outputs nearly always agree anyway nothing can be told, and nothing is
+    binomial tail of one in a thousand million. Where outputs nearly always agree anyway nothing can be told, and nothing is
     said.
     """
     from scipy.special import bdtrc, betaincinv

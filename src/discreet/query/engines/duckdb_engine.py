@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.errors import PolicyError, QueryFailed, UnknownName
-from discreet.query.engines.duckdb_bounded import bounded_statement
+from discreet.query.engines.duckdb_bounded import LARGEST_DICTIONARY, BoundedTable, bounded_table, stored_as
 from discreet.query.engines.duckdb_choice import salt_of
 from discreet.query.engines.duckdb_expressions import quoted, type_of
 from discreet.query.engines.duckdb_keys import Domain
@@ -87,10 +87,13 @@ class DuckDBEngine(Engine):
         asked = self._statement(request)
         columns = list(self._fetched(asked, lambda result: result.fetchnumpy()).values())
         *named, places, weights = columns
-        keys = list(zip(*(_listed(column) for column in named), strict=True)) or [()] * len(weights)
-        groups: dict[tuple[Value, ...], list[int]] = {} if asked.keys else {(): []}
-        for index, key in enumerate(keys):
-            groups.setdefault(key, []).append(index)
+        groups: dict[tuple[Value, ...], Any] = {(): range(len(weights))}
+        if asked.keys:
+            kinds = [Type.INTEGER] if asked.code is not None else [key.expression.type for key in asked.keys]
+            groups = {}
+            listed = (_listed(column, kind) for column, kind in zip(named, kinds, strict=True))
+            for index, key in enumerate(zip(*listed, strict=True)):
+                groups.setdefault(key, []).append(index)
         missing = np.ma.getmaskarray(places)
         places, weights = np.ma.getdata(places).astype(np.int64), np.ma.getdata(weights).astype(np.int64)
         answer = {}
@@ -98,7 +101,7 @@ class DuckDBEngine(Engine):
             there = np.asarray(indices, dtype=np.int64)
             there = there[~missing[there]]
             there = there[np.argsort(places[there])]
-            answer[_key(asked, key)] = (places[there], weights[there])
+            answer[_key(asked, key) if asked.keys else ()] = (places[there], weights[there])
         return answer
 
     def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
@@ -119,11 +122,11 @@ class DuckDBEngine(Engine):
         with self._lock:
             if handle not in self._bounded:
                 name = f"bounded_{len(self._bounded) + 1}"
-                text, columns = bounded_statement(self._tables, table, rows, self._salt)
-                made = self._outcome(lambda: self._connection.execute(f"CREATE TABLE {name} AS\n{text}").fetchall())
-                if made is None:
+                made = bounded_table(self._tables, table, rows, name=name, salt=self._salt)
+                stored = self._outcome(lambda: self._made(made))
+                if stored is None:
                     raise QueryFailed(_FAILED)
-                self._bounded[handle] = Stored(name, columns)
+                self._bounded[handle] = stored
         return handle
 
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
@@ -147,6 +150,17 @@ class DuckDBEngine(Engine):
         with self._lock:
             self._connection.close()
             shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _made(self, table: BoundedTable) -> Stored:
+        """Make a bounded table; texts with few values are kept as numbers, by which groups are found faster."""
+        dictionaries: dict[str, str] = {}
+        counts = self._connection.execute(table.distinct).fetchall()[0] if table.texts else ()
+        for column, count in zip(table.texts, counts, strict=True):
+            if 1 <= count <= LARGEST_DICTIONARY:
+                dictionaries[column], text = table.dictionary(column)
+                self._connection.execute(text)
+        self._connection.execute(table.made_with(dictionaries))
+        return Stored(table.name, stored_as(table, dictionaries))
 
     def _statement(self, request: Request | HistogramRequest) -> Statement:
         if isinstance(request, Request):
@@ -199,7 +213,8 @@ def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:
     return tuple(reversed(key))
 
 
-def _listed(column: Any) -> list[Any]:
+def _listed(column: Any, kind: Type) -> list[Any]:
     """Return a column as Python values, None for NULL."""
-    values: list[Any] = column.tolist()
+    precision = {Type.DATE: "datetime64[D]", Type.TIMESTAMP: "datetime64[us]"}.get(kind)
+    values: list[Any] = (column if precision is None else column.astype(precision)).tolist()
     return values

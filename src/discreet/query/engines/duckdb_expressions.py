@@ -17,8 +17,8 @@ from discreet.query import ranges
 from discreet.query.engines.duckdb_scan import FIRST_DAY, LAST_DAY, position, scanned, type_of
 from discreet.query.engines.duckdb_text import NAMES, constant, quoted, real, text
 from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
+from discreet.query.literals import DATE_FORM, TIMESTAMP_FORM
 from discreet.query.types import Type
-from discreet.query.typing_rules import DATE_FORM, TIMESTAMP_FORM
 
 __all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
 

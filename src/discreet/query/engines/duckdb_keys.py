@@ -56,6 +56,7 @@ class Coded:
 def native_key(key: Key, below: Block) -> str:
     """Return the text of a key; of the two zeros of reals, which are equal, only the positive one."""
     text = render(key.expression, below.columns)
+    text = below.raw.get(text, text)
     return f"CASE WHEN {text} = 0 THEN CAST(0 AS DOUBLE) ELSE {text} END" if key.expression.type is Type.REAL else text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from discreet.errors import PolicyError, QueryRefused, UnknownName
 from discreet.query.engines.duckdb_expressions import quoted, render, scanned, type_of
@@ -13,6 +13,8 @@ from discreet.query.expression import Expression
 from discreet.query.plan import Filter, JoinKind, Project, PublicJoin, Rows, Scan
 from discreet.query.policy import ColumnPolicy, Policy, Unit, UnitColumn, UnitLink
 from discreet.query.types import Type
+
+DICTIONARY = "dictionary_"  # how the types of texts that bounded tables keep as numbers are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Block:
     conditions: tuple[str, ...] = ()
     computed: bool = False  # whether a column is more than a name, so that it should be computed once
     size: int = 0  # how many aliases are taken
+    raw: Mapping[str, str] = field(default_factory=dict)  # texts that unpack a dictionary, and what they unpack
 
     def select(self, items: Iterable[str]) -> str:
         """Return the SELECT of these items."""
@@ -124,8 +127,11 @@ def _scan(tables: Tables, table: str, wanted: frozenset[str], bounded: str | Non
     if bounded is not None:
         if bounded not in tables.bounded:
             raise UnknownName(f"there is no bounded table {bounded!r}")
-        columns = {name: f"t.{quoted(name)}" for name in sorted(wanted)}
-        return Block(f"{tables.bounded[bounded].name} AS t", columns, None, size=1)
+        made = tables.bounded[bounded]
+        packed = {name: made.columns[name].startswith(DICTIONARY) for name in sorted(wanted)}
+        columns = {n: f"CAST(t.{quoted(n)} AS VARCHAR)" if packed[n] else f"t.{quoted(n)}" for n in packed}
+        raw = {columns[name]: f"t.{quoted(name)}" for name in packed if packed[name]}
+        return Block(f"{made.name} AS t", columns, None, size=1, raw=raw)
     if table not in tables.policy.tables:
         raise UnknownName(f"the policy has no private table {table!r}")
     text, unit = unit_of(tables, table)

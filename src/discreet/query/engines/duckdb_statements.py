@@ -316,11 +316,11 @@ def _sum(part: Part, weight: str) -> str:
 
 def _final(bounded: _Bounded, keys: list[str], sums: list[str], grouped: list[str]) -> str:
     """Return the whole text."""
-    named = ",\n".join(f"{name} AS {_kept(name)}(\n{indented(text)}\n)" for name, text in bounded.queries)
+    # What several read is computed once; not the rows, which are read again rather than kept.
+    once = ("names", "hashes") if any(name == "hashes" for name, _ in bounded.queries) else ("pairs",)
+    named = ",\n".join(
+        f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)"
+        for name, text in bounded.queries
+    )
     text = f"WITH {named}\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
     return text + (f"\nGROUP BY {', '.join(grouped)}" if grouped else "")
-
-
-def _kept(name: str) -> str:
-    """Say which subqueries are computed once: rows are read again rather than kept, pairs are kept."""
-    return "MATERIALIZED " if name in ("names", "pairs", "hashes") else "NOT MATERIALIZED "

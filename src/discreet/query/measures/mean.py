@@ -8,7 +8,16 @@ from fractions import Fraction
 
 from discreet.laws.number import round_down, round_up
 from discreet.query.bounding import Bounding, RowNorms
-from discreet.query.measures.measure import STEP_BITS, Additive, Estimated, Number, Released, Spend, grid_between
+from discreet.query.measures.measure import (
+    STEP_BITS,
+    Additive,
+    Estimated,
+    Number,
+    Released,
+    Spend,
+    grid_between,
+    noise_words,
+)
 from discreet.query.plan import Asked
 from discreet.query.request import Cell, Present, Steps
 from discreet.statistics.combined_noise import combination_quantile
@@ -90,7 +99,8 @@ class MeanOfGroups(Additive):
 
     def words(self, spend: Spend) -> str:
         """Say what is released."""
-        return f"two sums of distances with {self.noise(spend).noise!r} each, for a mean"
+        words = noise_words(self.noise(spend).noise, self.scale.grid / self.bounding.unit)
+        return f"two sums of distances, for a mean, with {words}"
 
 
 def mean(asked: Asked, bounding: Bounding) -> MeanOfGroups:

@@ -149,7 +149,7 @@ class Simple(Additive):
 
     def words(self, spend: Spend) -> str:
         """Say what is released."""
-        return f"{self.name} with {self.noise(spend).noise!r} in steps of {float(self.step):.6g}"
+        return f"{self.name} with {noise_words(self.noise(spend).noise, self.step)}"
 
 
 def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bits: int) -> FixedPoint:
@@ -160,6 +160,19 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
         fine = max(fine, Fraction(1))
     start, end = low // fine, -(-high // fine)
     return FixedPoint.between((start * fine, end * fine), grid=fine)
+
+
+def noise_words(noise: IntegerNoise, step: Fraction) -> str:
+    """Name a noise in the unit of the answer, with the step of its grid.
+
+    >>> from discreet.laws.discrete_laplace import DiscreteLaplace
+    >>> noise_words(DiscreteLaplace(30 << 20), Fraction(1, 1 << 20))
+    'discrete Laplace noise of scale 30 on steps of 2^-20'
+    """
+    family = "Gaussian" if isinstance(noise, DiscreteGaussian) else "Laplace"
+    power = floor_log2(step)
+    grid = f"2^{power}" if two_to(power) == step else f"{float(step):.6g}"
+    return f"discrete {family} noise of scale {float(noise.scale * step):.6g} on steps of {grid}"
 
 
 def deviation(noise: IntegerNoise) -> float:

@@ -16,6 +16,7 @@ from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between
 from discreet.query.plan import Asked
 from discreet.query.request import WEIGHT
+from discreet.query.types import Type
 from discreet.statistics.fixed_point import FixedPoint
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.rank_interval import RankInterval
@@ -97,12 +98,17 @@ class QuantilesOfGroups(Measure):
 
     def _value(self, position: int) -> Number:
         exact = self.scale.value(min(max(position, 0), self.scale.steps))
-        return int(exact) if self.scale.grid == 1 else float(exact)
+        return int(exact) if self._whole else float(exact)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the positions are the values themselves: no value was rounded."""
+        return self.scale.grid == 1 and self.argument.type is Type.INTEGER
 
     def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
         """Return the values with the interval that was bought: it does not shrink with the confidence."""
         bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = Fraction(0) if self.scale.grid == 1 else self.scale.grid / 2
+        half = Fraction(0) if self._whole else self.scale.grid / 2
         found = []
         for asked in self.asked:
             rows: list[Estimated] = []

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
 from discreet.query.bounding import Bounding
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation, noise_words
 from discreet.query.plan import Asked
 
 
@@ -74,8 +74,9 @@ class SelectedKeys(Measure):
     def words(self, spend: Spend) -> str:
         """Say what is released."""
         chosen = self.mechanism(spend)
+        noise = noise_words(chosen.noise, Fraction(1))
         seen = round_down(Fraction(chosen.chance(2 * chosen.threshold).lower))
         return (
-            f"keys whose number of units with {chosen.noise!r} reaches {chosen.threshold}; one unit alone is named "
+            f"keys whose number of units with {noise} reaches {chosen.threshold}; one unit alone is named "
             f"with a chance of at most {float(self.delta):.3g}, a key of {2 * chosen.threshold} units of {seen:.3g}"
         )

@@ -10,7 +10,16 @@ from fractions import Fraction
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
 from discreet.query.bounding import Bounding, Noise, RowNorms
-from discreet.query.measures.measure import SQUARE_BITS, Additive, Estimated, Number, Released, Spend, grid_between
+from discreet.query.measures.measure import (
+    SQUARE_BITS,
+    Additive,
+    Estimated,
+    Number,
+    Released,
+    Spend,
+    grid_between,
+    noise_words,
+)
 from discreet.query.plan import Asked, MeasureKind
 from discreet.query.request import Cell, Present, Steps
 from discreet.statistics.fixed_point import FixedPoint, Totals
@@ -117,7 +126,8 @@ class VarianceOfGroups(Additive):
 
     def words(self, spend: Spend) -> str:
         """Say what is released."""
-        return f"three sums of squares with {self._law(spend)!r} each, for a variance"
+        words = noise_words(self._law(spend), self.scale.grid**2 / self.bounding.unit)
+        return f"three sums of squares, for a variance, with {words}"
 
 
 def variance(asked: Asked, bounding: Bounding, noise: Noise) -> VarianceOfGroups:

@@ -1,0 +1,94 @@
+"""Whatever the text, a query is read or refused: no other error comes out, and never late."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import QueryRefused
+from discreet.query.canonical import canonical, written
+from discreet.query.plan import Query
+from discreet.query.read_query import read_query
+from tests.query.hostile import HOSTILE
+from tests.query.sample_policy import POLICY
+from tests.query.test_parse_expressions import MEANINGS
+from tests.query.test_refusals import REMEDIES
+
+VALID = [
+    *REMEDIES,
+    "SELECT region, COUNT(*) FROM visits WHERE age > 30 GROUP BY region HAVING COUNT(*) > 3 ORDER BY 2 LIMIT 5",
+    "WITH a AS (SELECT age // 10 AS d, cost FROM visits) SELECT d, AVG(cost) FROM a GROUP BY d",
+    "SELECT x.region, n / 2 FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) AS x WHERE n > 5",
+    "SELECT country, COUNT(*) FROM visits LEFT JOIN regions USING (code) GROUP BY country",
+    "SELECT CASE WHEN fee < 3 THEN 'low' ELSE 'high' END AS f, MEDIAN(cost) FROM visits GROUP BY f",
+    *("SELECT COUNT(@) FROM visits".replace("@", text) for text, _ in MEANINGS),
+]
+WORDS = ["SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "AS", "WITH", "JOIN", "LEFT", "ON", "USING", "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "DISTINCT", "FILTER", "OVER", "UNION", "ALL", "EXISTS", "LATERAL", "INTERVAL", "DATE", "EXTRACT", "visits", "regions", "patients", "region", "cost", "age", "day", "fee", "patient", "code", "unit", "t", "x", "n", "(", ")", "[", "]", "{", "}", ",", ";", ".", "*", "+", "-", "/", "//", "%", "&", "|", "^", "~", "<<", ">>", "=", "<>", "<", "<=", ">", ">=", "::", "||", "->", "?", "$1", "@", "#", "!", "\\", "'", '"', "`", "0", "1", "0.5", "1e9", "1e999", "1e", "'a'", "-9223372036854775808", "99999999999999999999", "1..2", "'2023-01-01'", "--", "/*", "*/", "\x00", "é", "\u200b", "٣", "😀", "NaN", "Infinity", "ROW", "MAP", "STRUCT", "TRIM", "POSITION", "OVERLAY", "PIVOT", "QUALIFY"]
+
+
+def outcome(sql):
+    """Read a query and write it out, or return None if it is refused."""
+    try:
+        query = read_query(sql, POLICY)
+    except QueryRefused as refusal:
+        message = str(refusal)
+    else:
+        assert isinstance(query, Query)
+        canonical(query)
+        written(query)
+        return query
+    assert message.endswith("Nothing was spent.")
+    assert len(message) < 1000
+    return None
+
+
+def mutated(generator, text):
+    """Change a text in a few places."""
+    for _ in range(generator.randint(1, 4)):
+        place, end = sorted(generator.randrange(len(text) + 1) for _ in range(2))
+        other = generator.choice(VALID)
+        change = generator.randrange(6)
+        if change == 0:
+            text = text[:place] + generator.choice(WORDS) + text[place:]
+        elif change == 1:
+            text = text[:place] + text[min(end, place + 12) :]
+        elif change == 2:
+            words = text.split(" ")
+            words[generator.randrange(len(words))] = generator.choice(WORDS)
+            text = " ".join(words)
+        elif change == 3:
+            text = text[:place] + other[place : place + 20] + text[place:]
+        elif change == 4:
+            words = text.split(" ")
+            first, second = generator.randrange(len(words)), generator.randrange(len(words))
+            words[first], words[second] = words[second], words[first]
+            text = " ".join(words)
+        else:
+            text = text[:place] + text[place:end] * 2 + text[end:]
+    return text
+
+
+def test_mutations_of_valid_and_hostile_queries_are_read_or_refused(rounds):
+    generator = random.Random(20)  # noqa: S311
+    hostile = [sql for _, sql in HOSTILE if len(sql) < 500 and sql]
+    read = sum(
+        outcome(mutated(generator, generator.choice(VALID if generator.random() < 0.8 else hostile))) is not None
+        for _ in range(rounds(sample=2500, full=100_000))
+    )
+    assert read > 50
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join) | st.text(max_size=200))
+def test_any_heap_of_words_is_read_or_refused(text):
+    outcome(text)
+    outcome("SELECT COUNT(*) FROM visits WHERE @".replace("@", text))
+    outcome("SELECT @ FROM visits".replace("@", text))
+
+
+@pytest.mark.parametrize("sql", VALID)
+def test_the_valid_queries_are_valid(sql):
+    assert outcome(sql) is not None

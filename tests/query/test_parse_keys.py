@@ -1,0 +1,130 @@
+"""Which keys are public, and with which values: from declarations alone."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.query.read_query import read_query
+from tests.query.sample_policy import POLICY, evaluate
+
+
+def domain(key, *, source="visits", **rest):
+    sql = "SELECT @ AS k, COUNT(*) AS n FROM # GROUP BY k".replace("@", key).replace("#", source)
+    (found,) = read_query(sql, POLICY, **{"evaluate": evaluate, **rest}).aggregation.keys
+    return found.domain
+
+
+DOMAINS = [
+    ("region", ("north", "south", "west")),
+    ("days", tuple(range(31))),
+    ("emergency", (False, True)),
+    ("age > 30", (False, True)),
+    ("fee IS NULL", (False, True)),
+    ("BIN(age, 40)", (0, 40, 80, 120)),
+    ("BIN(cost, 250)", (0, 250, 500)),
+    ("FLOOR(age / 50)", (0, 1, 2)),
+    ("age // 50", (0, 1, 2)),
+    ("CLAMP(age, 60, 62)", (60, 61, 62)),
+    ("UPPER(region)", ("NORTH", "SOUTH", "WEST")),
+    ("COALESCE(region, 'none')", ("none", "north", "south", "west")),
+    ("CASE WHEN fee < 3 THEN 'low' ELSE 'high' END", ("high", "low")),
+    ("CASE WHEN region = 'north' THEN 'n' ELSE 'other' END", ("n", "other")),
+    ("CASE WHEN fee < 3 THEN 1 WHEN ward = 'a' THEN 2 END", (1, 2)),
+    ("LEFT(region, 1)", ("n", "s", "w")),
+    ("MONTH(day)", tuple(range(1, 13))),
+    ("YEAR(day)", (2023,)),
+    ("QUARTER(arrived)", (1, 2, 3, 4)),
+    ("ISODOW(born)", tuple(range(1, 8))),
+    ("HOUR(arrived)", tuple(range(24))),
+    ("DATE_TRUNC('quarter', day)", (date(2023, 1, 1), date(2023, 4, 1), date(2023, 7, 1), date(2023, 10, 1))),
+    ("DATE_TRUNC('year', arrived)", (datetime(2023, 1, 1),)),
+    ("day + 1", tuple(date.fromordinal(date(2023, 1, 2).toordinal() + step) for step in range(365))),
+    ("region || '/' || emergency::TEXT", None),
+    ("ward", None),
+    ("age", None),
+    ("day", None),
+    ("cost", None),
+    ("score", None),
+    ("score * 2", None),
+    ("YEAR(born)", None),
+    ("LOWER(ward)", None),
+    ("arrived", None),
+    ("DATE_TRUNC('hour', arrived)", None),
+    ("CASE WHEN age > 3 THEN ward ELSE 'none' END", None),
+]
+
+
+@pytest.mark.parametrize(("key", "values"), DOMAINS, ids=[key for key, _ in DOMAINS])
+def test_the_values_of_a_key_follow_from_the_policy(key, values):
+    if key.endswith("TEXT"):
+        values = tuple(f"{region}/{truth}" for region in ("north", "south", "west") for truth in ("false", "true"))
+    assert domain(key) == values
+
+
+@pytest.mark.parametrize("key", [key for key, values in DOMAINS if values is None and "TEXT" not in key])
+def test_a_private_key_becomes_public_with_values_from_the_call(key):
+    sql = "SELECT @ AS k, COUNT(*) FROM visits GROUP BY k".replace("@", key)
+    kind = read_query(sql, POLICY).aggregation.keys[0].expression.type
+    example = {"TEXT": "a", "INTEGER": 3, "REAL": 3.5, "DATE": date(2023, 1, 1), "TIMESTAMP": datetime(2023, 1, 1)}
+    given = {"k": [example[kind.name]]}
+    assert domain(key, keys=given) == (example[kind.name],)
+
+
+def test_expressions_in_subqueries_are_seen_through():
+    assert domain("decade", source="(SELECT age // 50 AS decade FROM visits)") == (0, 1, 2)
+    assert domain("x + 1", source="(SELECT y * 2 AS x FROM (SELECT age // 60 AS y FROM visits))") == (1, 3, 5)
+    assert domain("r", source="(SELECT region AS r FROM visits)") == ("north", "south", "west")
+
+
+def test_joined_columns_have_the_values_declared_for_the_public_table():
+    assert domain("country", source="visits JOIN regions USING (code)") == ("A", "B")
+    assert domain("regions.area", source="visits JOIN regions USING (code)") is None
+
+
+def test_values_from_the_call_go_first_by_name_of_column_or_answer():
+    assert domain("region", keys={"region": ["north"]}) == ("north",)
+    assert domain("region", keys={"K": ["north"]}) == ("north",)
+    assert domain("cost", keys={"cost": [1, 2.5]}) == (1.0, 2.5)
+    assert domain("born", keys={"born": ["2000-01-01"]}) == (date(2000, 1, 1),)
+
+
+@pytest.mark.parametrize(
+    "values", [[], "north", 3, [None], ["north", None], ["north", "north"], [3], [True], [b"north"]]
+)
+def test_bad_values_from_the_call_are_bad_parameters(values):
+    with pytest.raises(ParameterError, match="keys="):
+        domain("region", keys={"region": values})
+
+
+def test_null_is_never_a_public_key():
+    assert domain("NULLIF(region, 'north')") == ("south", "west")
+
+
+def test_without_an_evaluator_only_what_is_plain_is_public():
+    assert domain("UPPER(region)", evaluate=None) is None
+    assert domain("BIN(age, 40)", evaluate=None) == tuple(range(121))
+    assert domain("region", evaluate=None) == ("north", "south", "west")
+    assert domain("age > 3", evaluate=None) == (False, True)
+
+
+def test_too_many_combinations_are_not_enumerated():
+    calls = []
+
+    def spy(expression, columns):
+        calls.append(max(len(values) for values in columns.values()))
+        return evaluate(expression, columns)
+
+    keys = "(age * 1000 + days) * 1000 + MONTH(day)"  # 122 * 32 * 366 combinations
+    assert domain(keys, evaluate=spy) is None
+    assert not calls
+    assert domain("age + days", evaluate=spy) == tuple(range(151))
+    assert calls == [122 * 32]
+
+
+def test_more_groups_than_can_be_shown_are_refused():
+    sql = "SELECT day + 0, age + 0, region, COUNT(*) FROM visits GROUP BY 1, 2, 3"
+    with pytest.raises(UnsupportedSQL, match="132495 combinations"):
+        read_query(sql, POLICY, evaluate=evaluate)
