@@ -29,7 +29,8 @@ def ask(path: str, rows: int, keys: list[str]) -> Any:
         .truncate_per_group(ROWS_PER_GROUP, by=["category"])
         .truncate_num_groups(GROUPS + 1, by=["category"], keep="first")
     )
-    total = polars.col("amount").fill_null(LOW).fill_nan(LOW).dp.sum((LOW, HIGH))
+    amount: Any = polars.col("amount")
+    total = amount.fill_null(LOW).fill_nan(LOW).dp.sum((LOW, HIGH))
     public = polars.LazyFrame({"category": keys})
     return bounded.group_by("category").agg(dp.len(), total).with_keys(public).release().collect()
 

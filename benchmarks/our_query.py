@@ -1,4 +1,4 @@
-"""Our side of the query benchmark: one form of bounding in a process of its own, in turns with DuckDB's plain answer."""
+"""Our side of the query benchmark: a form of bounding in a process of its own, in turns with DuckDB's plain answer."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ FORMS = {
     "row": Form("unit = row", "row", "", 2.5),
     "weights": Form("unit = person, by weights", "user_id", f"rows = {GROUPS * ROWS_PER_GROUP}", 16),
     "norm": Form("unit = person, by weights of a norm (zCDP)", "user_id", "rows = 15", None, "zcdp"),
-    "groups": Form(
-        "unit = person, by groups", "user_id", f"groups = {GROUPS}\nrows_per_group = {ROWS_PER_GROUP}", 70
-    ),
+    "groups": Form("unit = person, by groups", "user_id", f"groups = {GROUPS}\nrows_per_group = {ROWS_PER_GROUP}", 70),
     "bounded": Form(
         "unit = person, on a bounded table", "user_id", f"rows = {GROUPS * ROWS_PER_GROUP}", 2.5, beforehand=True
     ),

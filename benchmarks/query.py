@@ -20,9 +20,11 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
 
+import duckdb
+import query_data
 from our_query import FORMS, measured
 from query_peers import ENGINES, LIMIT_SECONDS
-from query_side import timed
+from query_side import SQL, timed
 from report import Row, duration, machine, table
 
 import discreet as dp
@@ -124,12 +126,8 @@ def _beside_plain(what: str, found: Times | None, bar: float | None) -> Row:
 
 def _plain(rows: int) -> dict[str, float]:
     """Time the plain query here, where there is no session to measure beside."""
-    import duckdb
-    from query_data import table as path_of
-    from query_side import SQL
-
     connection = duckdb.connect()
-    text = SQL.replace("FROM events", f"FROM '{path_of(rows)}'")
+    text = SQL.replace("FROM events", f"FROM '{query_data.table(rows)}'")
     return timed(lambda: connection.execute(text).fetchall(), 3)
 
 

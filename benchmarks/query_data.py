@@ -1,4 +1,4 @@
-"""The table of the query benchmark: skewed rows of many people in Parquet, made by DuckDB from hashes of row numbers."""
+"""The table of the query benchmark: skewed rows of many people in Parquet, made by DuckDB from hashed row numbers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ COPY (
         -- odd multiplier: people keep their own number but neither size nor order of it tells how busy they are
         (CAST(floor(power(hash(4 * i + 1) * {unit}, 2) * {people}) AS BIGINT) * 2654435761) & 4294967295 AS user_id,
         CAST(hash(4 * i + 2) % {regions} AS SMALLINT) AS region,
-        printf('c%04d', CAST(least(floor(power(hash(4 * i + 3) * {unit}, 2) * {categories}), {categories} - 1) AS BIGINT))
-            AS category,
+        printf(
+            'c%04d', CAST(least(floor(power(hash(4 * i + 3) * {unit}, 2) * {categories}), {categories} - 1) AS BIGINT)
+        ) AS category,
         round(-50 * ln((hash(4 * i + 4) + 1.0) * {unit}), 2) AS amount
     FROM range({rows}) AS numbers(i)
 ) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 122880)

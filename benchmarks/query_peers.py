@@ -39,7 +39,7 @@ class OpenDPPolars(QueryEngine):
 class Qrlew(QueryEngine):
     """SQL rewritten to SQL with noise, run by the same DuckDB; psycopg2 comes as a source alone."""
 
-    name, script, bound = "qrlew", "qrlew_query.py", "5 groups"
+    name, script, bound = "qrlew", "qrlew_query.py", "5 groups, norms"
     requirements, sources = ("pyqrlew==0.9.27", "duckdb==2.0.0"), ("psycopg2",)
 
 

@@ -11,7 +11,7 @@ import warnings
 from importlib.metadata import version
 from typing import Any
 
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import snsql  # type: ignore[import-not-found]
 from query_side import DELTA, EPSILON, GROUPS, HIGH, LOW, ROWS_PER_GROUP, SQL, serve, timed
 

@@ -75,8 +75,9 @@ def inherit(path):
     """Use a ledger in a child that its parent opened; return what both see."""
     with SqliteLedger.open(path, terms()) as ledger:
         ledger.obtain(request("parent"))
+        carried = _child(lambda say: say(len(ledger._connection)))
         child = _child(lambda say: say(ledger.obtain(request("child")).number))
-        return [int(child.said), ledger.balance().charges, ledger.verify().entries]
+        return [int(carried.said), int(child.said), ledger.balance().charges, ledger.verify().entries]
 
 
 def disowned(_):

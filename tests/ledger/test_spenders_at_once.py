@@ -97,9 +97,9 @@ def test_a_ledger_opened_by_many_at_once_begins_once(folder):
     assert (len(ledgers), len(heads)) == (16, 1)
 
 
-def test_a_child_goes_on_with_its_parents_ledger(folder):
-    child, charges, entries = in_a_process_of_its_own("inherit", folder / "ledger.db")
-    assert (child, charges, entries) == (3, 2, 3)
+def test_a_child_goes_on_with_its_parents_ledger_and_a_connection_of_its_own(folder):
+    carried, child, charges, entries = in_a_process_of_its_own("inherit", folder / "ledger.db")
+    assert (carried, child, charges, entries) == (0, 3, 2, 3)
 
 
 def test_a_child_may_not_spend_a_ledger_in_memory(folder):

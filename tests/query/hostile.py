@@ -303,6 +303,7 @@ EXPRESSIONS = (
 )
 
 NAMES = (
+    "SELECT MY_SUM(cost) FILTER (WHERE age > 3) FROM visits",
     "SELECT visits FROM visits",
     "SELECT COUNT(*) FROM visits WHERE score = @limit",
     "SELECT COUNT(*) FROM visits WHERE error('x')",

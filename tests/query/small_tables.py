@@ -26,6 +26,7 @@ from discreet.query.price import stated
 from discreet.query.release import priced
 from discreet.query.request import Engine, Sums
 from discreet.query.types import Type
+from tests.query.reference_engine import ReferenceEngine
 
 GROUPS = (0, 1)
 
@@ -172,3 +173,13 @@ class Untouchable(Told):
 
     def bound(self, table, rows):
         raise RuntimeError(self.message)
+
+
+class Slow(ReferenceEngine):
+    """The reference engine on tables without public ones."""
+
+    def unique_violated(self, table, columns):
+        return False
+
+    def bound(self, table, rows):
+        return "bounded"

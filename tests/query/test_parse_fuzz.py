@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,7 +27,14 @@ VALID = [
     "SELECT CASE WHEN fee < 3 THEN 'low' ELSE 'high' END AS f, MEDIAN(cost) FROM visits GROUP BY f",
     *("SELECT COUNT(@) FROM visits".replace("@", text) for text, _ in MEANINGS),
 ]
-WORDS = ["SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "AS", "WITH", "JOIN", "LEFT", "ON", "USING", "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "DISTINCT", "FILTER", "OVER", "UNION", "ALL", "EXISTS", "LATERAL", "INTERVAL", "DATE", "EXTRACT", "visits", "regions", "patients", "region", "cost", "age", "day", "fee", "patient", "code", "unit", "t", "x", "n", "(", ")", "[", "]", "{", "}", ",", ";", ".", "*", "+", "-", "/", "//", "%", "&", "|", "^", "~", "<<", ">>", "=", "<>", "<", "<=", ">", ">=", "::", "||", "->", "?", "$1", "@", "#", "!", "\\", "'", '"', "`", "0", "1", "0.5", "1e9", "1e999", "1e", "'a'", "-9223372036854775808", "99999999999999999999", "1..2", "'2023-01-01'", "--", "/*", "*/", "\x00", "é", "\u200b", "٣", "😀", "NaN", "Infinity", "ROW", "MAP", "STRUCT", "TRIM", "POSITION", "OVERLAY", "PIVOT", "QUALIFY"]
+_TEXT = """
+SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT AS WITH JOIN LEFT ON USING AND OR NOT IN BETWEEN LIKE IS NULL CASE WHEN
+THEN ELSE END CAST COUNT SUM AVG MEDIAN QUANTILE DISTINCT FILTER OVER UNION ALL EXISTS LATERAL INTERVAL DATE EXTRACT
+visits regions patients region cost age day fee patient code unit t x n ( ) [ ] { } , ; . * + - / // % & | ^ ~ << >> =
+<> < <= > >= :: || -> ? $1 @ # ! \\ ' " ` 0 1 0.5 1e9 1e999 1e 'a' -9223372036854775808 99999999999999999999 1..2
+'2023-01-01' -- /* */ \x00 \u00e9 \u200b \u0663 \U0001f600 NaN Infinity ROW MAP STRUCT TRIM POSITION PIVOT QUALIFY
+"""
+WORDS = _TEXT.split()
 
 
 def outcome(sql):
@@ -47,10 +55,10 @@ def outcome(sql):
 
 def mutated(generator, text):
     """Change a text in a few places."""
-    for _ in range(generator.randint(1, 4)):
+    for _ in range(generator.randint(1, 3)):
         place, end = sorted(generator.randrange(len(text) + 1) for _ in range(2))
         other = generator.choice(VALID)
-        change = generator.randrange(6)
+        change = generator.randrange(7)
         if change == 0:
             text = text[:place] + generator.choice(WORDS) + text[place:]
         elif change == 1:
@@ -66,6 +74,11 @@ def mutated(generator, text):
             first, second = generator.randrange(len(words)), generator.randrange(len(words))
             words[first], words[second] = words[second], words[first]
             text = " ".join(words)
+        elif change == 5:
+            names = re.findall(r"[A-Z_0-9]+(?=\()", text)
+            others = re.findall(r"[A-Z_0-9]+(?=\()", other)
+            if names and others:
+                text = text.replace(generator.choice(names) + "(", generator.choice([*others, "F", "MIN", "ROW"]) + "(")
         else:
             text = text[:place] + text[place:end] * 2 + text[end:]
     return text
@@ -78,7 +91,7 @@ def test_mutations_of_valid_and_hostile_queries_are_read_or_refused(rounds):
         outcome(mutated(generator, generator.choice(VALID if generator.random() < 0.8 else hostile))) is not None
         for _ in range(rounds(sample=2500, full=100_000))
     )
-    assert read > 50
+    assert read > 20
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

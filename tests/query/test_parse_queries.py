@@ -294,3 +294,35 @@ def test_nothing_above_the_aggregation_reads_a_row_and_nothing_below_an_answer()
     assert {column.name for one in used for column in one.columns()} <= released
     below = [key.expression for key in query.aggregation.keys] + [one.argument for one in query.aggregation.asked]
     assert {column.name for one in below if one is not None for column in one.columns()} == {"region", "cost", "Age"}
+
+
+@pytest.mark.parametrize("given", [5, [("fee", (0, 1))], {3: (0, 1)}, "fee"])
+def test_ranges_and_keys_of_the_call_go_by_name(given):
+    for name in ("bounds", "keys"):
+        with pytest.raises(ParameterError, match=f"{name}= pairs names"):
+            read("SELECT SUM(fee) FROM visits", **{name: given})
+
+
+def test_a_select_of_very_many_items_is_refused():
+    listed = ", ".join(f"COUNT(*) AS n{place}" for place in range(501))
+    for sql in ("SELECT @ FROM visits", "SELECT COUNT(*) FROM (SELECT @ FROM visits)"):
+        with pytest.raises(UnsupportedSQL, match="at most 500 items"):
+            read(sql.replace("@", listed))
+
+
+def test_ranges_of_long_computations_keep_few_digits():
+    sql = "SELECT (cost + 1) / 501.5 AS x FROM visits"
+    for _ in range(12):
+        sql = "SELECT x * x AS x FROM (@) AS y".replace("@", sql)
+    (one,) = read("SELECT SUM(x) AS s FROM (@) AS z".replace("@", sql)).aggregation.asked
+    assert all(end.denominator.bit_length() < 2500 for end in one.bounds)
+    exact = Fraction(501) / Fraction(501.5)
+    for _ in range(12):
+        exact *= exact
+    assert exact <= one.bounds[1] <= exact * (1 + Fraction(1, 10**12))
+
+
+def test_very_many_keys_are_refused():
+    listed = ", ".join(f"age + {place}" for place in range(31))
+    with pytest.raises(UnsupportedSQL, match="at most 30 keys"):
+        read("SELECT COUNT(*) FROM visits GROUP BY @".replace("@", listed))

@@ -11,7 +11,6 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -143,7 +142,6 @@ CASES = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.theorem("Scan.stability", "Filter.stability", "Project.stability", "PublicJoin.stability")
 def test_one_unit_moves_the_sums_by_no_more_than_the_bound(rounds: Rounds) -> None:
     @settings(
         max_examples=rounds(sample=300, full=5_000),

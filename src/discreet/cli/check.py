@@ -72,9 +72,8 @@ def _check_unique(policy: Policy) -> None:
         for name, table in policy.public.items():
             for key in table.unique:
                 if engine.unique_violated(name, sorted(key)):
-                    words = (
-                        f"[public.{name}] unique: two rows agree on {', '.join(sorted(key))}. Remove the line, or one."
-                    )
+                    names = ", ".join(sorted(key))
+                    words = f"[public.{name}] unique: two rows agree on {names}. Remove one of them, or this line."
                     problems.append((policy.lines.get(("public", name, "unique")), words))
     finally:
         engine.close()

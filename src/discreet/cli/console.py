@@ -100,9 +100,9 @@ def fitted(table: Table, width: int) -> Table:
 
     >>> print(fitted(Table(["a", "b"], [["one", "two three four five six"]]), 24))
     a    b
-    -----------------------
-    one  two three four
-         five six
+    ------------------------
+    one  two three four five
+         six
     """
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     widths = [
@@ -135,7 +135,9 @@ def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     for name, words in facts:
         lines = textwrap.wrap(words, max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False) or [""]
         for place, line in enumerate(lines):
-            console.print(f"{name if place == 0 else '':<{margin}}{line}", soft_wrap=True, markup=False, highlight=False)
+            console.print(
+                f"{name if place == 0 else '':<{margin}}{line}", soft_wrap=True, markup=False, highlight=False
+            )
 
 
 def say_written(console: Console, path: Path) -> None:
@@ -186,7 +188,9 @@ def answering() -> Iterator[None]:
     except Exception as error:
         # the message of an unforeseen error could carry a value, its type cannot
         name = type(error).__name__
-        words = f"something went wrong inside discreet ({name}); please report it. Asking again what was charged is free"
+        words = (
+            f"something went wrong inside discreet ({name}); please report it. Asking again what was charged is free"
+        )
         raise click.ClickException(words) from None
 
 
@@ -207,4 +211,6 @@ def _ending(error: DiscreetError) -> type[click.ClickException]:
 def mistakes(error: PolicyError) -> click.ClickException:
     """Return every mistake of a policy file, each on a line of its own, and their number."""
     count = len(error.problems)
-    return click.ClickException(f"{count} mistake{'s'[: count != 1]} in {error.file}; no row was read.\n{error}")
+    return click.ClickException(
+        f"{count} mistake{'s'[: count != 1]} in {error.file}; no private row was read.\n{error}"
+    )

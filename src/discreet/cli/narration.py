@@ -79,6 +79,8 @@ def _attack(story: Story) -> Chapter:
 
 def _policy(story: Story) -> Chapter:
     """Tell what the curator decides."""
+    from discreet.cli.stage import VISITS
+
     balance = story.balance
     return Chapter(
         "What the curator writes",
@@ -151,6 +153,8 @@ def _explained(story: Story) -> Chapter:
 
 def _departments(story: Story) -> Chapter:
     """Tell the counts and means of all departments."""
+    from discreet.cli.stage import VISITS
+
     answer = story.departments
     return Chapter(
         "Useful answers: visits and costs by department",
@@ -158,7 +162,7 @@ def _departments(story: Story) -> Chapter:
         _intervals(answer, f"With 95 % intervals, at {in_words(answer.guarantee)}"),
         (
             "Totals over many people survive the noise. What one person adds to them does not. The intervals are for "
-            "the table as it was bounded: a patient with more than {VISITS} visits counts as {VISITS}.",
+            f"the table as it was bounded: a patient with more than {VISITS} visits counts as {VISITS}.",
         ),
         drawing=DEPARTMENTS,
     )

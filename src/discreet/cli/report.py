@@ -22,7 +22,7 @@ CAPTIONS = {
     ),
     DEPARTMENTS: (
         "Visits by department: private answers with their 95 % intervals. The true counts are drawn only because these "
-        "people do not exist; they count every visit, the answers at most {VISITS} of one patient."
+        "people do not exist; they count every visit, the answers a bounded number of each patient's."
     ),
 }
 

@@ -18,7 +18,7 @@ from discreet.privacy.adaptive.books import Amounts, books_for
 from discreet.randomness import bits
 
 FORMAT = 1
-_MOST_ANSWER = 24 << 20
+_MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
 
 
@@ -108,7 +108,7 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     if not isinstance(answer, str):
         raise ParameterError("an answer is stored as JSON text", parameter="answer")
     if len(answer) > _MOST_ANSWER:
-        raise ParameterError("an answer of more than 24 MiB cannot be stored: ask for fewer cells", parameter="answer")
+        raise ParameterError("an answer of more than 256 MiB cannot be stored: ask for fewer cells", parameter="answer")
     paid = _open_charge(shelf, charge)
     closed = shelf.closing(charge.number)
     if closed is None:

@@ -11,8 +11,7 @@ from itertools import product
 from discreet.errors import ParameterError
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Value
 from discreet.query.policy import LARGEST_DOMAIN
-from discreet.query.read_rows import whole_numbers
-from discreet.query.scope import Visible
+from discreet.query.scope import Visible, whole_numbers
 from discreet.query.types import Type
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]

@@ -56,7 +56,7 @@ def stated(
             f"{' and '.join(f'{name}=' for name in named)} each settle the price alone: keep one. Nothing was spent.",
             parameter=named[1],
         )
-    if delta is not None and named[0] in ("share", "error") and named[0] == "share":
+    if delta is not None and named[0] == "share":
         raise ConflictingParameters(
             "share= takes its part of the budget's delta too: leave delta= out. Nothing was spent.", parameter="delta"
         )
@@ -143,12 +143,12 @@ def _under_approx(budget: ApproxDP, price: Stated, *, private_keys: bool) -> Pay
 
 def _under_concentrated(budget: ZCDP, price: Stated, *, private_keys: bool) -> Payment:
     noise, delta = noise_of(budget, price), Fraction(0)
+    if private_keys:
+        delta = _key_delta(Fraction(budget.delta), price)
     if price.epsilon is not None and price.delta is not None:
         bought = concentrated(price.epsilon, price.delta if private_keys else 2 * price.delta)
         delta = Fraction(bought.delta) if private_keys else Fraction(0)
         return Payment(noise, Fraction(bought.rho), delta, budget.relation)
-    if private_keys:
-        delta = _key_delta(Fraction(budget.delta), price)
     if price.epsilon is not None:
         return Payment(noise, price.epsilon, delta, budget.relation)
     if price.share is not None:

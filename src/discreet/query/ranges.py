@@ -204,8 +204,8 @@ def _round(call: _Call) -> Interval | None:
     low, high = (Fraction(_sign(end) * math.floor(abs(end) * power + Fraction(1, 2)), power) for end in first)
     if digits == 0 or call.arguments[0].type is Type.INTEGER:
         return low, high
-    # The product with a power of ten is rounded too, which can move a value that lies at a half to the next step.
-    return low - Fraction(1, power), high + Fraction(1, power)
+    # Product and quotient are rounded floats, which can move a value that lies at a half to the next step.
+    return low - Fraction(1, power) - abs(low) / 2**50, high + Fraction(1, power) + abs(high) / 2**50
 
 
 def _cast(call: _Call) -> Interval | None:

@@ -16,7 +16,7 @@ from discreet.query.plan import Asked, MeasureKind
 from discreet.query.read_calls import Call, is_aggregate, read_call
 from discreet.query.read_expressions import Reader
 from discreet.query.read_rows import Source
-from discreet.query.scope import fold, look_up
+from discreet.query.scope import fold, look_up, short
 from discreet.query.types import Type
 from discreet.statistics.fixed_point import FixedPoint
 
@@ -74,7 +74,7 @@ class Aggregates:
         given = look_up(name, self.bounds) if name and not is_column else None
         if given is not None and name is not None:
             self.used.add(fold(name))
-        found = given or argument.interval
+        found = given or short(argument.interval)
         if found is None:
             raise MissingBound(self._missing(call, argument))
         if found[0] >= found[1]:

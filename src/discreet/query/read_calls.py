@@ -12,8 +12,9 @@ from discreet.errors import UnsupportedSQL
 from discreet.query.parse import only, shown
 from discreet.query.plan import MeasureKind
 from discreet.query.read_expressions import refused
+from discreet.query.read_functions import unknown_function
 from discreet.query.read_operators import number
-from discreet.query.refusals import FUNCTIONS, reason
+from discreet.query.refusals import reason
 from discreet.query.scope import fold
 
 _WITH_RANGE: dict[type[exp.Expr], MeasureKind] = {
@@ -123,7 +124,7 @@ def _named(node: exp.Expr) -> Call:
     only(node, "this", "expressions")
     name = str(node.this).upper()
     if name not in _NAMED:
-        raise UnsupportedSQL(FUNCTIONS[name])
+        raise unknown_function(name)
     if len(node.expressions) != 1:
         raise UnsupportedSQL(f"{name} takes one argument. Write {name}(x).")
     return Call(_NAMED[name], node, _plain(node.expressions[0]))

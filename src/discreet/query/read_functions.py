@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from discreet.errors import UnknownName, UnsupportedSQL
+from discreet.errors import QueryRefused, UnknownName, UnsupportedSQL
 from discreet.query import typing_rules
 from discreet.query.expression import Expression, Literal, Operation
 from discreet.query.parse import shown
@@ -123,20 +123,26 @@ def _null_if(reader: Reader, node: exp.Expr) -> Expression:
     return reader.apply(Operation.NULLIF, reader.read(node.this), reader.read(node.args["expression"]))
 
 
+_PLACES = {1: "(x)", 2: "(x, y)", 3: "(x, low, high)"}
+
+
+def unknown_function(name: str) -> QueryRefused:
+    """Return the refusal of a function that has no rule, by its name in capitals."""
+    if name in FUNCTIONS:
+        return UnsupportedSQL(FUNCTIONS[name])
+    known = did_you_mean(name, [*NAMED, "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "FLOOR", "ROUND"])
+    hint = known if known.startswith("Did") else UNDERSTOOD
+    return UnknownName(f"There is no function {shown(name)!r} here. {hint}")
+
+
 def _named(reader: Reader, node: exp.Expr) -> Expression:
     """Read a function that sqlglot knows by name alone."""
     name = str(node.this).upper()
-    if name in FUNCTIONS:
-        raise UnsupportedSQL(FUNCTIONS[name])
     if name not in NAMED:
-        known = did_you_mean(name, [*NAMED, "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "FLOOR", "ROUND"])
-        hint = known if known.startswith("Did") else UNDERSTOOD
-        raise UnknownName(f"There is no function {shown(name)!r} here. {hint}")
+        raise unknown_function(name)
     count, read = NAMED[name]
     if len(node.expressions) != count:
-        raise UnsupportedSQL(
-            f"{name} takes {count} argument{'s' if count > 1 else ''}, and has {len(node.expressions)}."
-        )
+        raise UnsupportedSQL(f"{name} takes arguments {_PLACES[count]}, and has {len(node.expressions)} of them.")
     return read(reader, node.expressions)
 
 

@@ -20,6 +20,8 @@ from discreet.query.read_rows import Source, items
 from discreet.query.refusals import ROWS, reason
 from discreet.query.scope import fold, look_up
 
+MOST_KEYS = 30
+
 
 @dataclass(frozen=True, slots=True)
 class _Term:
@@ -99,6 +101,8 @@ def _terms(source: Source, select: exp.Select, listed: Sequence[tuple[str | None
     if clause is None:
         return []
     only(clause, "expressions")
+    if len(clause.expressions) > MOST_KEYS:
+        raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
     found: list[_Term] = []
     for written in clause.expressions:
         node = _meant(written, source, listed)

@@ -46,7 +46,7 @@ def read_query(
 
     The plan is a function of the text, the policy and the arguments: nothing private is looked at.
     """
-    reading = _Reading(policy, _checked_bounds(bounds), dict(keys or {}), evaluate)
+    reading = _Reading(policy, _checked_bounds(bounds), _checked_keys(keys), evaluate)
     try:
         found = reading.select(parse(sql), {})
         if isinstance(found, Source):
@@ -70,9 +70,21 @@ def _sentence(message: str) -> str:
 
 def _checked_bounds(bounds: Mapping[str, tuple[object, object]] | None) -> dict[str, Interval]:
     """Return the ranges of the call exactly."""
-    if bounds is not None and not isinstance(bounds, Mapping):
+    if bounds is not None and not _by_name(bounds):
         raise ParameterError('bounds= pairs names with ranges: bounds={"cost": (0, 500)}', parameter="bounds")
     return {name: stated_bounds(pair, name=name) for name, pair in (bounds or {}).items()}
+
+
+def _checked_keys(keys: Mapping[str, Sequence[Value]] | None) -> dict[str, Sequence[Value]]:
+    """Return the keys of the call by name."""
+    if keys is not None and not _by_name(keys):
+        raise ParameterError('keys= pairs names with lists of values: keys={"region": [...]}', parameter="keys")
+    return dict(keys or {})
+
+
+def _by_name(given: object) -> bool:
+    """Whether an argument pairs names with something."""
+    return isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
 
 
 @dataclass(slots=True)
@@ -118,8 +130,8 @@ class _Reading:
         groups = math.prod(len(key.domain) for key in found.aggregation.keys if key.domain is not None)
         if groups > LARGEST_DOMAIN:
             raise UnsupportedSQL(
-                f"The public keys have {groups} combinations, and at most {LARGEST_DOMAIN} groups are answered. Group "
-                "by fewer columns, or give fewer values: keys={...}."
+                f"The public keys have {min(groups, 10**12)} combinations, and at most {LARGEST_DOMAIN} groups are "
+                "answered. Group by fewer columns, or give fewer values: keys={...}."
             )
 
     def _common_tables(

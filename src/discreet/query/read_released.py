@@ -12,7 +12,7 @@ from discreet.query.expression import Column, Expression
 from discreet.query.parse import only, part, shown
 from discreet.query.plan import Aggregation, Finish, Order
 from discreet.query.read_expressions import Reader
-from discreet.query.read_rows import named_item
+from discreet.query.read_rows import check_number, named_item
 from discreet.query.refusals import reason
 from discreet.query.scope import did_you_mean, fold
 
@@ -71,6 +71,7 @@ def finish(select: exp.Select, origin: Released) -> Released:
 def _columns(select: exp.Select, origin: Released, reader: Reader) -> tuple[tuple[str, Expression], ...]:
     """Return the columns of an outer SELECT."""
     found: list[tuple[str, Expression]] = []
+    check_number(select)
     for position, written in enumerate(select.expressions, 1):
         if isinstance(written, exp.Star):
             only(written)
@@ -80,12 +81,13 @@ def _columns(select: exp.Select, origin: Released, reader: Reader) -> tuple[tupl
         expression = reader.read(node)
         plain = expression.name if isinstance(expression, Column) else f"column{position}"
         found.append((name or plain, expression))
-    names = [fold(name) for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
+    taken: set[str] = set()
+    for name, _ in found:
+        if fold(name) in taken:
             raise UnsupportedSQL(
                 f"Two columns are called {shown(name)!r}. Write AS and another name behind one of them."
             )
+        taken.add(fold(name))
     return tuple(found)
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval, Value
+from discreet.query.expression import Column, Expression, Interval
 from discreet.query.parse import only, part, shown
 from discreet.query.plan import Filter, Project, Rows, Scan
-from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink
+from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink
 from discreet.query.read_calls import is_aggregate
 from discreet.query.read_expressions import Reader
 from discreet.query.refusals import ROWS, reason
-from discreet.query.scope import Scope, Visible, did_you_mean, fold, look_up
-from discreet.query.types import Type
+from discreet.query.scope import Scope, Visible, did_you_mean, fold, look_up, short
 
+MOST_ITEMS = 500
 SYSTEM = ("information_schema", "pg_catalog", "sqlite_", "duckdb_", "pg_")
 
 
@@ -87,32 +85,7 @@ def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
 def of_table(column: ColumnPolicy, name: str, alias: str, section: str, unit: bool) -> Visible:
     """Return a column of a table with what the policy says of it."""
     made = Column(column.type, column.interval if column.type.numeric else None, name)
-    domain = column.domain
-    return Visible(
-        alias, column.name, made, made, domain=domain, finite=domain or _within(column), unit=unit, section=section
-    )
-
-
-def _within(column: ColumnPolicy) -> tuple[Value, ...] | None:
-    """Return all values of a column between its declared ends, if there are not too many; of a time its midnights."""
-    low, high = column.low, column.high
-    if column.type is Type.INTEGER and isinstance(low, Fraction) and isinstance(high, Fraction):
-        return whole_numbers((low, high))
-    if column.type not in (Type.DATE, Type.TIMESTAMP) or not isinstance(low, date) or not isinstance(high, date):
-        return None
-    first, last = (end.date() if isinstance(end, datetime) else end for end in (low, high))
-    if (last - first).days >= LARGEST_DOMAIN:
-        return None
-    days = [first + timedelta(days=day) for day in range((last - first).days + 1)]
-    if column.type is Type.DATE:
-        return tuple(days)
-    return tuple(datetime.combine(day, datetime.min.time()) for day in days)
-
-
-def whole_numbers(interval: Interval) -> tuple[int, ...] | None:
-    """Return all whole numbers of an interval, None where they are too many."""
-    low, high = -(-interval[0].numerator // interval[0].denominator), interval[1].numerator // interval[1].denominator
-    return tuple(range(low, high + 1)) if high - low < LARGEST_DOMAIN else None
+    return Visible(alias, column.name, made, made, declared=column, unit=unit, section=section)
 
 
 def with_range(one: Visible, bounds: Mapping[str, Interval]) -> Visible:
@@ -121,8 +94,7 @@ def with_range(one: Visible, bounds: Mapping[str, Interval]) -> Visible:
     if given is None or not one.column.type.numeric:
         return one
     made = replace(one.column, interval=given)
-    finite = whole_numbers(given) if made.type is Type.INTEGER and one.domain is None else one.finite
-    return replace(one, column=made, definition=made, finite=finite)
+    return replace(one, column=made, definition=made)
 
 
 def _names_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
@@ -148,18 +120,20 @@ def project(source: Source, select: exp.Select) -> Source:
     """Return the rows with the columns of a SELECT without aggregates."""
     columns: list[tuple[str, Expression]] = []
     visible: list[Visible] = []
+    taken: set[str] = set()
     reader = source.reader()
     for position, (name, node) in enumerate(items(select, source), 1):
         found = source.find(node) if isinstance(node, exp.Column) else None
         expression = found.column if found is not None else reader.read(node)
         label = name or (found.name if found is not None else f"column{position}")
-        if any(fold(label) == fold(other) for other, _ in columns):
+        if fold(label) in taken:
             raise UnsupportedSQL(
                 f"Two columns are called {shown(label)!r}. Write AS and another name behind one of them."
             )
+        taken.add(fold(label))
         columns.append((label, expression))
         definition, size = source.scope.definition(expression)
-        made = Column(expression.type, expression.interval, label)
+        made = Column(expression.type, short(expression.interval), label)
         known = found or Visible("", label, made, definition)
         visible.append(replace(known, table="", name=label, column=made, definition=definition, size=size))
     return Source(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
@@ -168,6 +142,7 @@ def project(source: Source, select: exp.Select) -> Source:
 def items(select: exp.Select, source: Source | None) -> list[tuple[str | None, exp.Expr]]:
     """Return the items of a SELECT with the names given to them; * stands for all columns of the rows."""
     found: list[tuple[str | None, exp.Expr]] = []
+    check_number(select)
     for written in select.expressions:
         if isinstance(written, exp.Star) and source is not None:
             only(written)
@@ -181,6 +156,12 @@ def items(select: exp.Select, source: Source | None) -> list[tuple[str | None, e
     if not found:
         raise UnsupportedSQL(ROWS)
     return found
+
+
+def check_number(select: exp.Select) -> None:
+    """Refuse a SELECT of very many items."""
+    if len(select.expressions) > MOST_ITEMS:
+        raise UnsupportedSQL(f"A SELECT has at most {MOST_ITEMS} items, and this one more. Ask in several queries.")
 
 
 def named_item(written: exp.Expr) -> tuple[str | None, exp.Expr]:

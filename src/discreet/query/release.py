@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from discreet.randomness import bits
 _MOST_GROUPS = 1_000_000
 _NORMAL = 3.0  # about the half-width of one noise at 95 %, in its scale
 _FORMAT = 1
+_MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
 
 @dataclass(frozen=True)
@@ -191,8 +193,8 @@ def priced(
         return _divide(query, bounding, paid, policy.version, where)
 
     if price.error is None:
-        return at(price)
-    return at(_settled(at, price, people, table, rho=noise.name == "GAUSSIAN"))
+        return _checked_length(at(price))
+    return _checked_length(at(_settled(at, price, people, table, rho=noise.name == "GAUSSIAN")))
 
 
 def _settled(at: Any, price: Stated, people: int | None, table: TablePolicy, *, rho: bool) -> Stated:  # noqa: ARG001
@@ -276,3 +278,13 @@ def _check_size(query: Query) -> None:
             f"{_MOST_GROUPS:,}. Group by fewer columns, or by bins. Nothing was spent."
         )
 
+
+def _checked_length(made: PricedQuery) -> PricedQuery:
+    """Refuse an answer over public keys that the ledger could not keep, before anything is charged for it."""
+    groups = math.prod(len(key.domain or ()) for key in made.query.aggregation.keys)
+    if made.selection is None and groups * sum(one.entries for one in made.measures) > _MOST_INTEGERS:
+        raise UnsupportedSQL(
+            f"an answer of {groups:,} groups with so many aggregates is longer than the ledger keeps. Group by fewer "
+            "columns or by bins, or ask for fewer aggregates at a time. Nothing was spent."
+        )
+    return made

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from fractions import Fraction
 from typing import TypeVar
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression import Column, Expression, Value
+from discreet.query.expression import Column, Expression, Interval, Value
+from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy
+from discreet.query.types import Type
 
 LARGEST_EXPRESSION = 20_000
 Named = TypeVar("Named")
@@ -16,7 +21,7 @@ Named = TypeVar("Named")
 
 def fold(name: str) -> str:
     """Return a name as it is compared: Latin capitals do not matter, look-alike letters of other alphabets do."""
-    return "".join(sign.lower() if sign.isascii() else sign for sign in name)
+    return name.lower() if name.isascii() else "".join(sign.lower() if sign.isascii() else sign for sign in name)
 
 
 def look_up(name: str, among: Mapping[str, Named]) -> Named | None:
@@ -38,13 +43,43 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"Known: {listed}." if listed else "There are none."
 
 
+def whole_numbers(interval: Interval) -> tuple[int, ...] | None:
+    """Return all whole numbers of an interval, None where they are too many."""
+    low, high = math.ceil(interval[0]), math.floor(interval[1])
+    return tuple(range(low, high + 1)) if high - low < LARGEST_DOMAIN else None
+
+
+def short(interval: Interval | None) -> Interval | None:
+    """Return a range whose ends have few digits, wider by a hair where they had many; None beyond all floats."""
+    if interval is None or all(
+        end.denominator.bit_length() + abs(end.numerator).bit_length() < 2500 for end in interval
+    ):
+        return interval
+    try:
+        low, high = (float(end) for end in interval)
+    except OverflowError:
+        return None
+    ends = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    return None if any(math.isinf(end) for end in ends) else (Fraction(ends[0]), Fraction(ends[1]))
+
+
+def _days(type: Type, low: object, high: object) -> tuple[Value, ...] | None:
+    """Return all days of a range, None where they are too many or no days."""
+    if type not in (Type.DATE, Type.TIMESTAMP) or not isinstance(low, date) or not isinstance(high, date):
+        return None
+    first, last = (end.date() if isinstance(end, datetime) else end for end in (low, high))
+    if (last - first).days >= LARGEST_DOMAIN:
+        return None
+    days = [first + timedelta(days=day) for day in range((last - first).days + 1)]
+    return tuple(days) if type is Type.DATE else tuple(datetime.combine(day, time()) for day in days)
+
+
 @dataclass(frozen=True, slots=True)
 class Visible:
     """A column that a query can name.
 
-    `definition` is the column in terms of the columns of the tables, or None where that would be very long. `base` is
-    set on a column of a table: `domain` are its public keys, `finite` all values it can have within declared ranges,
-    `section` the place in the policy where more could be declared.
+    `definition` is the column in terms of the columns of the tables, or None where that would be very long. A column of
+    a table has what the policy says in `declared`, and `section` is the place where more could be declared.
     """
 
     table: str
@@ -52,11 +87,24 @@ class Visible:
     column: Column
     definition: Expression | None
     size: int = 1
-    domain: tuple[Value, ...] | None = None
-    finite: tuple[Value, ...] | None = None
+    declared: ColumnPolicy | None = None
     unit: bool = False
     section: str = ""
     qualified_only: bool = False
+
+    @property
+    def domain(self) -> tuple[Value, ...] | None:
+        """The values that the column can show as a key."""
+        return self.declared.domain if self.declared is not None else None
+
+    @property
+    def finite(self) -> tuple[Value, ...] | None:
+        """All values between declared ends, where there are not too many; of a time its midnights."""
+        if self.declared is None or self.domain is not None:
+            return self.domain
+        if self.column.type is Type.INTEGER and self.column.interval is not None:
+            return whole_numbers(self.column.interval)
+        return _days(self.column.type, self.declared.low, self.declared.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ class Session:
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
-        self._check_joins(made)
+        self._check(made)
         found = self._obtain(made.guarantee, made.digest, written(made.query), _words(made), idempotency)
         if isinstance(found, Stored):
             return self._answer(made, self._read(made, found), found, sql, replayed=True)
@@ -191,7 +191,7 @@ class Session:
         """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price."""
         price = stated(epsilon=epsilon, rho=rho, share=share)
         made = self._priced(sql, price, bounds=bounds, keys=keys)
-        self._check_joins(made)
+        self._check(made)
         return top(self, made, k)
 
     def watch(
@@ -303,8 +303,13 @@ class Session:
             handle, rows = None, None
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
 
-    def _check_joins(self, made: PricedQuery) -> None:
-        """Refuse a join with a public table whose declared key is not unique; only public data is read."""
+    def _check(self, made: PricedQuery) -> None:
+        """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
+
+        Only public data is read.
+        """
+        for request in (*([made.request()] if made.request().cells else []), *made.histogram_requests()):
+            self._engine.text(request)
         rows = made.query.aggregation.source
         while not isinstance(rows, Scan):
             if isinstance(rows, PublicJoin):

@@ -50,7 +50,7 @@ class Watch:
     def ask(self, sql: str, **options: Any) -> bool:
         """Say whether a count is above the threshold, both with noise."""
         made = self._session._priced(sql, Stated(epsilon=self._payment.amount), **options)
-        self._session._check_joins(made)
+        self._session._check(made)
         measure = _counted(made)
         with self._lock:
             if self._stream is None:

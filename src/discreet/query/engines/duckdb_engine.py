@@ -5,19 +5,21 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet._optional import optional
 from discreet.errors import PolicyError, QueryFailed, UnknownName
 from discreet.query.engines.duckdb_bounded import LARGEST_DICTIONARY, BoundedTable, bounded_table, stored_as
 from discreet.query.engines.duckdb_choice import salt_of
 from discreet.query.engines.duckdb_expressions import quoted, type_of
 from discreet.query.engines.duckdb_keys import Domain
 from discreet.query.engines.duckdb_rows import Tables, block
-from discreet.query.engines.duckdb_source import Resources, Stored, connect, open_tables
+from discreet.query.engines.duckdb_source import PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb_statements import Statement, histogram_statement, statement
 from discreet.query.expression import Value
 from discreet.query.plan import Rows
@@ -47,9 +49,14 @@ class DuckDBEngine(Engine):
     ) -> None:
         """Open the source that a policy names; frames are given by the names of their tables."""
         self._folder = Path(tempfile.mkdtemp(prefix="discreet-"))
+        self._gone = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._lock = threading.RLock()
         self._connection = connect(Resources(threads, memory, self._folder))
-        opened = self._outcome(lambda: open_tables(self._connection, policy, frames))
+        try:
+            opened = self._outcome(lambda: open_tables(self._connection, policy, frames))
+        except BaseException:
+            self.close()
+            raise
         if opened is None:
             self.close()
             raise PolicyError([(None, _UNOPENED)])
@@ -149,7 +156,7 @@ class DuckDBEngine(Engine):
         """Let go of the database and of everything spilled."""
         with self._lock:
             self._connection.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._gone()
 
     def _made(self, table: BoundedTable) -> Stored:
         """Make a bounded table; texts with few values are kept as numbers, by which groups are found faster."""
@@ -187,17 +194,37 @@ class DuckDBEngine(Engine):
             self._domains.add(domain.name)
 
     def _outcome(self, call: Callable[[], _Result]) -> _Result | None:
-        """Return what a call gives, or None where DuckDB raised: its message may show data, so it is let go here."""
-        import duckdb
+        """Return what a call gives, or None where DuckDB raised: its message may show data, so it is let go here.
 
-        with self._lock:
+        The call runs in a thread of its own, so that an interrupt of this one ends the query at once.
+        """
+        results: list[_Result] = []
+        problems: list[BaseException] = []
+        done = threading.Event()
+
+        def work() -> None:
             try:
-                return call()
+                results.append(call())
             except duckdb.Error:
-                return None
+                pass
+            except BaseException as problem:
+                problems.append(problem)
+            finally:
+                done.set()
+
+        duckdb = optional("duckdb", extra="sql", purpose=PURPOSE)
+        with self._lock:
+            thread = threading.Thread(target=work, daemon=True)
+            try:
+                thread.start()
+                done.wait()
             except BaseException:
-                self._connection.interrupt()
+                while not done.wait(0.05):
+                    self._connection.interrupt()
                 raise
+        for problem in problems:
+            raise problem
+        return results[0] if results else None
 
 
 def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:

@@ -95,16 +95,13 @@ def position(argument: str, scale: FixedPoint, type: Type) -> str:
     NULL where the argument is NULL, which must not be NaN.
 
     >>> print(position("x", FixedPoint.between((0, 16), grid=1), Type.REAL))
-    CAST(CASE WHEN x >= '16.0'::DOUBLE THEN '16.0'::DOUBLE WHEN x <= '0.0'::DOUBLE THEN '0.0'::DOUBLE ELSE x END
-    AS BIGINT)
+    CAST(CASE WHEN x IS NOT NULL THEN least(greatest(x, '0.0'::DOUBLE), '16.0'::DOUBLE) END AS BIGINT)
     """
     low, high = (float(step * scale.grid) for step in (scale.start, scale.end))
     per_step = float(1 / scale.grid)
     value = f"CAST({argument} AS DOUBLE)" if type is Type.INTEGER else argument
-    clipped = (
-        f"CASE WHEN {value} >= {real(high)} THEN {real(high)} "
-        f"WHEN {value} <= {real(low)} THEN {real(low)} ELSE {value} END"
-    )
+    clipped = f"least(greatest({value}, {real(low)}), {real(high)})"  # quicker than CASE, but NULL must be kept apart
     above = clipped if low == 0 else f"({clipped} - {real(low)})"
     # The cast rounds halves to even. After clipping at ends that are whole steps it has at most 38 bits.
-    return f"CAST({above if per_step == 1 else f'{above} * {real(per_step)}'} AS BIGINT)"
+    steps = above if per_step == 1 else f"{above} * {real(per_step)}"
+    return f"CAST(CASE WHEN {value} IS NOT NULL THEN {steps} END AS BIGINT)"

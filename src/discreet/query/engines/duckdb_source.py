@@ -17,7 +17,7 @@ from discreet.errors import InputError, PolicyError
 from discreet.query.engines.duckdb_expressions import quoted, type_of
 from discreet.query.policy import Policy, SourceKind
 
-_PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
+PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
 _SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 
 
@@ -40,7 +40,7 @@ class Resources:
 
 def connect(resources: Resources) -> Any:
     """Return a connection to an empty database in memory that installs and loads nothing by itself."""
-    duckdb = optional("duckdb", extra="sql", purpose=_PURPOSE)
+    duckdb = optional("duckdb", extra="sql", purpose=PURPOSE)
     settings: dict[str, Any] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,

@@ -28,6 +28,7 @@ Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 
 STEP_BITS = 24  # of a sum: weight, value and contribution together stay far below 63 bits
 SQUARE_BITS = 19  # of a sum of squares
+_FLOAT_BITS = 51
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
     fine = two_to(floor_log2(high - low) - bits)
     if argument.type is Type.INTEGER:
         fine = max(fine, Fraction(1))
+    fine = max(fine, two_to(floor_log2(max(abs(low), abs(high))) - _FLOAT_BITS))  # no finer than floats are there
     start, end = low // fine, -(-high // fine)
     return FixedPoint.between((start * fine, end * fine), grid=fine)
 

@@ -1,0 +1,141 @@
+"""`init` and `check`: a policy from the schema alone, and every mistake with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from discreet.query.policy_file import read_policy
+from tests.cli.program import POLICY, clinic, leaks, run
+
+
+def test_init_writes_a_policy_that_check_then_finds_unfinished(tmp_path: Path) -> None:
+    clinic(tmp_path)
+    target = tmp_path / "new.toml"
+    result = run("init", tmp_path / "clinic.duckdb", "--unit", "patient_id", "--output", target)
+    assert result.exit_code == 0, result.output
+    text = target.read_text(encoding="utf-8")
+    assert 'source = "clinic.duckdb"' in text
+    assert 'unit = "patient_id"' in text
+    assert all(column in text for column in ("ward", "illness", "cost", "name"))
+    assert leaks(text, result.output) == []
+    assert run("check", target).exit_code == 1
+
+
+def test_init_reads_the_schema_and_no_row(tmp_path: Path) -> None:
+    clinic(tmp_path)
+    full, empty = (tmp_path / name for name in ("full.toml", "empty.toml"))
+    run("init", tmp_path / "clinic.duckdb", "--unit", "patient_id", "--output", full)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("DELETE FROM visits")
+    run("init", tmp_path / "clinic.duckdb", "--unit", "patient_id", "--output", empty)
+    assert full.read_text(encoding="utf-8") == empty.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_init_takes_folders_of_files(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "data" / "parts").mkdir(parents=True)
+    with duckdb.connect() as connection:
+        for name in ("visits", "parts/one", "parts/two"):
+            connection.execute(f"COPY (SELECT 1 AS person, 2.5 AS cost) TO '{tmp_path}/data/{name}.{ending}'")
+    target = tmp_path / "policy.toml"
+    result = run("init", tmp_path / "data", "--unit", "person", "--output", target)
+    assert result.exit_code == 0, result.output
+    text = target.read_text(encoding="utf-8")
+    assert "[tables.visits]" in text
+    assert "[tables.parts]" in text
+    assert 'source = "data"' in text
+
+
+def test_init_never_overwrites_a_policy(tmp_path: Path) -> None:
+    policy = clinic(tmp_path)
+    result = run("init", tmp_path / "clinic.duckdb", "--unit", "patient_id", "--output", policy)
+    assert result.exit_code == 2
+    assert "not overwritten" in result.stderr
+    assert policy.read_text(encoding="utf-8") == POLICY
+
+
+def test_init_names_what_is_wrong_with_a_source_or_a_unit(tmp_path: Path) -> None:
+    clinic(tmp_path)
+    (tmp_path / "broken.duckdb").write_bytes(b"no database" * 1000)
+    target = tmp_path / "new.toml"
+    for source, unit, words in (
+        (tmp_path / "nowhere", "x", "no such file"),
+        (tmp_path / "broken.duckdb", "x", "cannot be opened"),
+        (tmp_path / "clinic.duckdb", "nobody", "no table has a column nobody"),
+    ):
+        result = run("init", source, "--unit", unit, "--output", target)
+        assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+        assert not target.exists()
+    assert run("init", tmp_path / "clinic.duckdb").exit_code == 2, "the unit is never guessed"
+
+
+def test_check_says_what_a_policy_declares_and_where_it_is_sharp(tmp_path: Path) -> None:
+    policy = clinic(tmp_path)
+    result = run("check", policy)
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    for words in ("is in order", "visits", "patient_id", "4 rows", "ward", "epsilon 4, delta 1e-06", "ana", "anchor"):
+        assert words in text
+    assert leaks(result.output) == []
+    assert read_policy(policy).unit == "patient"
+
+
+def test_check_lists_every_mistake_with_its_line_and_exits_with_one(tmp_path: Path) -> None:
+    policy = clinic(tmp_path, POLICY.replace("epsilon = 4", "epsilon = -4").replace("rows = 4\n", "rows = 0\n"))
+    result = run("check", policy)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "2 mistakes" in result.stderr
+    assert "line 11" in result.stderr
+    assert "line 20" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_check_compares_names_with_the_source(tmp_path: Path) -> None:
+    result = run("check", clinic(tmp_path, POLICY.replace("ward =", "wart =")))
+    assert result.exit_code == 1
+    assert "wart" in result.stderr
+    assert "Did you mean ward?" in result.stderr
+
+
+def test_check_in_json_lists_mistakes_or_what_is_declared(tmp_path: Path) -> None:
+    policy = clinic(tmp_path)
+    good = run("check", policy, "--json")
+    assert json.loads(good.stdout)["ok"] is True
+    policy.write_text(POLICY.replace('unit = "patient"\n', ""), encoding="utf-8")
+    bad = run("check", policy, "--json")
+    assert bad.exit_code == 1
+    found = json.loads(bad.stdout)
+    assert found["ok"] is False
+    assert found["problems"][0]["line"] == 6
+    assert "unit is missing" in found["problems"][0]["problem"]
+
+
+def test_check_finds_a_public_key_that_is_not_unique(tmp_path: Path) -> None:
+    policy = clinic(tmp_path, f'{POLICY}\n[public.wards]\nunique = ["ward"]\n')
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE wards AS SELECT unnest(['north', 'south', 'south']) AS ward")
+    result = run("check", policy)
+    assert result.exit_code == 1
+    assert "two rows agree on ward" in result.stderr
+    assert "line 29" in result.stderr
+
+
+def test_check_finds_a_budget_that_the_ledger_does_not_know(tmp_path: Path) -> None:
+    policy = clinic(tmp_path)
+    assert run("budget", "--policy", policy).exit_code == 0
+    policy.write_text(POLICY.replace("epsilon = 4", "epsilon = 40"), encoding="utf-8")
+    result = run("check", policy)
+    assert result.exit_code == 1
+    assert "discreet ledger amend" in result.stderr
+
+
+def test_a_missing_policy_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    for command in (("check", tmp_path / "none.toml"), ("budget", "--policy", tmp_path / "none.toml")):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert "discreet init" in result.stderr

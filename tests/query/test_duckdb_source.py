@@ -1,0 +1,295 @@
+"""A DuckDB file, Parquet, CSV and data frames give the same sums, and the connection reaches nothing else."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import date, datetime
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
+from discreet.privacy import ZCDP, Relation
+from discreet.query.engines.duckdb_engine import DuckDBEngine
+from discreet.query.plan import Key, Scan
+from discreet.query.policy import (
+    ColumnPolicy,
+    Policy,
+    PublicTable,
+    Source,
+    SourceKind,
+    TablePolicy,
+    UnitColumn,
+    UnitIsRow,
+)
+from discreet.query.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
+from discreet.query.types import Type
+from discreet.query.typing_rules import column
+from discreet.statistics.fixed_point import FixedPoint
+
+COLUMNS = {"person": Type.INTEGER, "ward": Type.TEXT, "cost": Type.REAL, "day": Type.DATE, "ill": Type.BOOLEAN}
+ROWS = [
+    (1, "a", 10.0, date(2020, 1, 1), True),
+    (1, "b", 2.5, date(2020, 1, 2), False),
+    (2, "a", float("nan"), None, None),
+    (2, 'it\'s, "so"\n', 99.0, date(1999, 12, 31), True),
+    (3, None, None, date(2020, 1, 1), False),
+    (None, "a", 50.0, date(2020, 1, 1), True),
+]
+REQUEST = Request(
+    Scan("visits"),
+    (Key("ward", column("ward", Type.TEXT), None),),
+    RowWeights(1),
+    (
+        One(),
+        Present(column("ill", Type.BOOLEAN)),
+        Steps(column("cost", Type.REAL), FixedPoint.between((0, 64), grid=0.5)),
+    ),
+)
+HALF = WEIGHT // 2
+EXPECTED = {
+    ("a",): (2 * HALF, HALF, HALF * 20),
+    ("b",): (HALF, HALF, HALF * 5),
+    ('it\'s, "so"\n',): (HALF, HALF, HALF * 128),
+    (None,): (WEIGHT, WEIGHT, 0),
+}
+
+
+def policy(kind, path=None, *, unit=None, columns=COLUMNS, table="visits"):
+    declared = {name: ColumnPolicy(name, type_) for name, type_ in columns.items()}
+    areas = {"name": ColumnPolicy("name", Type.TEXT)}
+    return Policy(
+        source=Source(kind, path),
+        lineage="visits 2026",
+        version="1",
+        unit="person",
+        tables={table: TablePolicy(table, unit or UnitColumn("person"), declared)},
+        public={"areas": PublicTable("areas", areas, (frozenset({"name"}),))},
+        budget=ZCDP(1, relation=Relation.ADD_REMOVE),
+        analysts={},
+    )
+
+
+def answer(engine, request=REQUEST):
+    sums = engine.run(request)
+    engine.close()
+    return {key: tuple(cell[index] for cell in sums.cells) for index, key in enumerate(sums.keys)}
+
+
+@pytest.fixture
+def stored():
+    """Return a connection that has the rows in a table."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE visits (person INTEGER, ward VARCHAR, cost DOUBLE, day DATE, ill BOOLEAN)")
+        connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?)", ROWS)
+        yield connection
+
+
+def pandas_frame():
+    return pd.DataFrame(ROWS, columns=list(COLUMNS))
+
+
+def test_a_database_file_is_read(stored, tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    stored.execute(f"ATTACH '{path}' AS file; CREATE TABLE file.visits AS FROM visits; DETACH file")
+    before = path.read_bytes()
+    assert answer(DuckDBEngine(policy(SourceKind.DUCKDB, path))) == EXPECTED
+    assert path.read_bytes() == before
+
+
+def test_a_table_of_another_schema_is_named_with_it(stored, tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    stored.execute(f"ATTACH '{path}' AS file; CREATE SCHEMA file.raw; CREATE TABLE file.raw.visits AS FROM visits")
+    stored.execute("DETACH file")
+    engine = DuckDBEngine(policy(SourceKind.DUCKDB, path, table="raw.visits"))
+    assert set(engine.schema("raw.visits")) == set(COLUMNS)
+    engine.close()
+
+
+@pytest.mark.parametrize("name", ["visits.parquet", "visits/part-0.parquet"])
+def test_parquet_files_are_read(stored, tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    stored.execute(f"COPY visits TO '{tmp_path / name}' (FORMAT parquet)")
+    engine = DuckDBEngine(policy(SourceKind.PARQUET, tmp_path))
+    assert engine.schema("visits") == COLUMNS
+    assert answer(engine) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["visits.csv", "visits/2026.csv", "visits.csv.gz"])
+def test_csv_files_are_read_as_the_declared_types(stored, tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    stored.execute(f"COPY visits TO '{tmp_path / name}' (FORMAT csv, HEADER)")
+    engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path))
+    assert engine.schema("visits") == dict.fromkeys(COLUMNS, Type.TEXT)
+    assert answer(engine) == EXPECTED
+
+
+def test_broken_csv_lines_raise_nothing(tmp_path):
+    lines = [
+        b"person,ward,cost,day,ill",
+        b"1,a,5,2020-01-01,true",
+        b"2,a",
+        b"three,a,5,2020-01-01,true",
+        b"4,a,twelve,2020-99-01,perhaps",
+        b"5,a,1,2020-01-01,true,too,many",
+        b"6,\xff\xfe,1,2020-01-01,true",
+        b",a,1,2020-01-01,true",
+        b"",
+        b"7," + b"x" * 100_000 + b",1,,",
+        b'8,"",1,,',
+        b'9,"never closed,1,,',
+    ]
+    (tmp_path / "visits.csv").write_bytes(b"\r\n".join(lines))
+    found = answer(DuckDBEngine(policy(SourceKind.CSV, tmp_path)))
+    assert found[("a",)][0] == 4 * WEIGHT  # people 1, 2, 4 and 5; nobody is called three
+    assert found[("",)][0] == WEIGHT  # a text in quotes is there although it is empty
+
+
+@pytest.mark.parametrize("header", [b"", b"person,person\n1,2\n", b"person,\n1,2\n"])
+def test_a_csv_file_without_names_of_columns_is_refused(tmp_path, header):
+    (tmp_path / "visits.csv").write_bytes(header)
+    with pytest.raises(PolicyError, match="must name every column, each once"):
+        DuckDBEngine(policy(SourceKind.CSV, tmp_path))
+
+
+def test_only_the_first_line_of_a_csv_file_is_read_for_its_schema(tmp_path):
+    (tmp_path / "visits.csv.gz").write_bytes(gzip.compress(b"person,ward,cost,day,ill\n") + b"this is no gzip")
+    engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path))
+    assert list(engine.schema("visits")) == list(COLUMNS)
+    engine.close()
+
+
+def frames():
+    table = pa.Table.from_pandas(pandas_frame(), preserve_index=False)
+    return {
+        "pandas": pandas_frame(),
+        "pandas objects": pandas_frame().astype(object),
+        "pandas categories": pandas_frame().astype({"ward": "category"}),
+        "pandas nullable": pandas_frame().astype({"person": "Int64", "cost": "Float64", "ill": "boolean"}),
+        "polars": pl.DataFrame(ROWS, schema=list(COLUMNS), orient="row"),
+        "polars categories": pl.DataFrame(ROWS, schema=list(COLUMNS), orient="row").with_columns(
+            pl.col("ward").cast(pl.Categorical)
+        ),
+        "arrow": table,
+        "arrow batch": table.to_batches()[0],
+    }
+
+
+@pytest.mark.parametrize("name", list(frames()))
+def test_frames_of_three_libraries_are_read(name):
+    assert answer(DuckDBEngine(policy(SourceKind.FRAMES), {"visits": frames()[name]})) == EXPECTED
+
+
+def test_times_of_frames_are_read():
+    when = [datetime(2020, 1, 1, 12), None]
+    for frame in (pd.DataFrame({"at": when}), pl.DataFrame({"at": when}), pa.table({"at": when})):
+        engine = DuckDBEngine(
+            policy(SourceKind.FRAMES, columns={"at": Type.TIMESTAMP}, unit=UnitIsRow()), {"visits": frame}
+        )
+        assert engine.schema("visits") == {"at": Type.TIMESTAMP}
+        request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), EachRow(), (One(),))
+        assert answer(engine, request) == {(when[0],): (1,), (None,): (1,)}
+
+
+ADDRESS = "4711 Main Street"
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame({"person": [1, 2], "mixed": [ADDRESS, 5]}), "column 'mixed' of the frame 'visits' mixes types"),
+        (pd.DataFrame({"person": [1], "lists": [[ADDRESS]]}), "column 'lists' of the frame 'visits' has a type"),
+        (pl.DataFrame({"person": [1], "lists": [[ADDRESS]]}), "column 'lists' of the frame 'visits' has a type"),
+        (pa.table({"person": [1], "bytes": [ADDRESS.encode()]}), "column 'bytes' of the frame 'visits' has a type"),
+        (pd.DataFrame({"person": [1], "big": [2**70]}), "column 'big' of the frame 'visits' mixes types"),
+        ({"person": [ADDRESS]}, "the frame 'visits' must be a pandas or Polars DataFrame or an Arrow table"),
+        (pl.LazyFrame({"person": [ADDRESS]}), "the frame 'visits' must be a pandas or Polars DataFrame"),
+        (np.array([ADDRESS]), "the frame 'visits' must be a pandas or Polars DataFrame"),
+    ],
+)
+def test_a_frame_that_cannot_be_queried_is_refused_by_name_without_a_value(frame, words):
+    with pytest.raises(InputError) as caught:
+        DuckDBEngine(policy(SourceKind.FRAMES), {"visits": frame})
+    assert str(caught.value).startswith(words)
+    assert ADDRESS not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_a_table_that_is_absent_is_unknown(tmp_path):
+    for engine in (
+        DuckDBEngine(policy(SourceKind.FRAMES), {}),
+        DuckDBEngine(policy(SourceKind.PARQUET, tmp_path)),
+        DuckDBEngine(policy(SourceKind.PARQUET, tmp_path, table="../visits")),
+    ):
+        table = next(iter(engine._tables.policy.tables))
+        with pytest.raises(UnknownName, match="the source has no table"):
+            engine.schema(table)
+        engine.close()
+
+
+def test_a_source_that_is_absent_or_no_database_is_refused_in_our_words(tmp_path):
+    with pytest.raises(PolicyError, match="the source does not exist"):
+        DuckDBEngine(policy(SourceKind.DUCKDB, tmp_path / "nothing.duckdb"))
+    (tmp_path / "wrong.duckdb").write_bytes(ADDRESS.encode() * 1_000)
+    with pytest.raises(PolicyError, match="the source cannot be opened") as caught:
+        DuckDBEngine(policy(SourceKind.DUCKDB, tmp_path / "wrong.duckdb"))
+    assert caught.value.__context__ is None
+    assert ADDRESS not in str(caught.value)
+
+
+def test_a_type_that_cannot_be_read_as_the_declared_one_is_refused():
+    engine = DuckDBEngine(policy(SourceKind.FRAMES), {"visits": pandas_frame().assign(ill=date(2020, 1, 1))})
+    with pytest.raises(PolicyError, match="declared as boolean, but stored as another type"):
+        engine.run(REQUEST)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM '{other}/visits.parquet'",
+        "SELECT * FROM read_csv('{folder}/../other/visits.csv')",
+        "COPY (SELECT 1) TO '{other}/out.csv'",
+        "ATTACH '{other}/new.duckdb' AS new",
+        "EXPORT DATABASE '{other}'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET threads = 3",
+        "RESET lock_configuration",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM frame_of_this_process",
+    ],
+)
+def test_the_connection_reaches_nothing_but_the_source(stored, tmp_path, statement):
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    stored.execute(f"COPY visits TO '{folder}/visits.parquet'; COPY visits TO '{other}/visits.parquet'")
+    frame_of_this_process = pandas_frame()
+    engine = DuckDBEngine(policy(SourceKind.PARQUET, folder))
+    with pytest.raises(duckdb.Error):
+        engine._connection.execute(statement.format(folder=folder, other=other))
+    assert answer(engine) == EXPECTED
+    assert len(frame_of_this_process) == len(ROWS)
+    assert [path.name for path in other.iterdir()] == ["visits.parquet"]
+
+
+def test_a_failure_of_the_engine_says_one_thing_and_carries_nothing(stored, tmp_path):
+    stored.execute(f"COPY visits TO '{tmp_path}/visits.parquet'")
+    engine = DuckDBEngine(policy(SourceKind.PARQUET, tmp_path))
+    content = (tmp_path / "visits.parquet").read_bytes()
+    (tmp_path / "visits.parquet").write_bytes(content[:40] + ADDRESS.encode() * 40)
+    with pytest.raises(QueryFailed) as caught:
+        engine.run(REQUEST)
+    assert "the engine gave no answer" in str(caught.value)
+    assert "visits" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    engine.close()
