@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 
 import click
 import pytest
@@ -33,6 +34,13 @@ def test_every_kind_of_error_has_its_exit_code_and_no_chain(error: Exception, co
     assert caught.value.exit_code == code
     assert caught.value.__suppress_context__
     assert "secret" not in caught.value.message
+
+
+def test_a_senseless_price_is_one_line_of_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    with answering():
+        for _ in range(3):
+            warnings.warn("protects nobody", errors.SenselessParameter, stacklevel=1)
+    assert capsys.readouterr().err == "Warning: protects nobody\n"
 
 
 def test_a_usage_error_of_the_program_passes_as_it_is() -> None:

@@ -84,6 +84,11 @@ class ReferenceEngine(Engine):
     def bound(self, table: str, rows: int) -> str:
         raise NotImplementedError("a bounded table is checked by what is in it")
 
+    def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
+        rows = [tuple(self._read(table, stored)[name] for name in columns) for stored in self.tables[table]]
+        there = [row for row in rows if None not in row]
+        return len(set(there)) < len(there)
+
     def close(self) -> None:
         """Nothing is held."""
 

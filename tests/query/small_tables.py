@@ -103,9 +103,7 @@ def priced_for(table, *aggregates, keys=(), budget=None, people=None, bounded_ro
 def persons(values, *, most, groups=GROUPS):
     """Every person with at most so many rows: a tuple of rows (g, x), order left out."""
     kinds = list(itertools.product(groups, values))
-    return [
-        rows for count in range(most + 1) for rows in itertools.combinations_with_replacement(kinds, count)
-    ]
+    return [rows for count in range(most + 1) for rows in itertools.combinations_with_replacement(kinds, count)]
 
 
 def stored(rows, *, unit=0):

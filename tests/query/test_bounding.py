@@ -172,9 +172,7 @@ def test_what_a_person_adds_does_not_depend_on_the_others(form):
         assert without == alone
         for first in everybody:
             together, own = sums(first, second), sums(first, ())
-            assert together == {
-                key: own.get(key, 0) + alone.get(key, 0) for key in own.keys() | alone.keys()
-            }
+            assert together == {key: own.get(key, 0) + alone.get(key, 0) for key in own.keys() | alone.keys()}
 
 
 def test_norm_weights_are_chosen_for_gaussian_noise_over_groups_and_keep_their_norm_exactly():

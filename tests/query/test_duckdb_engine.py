@@ -260,6 +260,20 @@ def test_columns_that_differ_in_capitals_or_are_called_unit_are_kept_apart():
     assert sums(made, ask(keys, source=doubled, form=RowWeights(2))) == {("a",): WEIGHT, ("b",): 2 * WEIGHT}
 
 
+def test_threads_and_memory_change_no_sum():
+    source = random.Random(11)  # noqa: S311 - made-up rows
+    people = [source.randrange(3_000) for _ in range(200_000)]
+    wards = [f"w{source.randrange(300)}" for _ in people]
+    costs = [source.uniform(-1, 20) for _ in people]
+    cells = (One(), Steps(column("cost", REAL), FixedPoint.between((0, 16)), 2))
+    settings = [{"threads": 1}, {"threads": 4, "memory": 64 << 20}]
+    made = [visits(people, wards, costs, **setting) for setting in settings]
+    for form in (RowWeights(3), NormWeights(3), Groups(2, 1)):
+        one, two = ({cell: sums(each, ask(form=form, cells=cells), cell) for cell in (0, 1)} for each in made)
+        assert one == two
+        assert len(one[0]) == 300
+
+
 def test_the_statement_is_shown_as_it_runs():
     made = visits([1], ["a"])
     text = made.text(ask(form=Groups(2, 3)))
@@ -323,6 +337,8 @@ def test_a_bounded_table_answers_like_the_rows_where_no_unit_is_over_the_bound()
     assert bounded_rows(made, handle, upper)[("W1",)] == 6
     with pytest.raises(ParameterError, match="EachRow"):
         made.run(ask(form=RowWeights(1), bounded=handle))
+    with pytest.raises(UnknownName, match="there is no bounded table"):
+        made.run(ask(form=EachRow(), source=Scan("other"), bounded=handle))
 
 
 def test_a_table_of_single_rows_is_not_bounded():

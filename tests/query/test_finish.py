@@ -108,9 +108,7 @@ def test_having_order_limit_arithmetic_and_outer_selects_work_on_the_release_and
 
 
 def test_a_having_that_nothing_meets_gives_an_empty_answer_that_shows_itself(session):
-    answer = session.sql(
-        "SELECT region, COUNT(*) AS n FROM visits GROUP BY region HAVING COUNT(*) > 100000", epsilon=1
-    )
+    answer = session.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region HAVING COUNT(*) > 100000", epsilon=1)
     assert len(answer) == 0
     assert answer.rows == []
     assert str(answer)

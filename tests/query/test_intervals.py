@@ -27,7 +27,7 @@ class Alike(Told):
     def __init__(self, unit):
         places, counts = np.unique(VALUES, return_counts=True)
         self.unit, self.names = unit, [(one,) for one in range(GROUPS)]
-        super().__init__(None, {name: (places, counts * unit) for name in self.names})
+        super().__init__(None, dict.fromkeys(self.names, (places, counts * unit)))
 
     def run(self, request):
         return Sums(self.names, [[self.sum(cell)] * GROUPS for cell in request.cells])

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import UnsupportedSQL
-from discreet.privacy import ApproxDP, PureDP, Relation, ZCDP
+from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.bounding import Bounding, Noise, choose
 from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
 from discreet.query.measures.plan_measures import measures
@@ -102,8 +102,10 @@ def test_counts_and_sums_come_back_in_their_own_unit():
 def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
     (measure,) = measure_of(asked(kind, low=-2, high=6), noise=noise, rows=3)
     rows = [-2, 0, 5, 6, 6]
-    engine = Slow(policy_for(table_policy(rows=3, low=-2, high=6)), {"t": [one for unit, x in enumerate(rows)
-                                                                           for one in stored([(0, x)], unit=unit)]})
+    engine = Slow(
+        policy_for(table_policy(rows=3, low=-2, high=6)),
+        {"t": [one for unit, x in enumerate(rows) for one in stored([(0, x)], unit=unit)]},
+    )
     query = query_for(asked(kind, low=-2, high=6))
     from discreet.query.request import Request
 
@@ -157,8 +159,9 @@ def choices(choice):
 
 
 def histograms(table, rows, keys, form, scale):
-    request = HistogramRequest(query_for(asked(MeasureKind.COUNT_ROWS)).aggregation.source, keys, form,
-                               x_column(), scale)
+    request = HistogramRequest(
+        query_for(asked(MeasureKind.COUNT_ROWS)).aggregation.source, keys, form, x_column(), scale
+    )
     return Slow(policy_for(table), {"t": rows}).histogram(request)
 
 
@@ -274,9 +277,7 @@ def test_real_values_on_a_grid_of_whole_numbers_keep_half_a_step_of_their_interv
 
 def test_a_group_without_rows_is_released_like_any_other():
     for aggregates in ((HALF,), (Fraction(1, 4), HALF)):
-        (measure,) = measure_of(
-            *(asked(MeasureKind.QUANTILE, str(level), level=level) for level in aggregates), rows=2
-        )
+        (measure,) = measure_of(*(asked(MeasureKind.QUANTILE, str(level), level=level) for level in aggregates), rows=2)
         assert isinstance(measure, QuantilesOfGroups)
         (chosen,) = zip(*measure.release([((), ())], Spend(epsilon=Fraction(1))), strict=True)
         assert len(chosen) == measure.entries
@@ -301,8 +302,9 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
     policy = policy_for(table)
     from discreet.query.request import Request, Units
 
-    request = Request(query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form,
-                      (Units(),))
+    request = Request(
+        query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form, (Units(),)
+    )
     neighbours = []
     most = 1 if "unit" in stated else 3
     for rows in persons((0,), most=most, groups=(0, 1, 2)):

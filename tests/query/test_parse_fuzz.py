@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -105,3 +106,28 @@ def test_any_heap_of_words_is_read_or_refused(text):
 @pytest.mark.parametrize("sql", VALID)
 def test_the_valid_queries_are_valid(sql):
     assert outcome(sql) is not None
+
+
+_UNDERSTOOD = """
+@ ABS APPROX_QUANTILE AVG BIN BIT_COUNT CEIL CEILING CHARACTER_LENGTH CHAR_LENGTH CLAMP COALESCE CONCAT COUNT COUNTIF
+COUNT_IF DATE DATEDIFF DATEPART DATETRUNC DATE_ADD DATE_DIFF DATE_PART DATE_TO_DATE_STR DATE_TRUNC DAY DAYOFMONTH
+DAYOFWEEK_ISO DAY_OF_MONTH EXP FLOOR GREATEST HOUR IFNULL ISODOW LCASE LEAST LEN LENGTH LN LOG LOG10 LOG2 LOWER
+MEAN MEDIAN MINUTE MOD MONTH NULLIF NVL PERCENTILE_CONT PERCENTILE_DISC POW POWER QUANTILE QUANTILE_CONT QUANTILE_DISC
+QUARTER ROUND SIGN SIGNUM SQRT STD STDDEV STDDEV_POP STDDEV_SAMP STDEV SUBSTR SUBSTRING SUM TIME_TO_TIME_STR TRIM
+TS_OR_DS_TO_DATE_STR UCASE UPPER VAR VARIANCE VARIANCE_POP VARIANCE_SAMP VAR_POP VAR_SAMP XOR YEAR
+"""
+
+
+def test_of_all_functions_of_the_database_only_those_understood_are_read():
+    listed = duckdb.sql("SELECT DISTINCT upper(function_name) FROM duckdb_functions()").fetchall()
+    names = [name for (name,) in listed if re.fullmatch(r"[A-Z0-9_@]+", name)]
+    assert len(names) > 500
+    places = ("SELECT COUNT(*) FROM visits WHERE (@) IS NULL", "SELECT @ AS q FROM visits", "SELECT COUNT(*) FROM @")
+    read = set()
+    for name in names:
+        for arguments in ("cost", "cost, 0.5"):
+            for place in places:
+                if outcome(place.replace("@", f"{name}({arguments})", 1)) is not None:
+                    read.add(name)
+    assert read <= set(_UNDERSTOOD.split())
+    assert len(read) > 30

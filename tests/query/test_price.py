@@ -35,8 +35,11 @@ HALF = Fraction(1, 2)
         ),
         ({"share": 0.5, "delta": 1e-6}, ConflictingParameters),
         ({"epsilon": 1, "rho": 1, "share": 1, "error": 1}, ConflictingParameters),
-        *(({name: value}, ParameterError) for name in ("epsilon", "rho", "share", "error")
-          for value in (0, -1, float("nan"), float("inf"), "1", True)),
+        *(
+            ({name: value}, ParameterError)
+            for name in ("epsilon", "rho", "share", "error")
+            for value in (0, -1, float("nan"), float("inf"), "1", True)
+        ),
         ({"share": 1.5}, ParameterError),
         ({"epsilon": 1, "delta": 1}, ParameterError),
         ({"epsilon": 1, "delta": 0}, ParameterError),
@@ -148,9 +151,7 @@ def test_the_parts_of_every_query_add_up_to_its_charge(budget, keys):
     if keys == (private_key(),) and budget is PURE:
         return
     price = {"share": 0.25}
-    aggregates = [
-        asked(kind, kind.name, level=HALF if kind is MeasureKind.QUANTILE else None) for kind in MeasureKind
-    ]
+    aggregates = [asked(kind, kind.name, level=HALF if kind is MeasureKind.QUANTILE else None) for kind in MeasureKind]
     made = priced_for(table_policy(rows=3, groups=2), *aggregates, keys=keys, budget=budget, **price)
     parts = [spend.rho if spend.rho is not None else spend.epsilon for spend in made.spends]
     promise = made.guarantee

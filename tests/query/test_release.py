@@ -20,7 +20,16 @@ from discreet.query.price import stated
 from discreet.query.release import ReleasedTable, priced
 from discreet.query.request import Sums, Units
 from discreet.query.types import Type
-from tests.query.small_tables import Told, asked, policy_for, priced_for, private_key, public_key, query_for, table_policy
+from tests.query.small_tables import (
+    Told,
+    asked,
+    policy_for,
+    priced_for,
+    private_key,
+    public_key,
+    query_for,
+    table_policy,
+)
 
 HALF = Fraction(1, 2)
 ROW = table_policy(unit="row")
@@ -34,7 +43,7 @@ COUNT = asked(MeasureKind.COUNT_ROWS, "n")
 def test_the_exact_law_of_two_sums_over_groups_keeps_the_whole_price(budget, relation):
     table = table_policy(unit="row", size=9 if relation is Relation.CHANGE_ONE else None, high=1)
     total = asked(MeasureKind.SUM, "s", high=1)
-    made = priced_for(table, COUNT, total, keys=(public_key(),), budget=budget, share=0.2)
+    made = priced_for(table, COUNT, total, keys=(public_key(),), budget=budget, share=Fraction(1, 5))
     spent = []
     for measure, spend in zip(made.measures, made.spends, strict=True):
         vector = measure.noise(spend)
@@ -80,9 +89,7 @@ def test_private_keys_are_selected_by_their_units_and_only_then_asked():
 
 
 def test_where_no_key_is_selected_the_answer_is_empty_for_every_kind():
-    aggregates = [
-        asked(kind, kind.name, level=HALF if kind is MeasureKind.QUANTILE else None) for kind in MeasureKind
-    ]
+    aggregates = [asked(kind, kind.name, level=HALF if kind is MeasureKind.QUANTILE else None) for kind in MeasureKind]
     two = [asked(MeasureKind.QUANTILE, name, level=level) for name, level in (("a", HALF), ("b", Fraction(1, 4)))]
     for chosen in (aggregates, two):
         made = priced_for(

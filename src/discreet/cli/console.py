@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from discreet.errors import (
     ParameterError,
     PolicyError,
     QueryFailed,
+    SenselessParameter,
 )
 
 _WIDEST = 88
@@ -175,7 +177,8 @@ def refusing() -> Iterator[None]:
 def answering() -> Iterator[None]:
     """Turn whatever stops a command of the curator's engine into its message and its exit code; never a traceback."""
     try:
-        yield
+        with _warned():
+            yield
     except click.ClickException:
         raise
     except click.exceptions.Exit:
@@ -192,6 +195,19 @@ def answering() -> Iterator[None]:
             f"something went wrong inside discreet ({name}); please report it. Asking again what was charged is free"
         )
         raise click.ClickException(words) from None
+
+
+@contextmanager
+def _warned() -> Iterator[None]:
+    """Say on stderr, in one line and once, what is legal but senseless."""
+
+    def tell(message: Warning | str, *_: object, **__: object) -> None:
+        click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", SenselessParameter)
+        warnings.showwarning = tell
+        yield
 
 
 def _ending(error: DiscreetError) -> type[click.ClickException]:

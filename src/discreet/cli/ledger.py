@@ -21,7 +21,7 @@ from discreet.query.policy_file import read_policy
 from discreet.query.session import terms_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
-_LONGEST = 60
+_LONGEST = 72
 _own_policy = click.option("--policy", type=FILE, help="The policy file.  [default: policy.toml]")
 
 
@@ -129,7 +129,7 @@ def listed(entries: Iterable[Entry]) -> Table:
     rows: list[list[object]] = []
     for one in entries:
         price = "" if one.price is None else in_words(one.price)
-        time = str(one.fields.get("time", ""))[:16].replace("T", " ")
+        time = str(one.fields.get("time", ""))[2:16].replace("T", " ")
         spent = ", ".join(
             format_number(Fraction(value), digits=5, rounding=Rounding.UP) for value in one.fields["spent"]
         )

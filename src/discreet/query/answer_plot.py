@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from discreet.display.plots import BLUE, INK, Plot, axes
 from discreet.errors import ParameterError
@@ -13,6 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_BARS = 60
+_MOST_TICKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What is drawn: a value for each key, and how far its interval reaches below and above."""
+
+    name: str
+    keys: Sequence[str]
+    labels: list[tuple[Any, ...]]
+    values: list[float]
+    below: list[float]
+    above: list[float]
+    title: str
 
 
 def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
@@ -24,31 +39,62 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     if name not in measured:
         raise ParameterError(f"{name!r} is no aggregate of this answer; there are {', '.join(measured)}")
     estimates = answer.estimates(name, confidence)
-    values = [float(one.value) for one in estimates]
-    below = [value - one.low for value, one in zip(values, estimates, strict=True)]
-    above = [one.high - value for value, one in zip(values, estimates, strict=True)]
     keys = key_columns(answer)
-    title = f"{name}, with {100 * confidence:.6g} % intervals"
-    labels: Sequence[object] = list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)]
-    if len(keys) == 1 and _ordered(answer[keys[0]]):
-        drawn = axes(title=title, x_label=keys[0], y_label=name)
-        drawn.errorbar(
-            cast("Any", answer[keys[0]]), values, yerr=[below, above], color=BLUE, ecolor=INK, capsize=2, marker="o"
-        )
-        return Plot(drawn.figure)  # type: ignore[arg-type]
-    shown = slice(0, _MOST_BARS)
-    words = [", ".join(map(str, label)) for label in labels[shown]]  # type: ignore[call-overload]
-    more = len(values) - len(words)
-    drawn = axes(
-        title=title + (f" (first {len(words)} of {len(values)})" if more > 0 else ""),
-        x_label=name,
-        y_label=", ".join(keys),
-        height=max(2.2, 0.9 + 0.28 * len(words)),
+    drawn = _Drawn(
+        name=name,
+        keys=keys,
+        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(estimates),
+        values=[float(one.value) for one in estimates],
+        below=[float(one.value - one.low) for one in estimates],
+        above=[float(one.high - one.value) for one in estimates],
+        title=f"{name}, with {100 * confidence:.6g} % intervals",
     )
-    places = list(range(len(words)))[::-1]
-    drawn.barh(places, values[shown], xerr=[below[shown], above[shown]], color=BLUE, ecolor=INK, capsize=2)
-    drawn.set_yticks(places, words)
-    return Plot(drawn.figure)  # type: ignore[arg-type]
+    return _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+
+
+def _line(drawn: _Drawn) -> Plot:
+    """Draw the values along their keys, in the order of the keys."""
+    from matplotlib import dates, ticker
+
+    order = sorted(range(len(drawn.labels)), key=lambda place: drawn.labels[place][0])
+    places, values, below, above = (
+        [column[place] for place in order]
+        for column in ([label[0] for label in drawn.labels], drawn.values, drawn.below, drawn.above)
+    )
+    shown = axes(title=drawn.title, x_label=drawn.keys[0], y_label=drawn.name)
+    shown.errorbar(places, values, yerr=[below, above], color=BLUE, ecolor=INK, elinewidth=1, capsize=2, marker="o")
+    if isinstance(places[0], date):
+        locator = dates.AutoDateLocator(maxticks=_MOST_TICKS)
+        shown.xaxis.set_major_locator(locator)
+        shown.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    else:
+        whole = all(isinstance(place, int) for place in places)
+        shown.xaxis.set_major_locator(ticker.MaxNLocator(nbins=_MOST_TICKS, integer=whole))
+    return Plot(shown.figure)  # type: ignore[arg-type]
+
+
+def _bars(drawn: _Drawn) -> Plot:
+    """Draw a bar for each of the first groups."""
+    shown = slice(0, _MOST_BARS)
+    words = [", ".join("NULL" if value is None else str(value) for value in label) for label in drawn.labels[shown]]
+    count, whole = len(words), len(drawn.values)
+    panel = axes(
+        title=drawn.title + (f" (first {count} of {whole})" if whole > count else ""),
+        x_label=drawn.name,
+        y_label=", ".join(drawn.keys),
+        height=max(1.6, 1.1 + 0.28 * count),
+    )
+    if not count:
+        panel.set(xticks=[], yticks=[])
+        panel.text(0.5, 0.5, "no group was named", transform=panel.transAxes, color=INK, ha="center", va="center")
+        return Plot(panel.figure)  # type: ignore[arg-type]
+    places = list(range(count))[::-1]
+    reach = [drawn.below[shown], drawn.above[shown]]
+    style = {"elinewidth": 1, "capsize": 2, "ecolor": INK}
+    panel.barh(places, drawn.values[shown], height=0.7, xerr=reach, color=BLUE, error_kw=style)
+    panel.set_yticks(places, words)
+    panel.set_ylim(-0.6, count - 0.4)
+    return Plot(panel.figure)  # type: ignore[arg-type]
 
 
 def _ordered(values: Sequence[object]) -> bool:

@@ -108,7 +108,8 @@ def _spread(stated: ColumnPolicy, hashed: str) -> str:
         return f"CAST(round({value}) AS BIGINT)" if stated.type is Type.INTEGER else value
     if isinstance(low, date) and isinstance(high, date):
         days = (high - low).days + 1
-        return f"(DATE '{low:%Y-%m-%d}' + CAST({hashed} % {days} AS INTEGER))"
+        day = f"(DATE '{low:%Y-%m-%d}' + CAST({hashed} % {days} AS INTEGER))"
+        return f"CAST({day} AS TIMESTAMP)" if stated.type is Type.TIMESTAMP else day
     if stated.type is Type.TEXT:
         return f"'text ' || ({hashed} % 20)"
     return _cast(f"({hashed} % 100)", stated.type)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.bounding import Bounding, choose
 from discreet.query.canonical import canonical
@@ -25,6 +25,7 @@ from discreet.query.plan import Asked, MeasureKind, Query
 from discreet.query.policy import Policy, TablePolicy
 from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
+from discreet.query.types import Type
 from discreet.randomness import bits
 
 _MOST_GROUPS = 1_000_000
@@ -265,6 +266,11 @@ def _check_size(query: Query) -> None:
     """Refuse an answer of more groups than anybody reads; the number is public."""
     size = 1
     for key in query.aggregation.keys:
+        if key.domain is None and key.expression.type is Type.REAL:
+            raise PrivateKeys(
+                f'"{key.name}" is a real number, and few people share one. Group by bins of it, such as '
+                "FLOOR(x / 10), or declare its values. Nothing was spent."
+            )
         size *= len(key.domain) if key.domain is not None else 1
         if key.domain is not None and len(set(key.domain)) < len(key.domain):
             raise ParameterError(

@@ -46,7 +46,7 @@ def key_code(texts: list[tuple[str, Type]]) -> str:
     """Return the SQL text of a code below 2^30 for keys that may be NULL."""
     code = "0"
     for text, kind in texts:
-        own = f"coalesce({whole(text, kind)} & {CODE_MASK}, {NULL_CODE})"
+        own = f"(CASE WHEN {text} IS NULL THEN {NULL_CODE} ELSE {whole(text, kind)} & {CODE_MASK} END)"
         code = own if code == "0" else f"(({code}) * {KEY_MULTIPLIER} + {own}) & {CODE_MASK}"
     return code
 

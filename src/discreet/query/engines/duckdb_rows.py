@@ -125,8 +125,8 @@ def indented(text: str) -> str:
 def _scan(tables: Tables, table: str, wanted: frozenset[str], bounded: str | None) -> Block:
     """Return the rows of a private table, or of the bounded table made from it."""
     if bounded is not None:
-        if bounded not in tables.bounded:
-            raise UnknownName(f"there is no bounded table {bounded!r}")
+        if bounded not in tables.bounded or bounded.rpartition(", ")[0] != table:
+            raise UnknownName(f"there is no bounded table {bounded!r} of {table!r}")
         made = tables.bounded[bounded]
         packed = {name: made.columns[name].startswith(DICTIONARY) for name in sorted(wanted)}
         columns = {n: f"CAST(t.{quoted(n)} AS VARCHAR)" if packed[n] else f"t.{quoted(n)}" for n in packed}

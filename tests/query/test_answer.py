@@ -1,0 +1,231 @@
+"""Answers: values, intervals, frames, plots and certificates of one release."""
+
+from __future__ import annotations
+
+import html
+import json
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+
+from discreet.errors import ParameterError
+from discreet.privacy import ZCDP, ApproxDP, Relation
+from discreet.query import Session
+
+DAY = date(2026, 1, 1)
+
+
+def frame(count=840):
+    return pd.DataFrame(
+        {
+            "p": range(count),
+            "region": ["north", "south", "west"] * (count // 3),
+            "ward": [None, "a", "b", "c"] * (count // 4),
+            "day": [DAY + timedelta(days=row % 7) for row in range(count)],
+            "at": [datetime(2026, 1, 1, row % 2) for row in range(count)],
+            "cost": [float(row % 41) for row in range(count)],
+            "age": [row % 5 for row in range(count)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def session():
+    columns = {
+        "region": {"values": ["north", "south", "west"]},
+        "cost": {"min": 0, "max": 40},
+        "age": {"min": 0, "max": 4, "public": True},
+        "day": {"type": "date", "min": DAY, "max": DAY + timedelta(days=6), "public": True},
+    }
+    with Session.from_frames(
+        visits=frame(), unit="p", rows=1, groups=1, rows_per_group=1, budget=ApproxDP(1000, 0.1), columns=columns
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def answer(session):
+    return session.sql(
+        "SELECT region, COUNT(*) AS n, AVG(cost) AS m, MEDIAN(cost) AS q, COUNT(*) / 2 AS half FROM visits "
+        "GROUP BY region",
+        epsilon=9,
+    )
+
+
+def test_an_answer_knows_its_columns_rows_and_which_of_them_have_intervals(answer):
+    assert answer.columns == ("region", "n", "m", "q", "half")
+    assert answer.measured == ("n", "m", "q")
+    assert len(answer) == 3
+    assert answer["region"] == ["north", "south", "west"]
+    assert [one["n"] for one in answer] == answer["n"]
+    assert [half * 2 for half in answer["half"]] == pytest.approx(answer["n"])
+    assert answer.relation is Relation.ADD_REMOVE
+    assert answer.cost.epsilon(0).upper == pytest.approx(9)
+    with pytest.raises(ParameterError, match="no column"):
+        answer["nothing"]
+    with pytest.raises(ParameterError, match="one row"):
+        _ = answer.value
+    with pytest.raises(ParameterError, match="no interval"):
+        answer.estimates("half")
+
+
+def test_estimates_carry_value_interval_confidence_and_promise(answer):
+    for name in answer.measured:
+        for value, one in zip(answer[name], answer.estimates(name, 0.9), strict=True):
+            assert one.value == value
+            assert one.low <= value <= one.high
+            assert one.confidence == 0.9
+            assert one.guarantee == answer.guarantee
+    for bad in (0, 1, 1.5, float("nan"), "0.9"):
+        with pytest.raises(ParameterError):
+            answer.estimates("n", bad)
+
+
+def test_intervals_that_hold_together_are_wider_by_the_union_bound(answer):
+    alone, together = answer.intervals(0.9), answer.intervals(0.9, together=True)
+    assert list(alone.columns) == list(together.columns)
+    assert "hold together" in together.caption
+    low, high = list(alone.columns).index("n_low"), list(alone.columns).index("n_high")
+    index, inner = answer.priced.places[answer._source("n")]
+    measure, spend = answer.priced.measures[index], answer.priced.spends[index]
+    each = measure.estimates(answer.released.released[index], spend, 1 - 0.1 / 9)[inner]
+    for one, two, (_, lowest, highest) in zip(alone.rows, together.rows, each, strict=True):
+        assert two[low] < one[low] < one[high] < two[high]
+        assert (two[low], two[high]) == pytest.approx((lowest, highest), rel=1e-12)
+
+
+def test_frames_of_three_kinds_hold_the_same_table(answer):
+    plain = answer.to_dict()
+    assert list(plain) == [
+        "region", "n", "n_low", "n_high", "m", "m_low", "m_high", "q", "q_low", "q_high", "half",
+    ]  # fmt: skip
+    assert answer.to_pandas().to_dict("list") == plain
+    assert answer.to_polars().to_dict(as_series=False) == plain
+    assert answer.to_arrow().to_pydict() == plain
+
+
+def test_columns_that_are_named_like_the_ends_of_intervals_are_kept(session):
+    clash = session.sql("SELECT COUNT(*) AS n, COUNT(*) * 2 AS n_low, SUM(cost) AS n_high FROM visits", epsilon=3)
+    plain = clash.to_dict()
+    assert len(plain) == 3 + 2 * 2
+    assert plain["n_low"] == clash["n_low"]
+    assert plain["n_high"] == clash["n_high"]
+    assert plain["n_low_"][0] < plain["n"][0] < plain["n_high_"][0]
+    assert plain["n_high_low"][0] < plain["n_high"][0] < plain["n_high_high"][0]
+    assert clash.to_polars().shape == (1, 7)
+
+
+def test_an_answer_of_one_row_and_one_aggregate_has_a_value(session):
+    one = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=3)
+    assert one.value == one["n"][0]
+    assert abs(one.value - 840) < 100
+    assert one.plot().svg()
+    assert one.noise["n"] == pytest.approx(2**0.5 / 3, rel=1e-3)
+
+
+def test_private_keys_of_every_type_and_null_are_shown(session):
+    for key in ("ward", "at"):
+        found = session.sql(f"SELECT {key}, COUNT(*) AS n FROM visits GROUP BY {key}", epsilon=9, delta=1e-6)
+        expected = {value for value in frame()[key].astype(object).where(frame()[key].notna(), None)}
+        assert set(found[key]) == {
+            value.to_pydatetime() if hasattr(value, "to_pydatetime") else value for value in expected
+        }
+        assert len(found) == len(expected)
+        for form in (found.to_pandas(), found.to_polars(), found.to_arrow()):
+            assert len(form) == len(expected)
+        assert json.loads(found.certificate().to_json())["answer"]
+        assert found.plot("n").svg()
+
+
+def test_an_answer_in_which_no_key_was_named_is_an_answer(session):
+    nothing = session.sql(
+        "SELECT ward, COUNT(*) AS n, AVG(cost) AS m FROM visits WHERE cost > 1000 GROUP BY ward", epsilon=1, delta=1e-9
+    )
+    assert len(nothing) == 0
+    assert nothing.to_dict() == {name: [] for name in ("ward", "n", "n_low", "n_high", "m", "m_low", "m_high")}
+    for form in (nothing.to_pandas(), nothing.to_polars(), nothing.to_arrow()):
+        assert len(form) == 0
+    assert nothing.plot().svg()
+    assert nothing.certificate().to_html()
+    assert "ward" in str(nothing)
+    assert len(nothing.intervals(together=True)) == 0
+    again = session.sql(
+        "SELECT ward, COUNT(*) AS n, AVG(cost) AS m FROM visits WHERE cost > 1000 GROUP BY ward", epsilon=1, delta=1e-9
+    )
+    assert again.record.replayed
+    assert again.rows == []
+
+
+def test_date_keys_come_back_as_dates_and_are_drawn_as_a_line(session, answer):
+    days = session.sql("SELECT day, COUNT(*) AS n, MEDIAN(cost) AS q FROM visits GROUP BY day", epsilon=9)
+    assert days["day"] == [DAY + timedelta(days=one) for one in range(7)]
+    assert all(abs(value - 120) < 100 for value in days["n"])
+    assert len(days.plot().figure.axes[0].containers) == 1
+    assert days.plot().figure.axes[0].get_xlabel() == "day"
+    assert len(answer.plot().figure.axes[0].patches) == 3
+    assert answer.plot("m").figure.axes[0].get_xlabel() == "m"
+    with pytest.raises(ParameterError, match="no aggregate"):
+        answer.plot("half")
+
+
+def test_an_answer_without_aggregates_as_released_has_nothing_to_draw(session):
+    derived = session.sql("SELECT region, COUNT(*) + 1 AS more FROM visits GROUP BY region", epsilon=1)
+    assert derived.measured == ()
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        derived.plot()
+
+
+def test_what_is_shown_names_the_promise_the_unit_the_neighbours_and_the_record(answer):
+    for text in (str(answer), html.unescape(answer._repr_html_())):
+        for words in ("epsilon=9", "person", answer.relation.sentence, answer.record.entry_hash[:16]):
+            assert words in text
+    assert "ApproxDP" not in str(answer)
+    assert answer.noise["m"] is None
+
+
+def test_long_answers_are_cut_where_people_look_but_not_where_machines_do(session):
+    long = session.sql("SELECT age, day, region, COUNT(*) AS n FROM visits GROUP BY age, day, region", epsilon=1)
+    assert len(long) == 105
+    assert len(long.table().rows) == 60
+    assert "45 more rows" in long.table().caption
+    assert len(long.to_dict()["n"]) == 105
+    assert "first 60 of 105" in long.plot().figure.get_suptitle()
+
+
+def test_a_certificate_states_the_release_and_what_it_does_not_promise(answer, tmp_path):
+    certificate = answer.certificate()
+    fields = json.loads(certificate.to_json())
+    assert fields["promise"] == repr(answer.guarantee)
+    assert fields["record"] == answer.record.number
+    assert fields["entry"] == answer.record.entry_hash
+    assert fields["digest"] == answer.priced.digest
+    assert fields["answer"]["n"] == answer["n"]
+    assert len(fields["mechanisms"]) == 3
+    assert any("how long" in words for words in fields["caveats"])
+    page = certificate.save(tmp_path / "release.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    for words in (fields["digest"], "What is not promised", "north"):
+        assert words in page
+    assert "http:" not in page.replace("http://www.w3.org", "")
+    assert "https:" not in page
+    assert json.loads(certificate.save(tmp_path / "release.json").read_text(encoding="utf-8")) == fields
+    with pytest.raises(ParameterError, match=r"\.html or \.json"):
+        certificate.save(tmp_path / "release.pdf")
+    assert "promise" in certificate._repr_html_()
+
+
+def test_markup_in_keys_and_queries_is_shown_as_text(session):
+    evil = "<script>alert(1)</script>"
+    shown = session.sql(f"SELECT '{evil}' AS label, COUNT(*) AS n FROM visits", epsilon=1)
+    for text in (shown._repr_html_(), shown.certificate().to_html(), shown.plot().svg()):
+        assert "<script>alert" not in text
+
+
+def test_gaussian_answers_say_so():
+    with Session.from_frames(visits=frame(84), unit="row", budget=ZCDP(2)) as session:
+        answer = session.sql("SELECT COUNT(*) AS n FROM visits", rho=0.5)
+        assert answer.noise["n"] == pytest.approx(1.0)
+        assert "Gaussian" in answer.certificate().to_json()
+        assert Fraction(answer.guarantee.rho) == Fraction(1, 2)

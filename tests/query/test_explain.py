@@ -1,0 +1,108 @@
+"""Explanations: price, noise, width, bounding, bias and statement, told without a look at the data."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+
+from discreet.errors import BudgetExceeded, ParameterError
+from discreet.ledger import MemoryLedger
+from discreet.privacy import ZCDP, ApproxDP, PureDP
+from discreet.query import Session
+from discreet.query.session import terms_of
+from tests.query.small_tables import Untouchable, policy_for, table_policy
+
+
+def session_on(budget, **stated):
+    policy = policy_for(table_policy(**stated), budget)
+    return Session(policy, analyst="ana", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
+
+
+def explained(sql, budget=None, *, people=None, confidence=0.95, price=None, **stated):
+    session = session_on(budget or PureDP(4), **(stated or {"rows": 2, "groups": 2}))
+    found = session.explain(sql, people=people, confidence=confidence, **(price or {"epsilon": 1}))
+    assert session.engine.reads == 0
+    assert session.budget.spent.loss.epsilon(0.5).upper == 0
+    return found
+
+
+def test_an_explanation_says_what_an_answer_will_cost_and_how_wide_it_will_be():
+    found = explained("SELECT COUNT(*) AS n, SUM(x) AS s FROM t")
+    assert found.price == found.guarantee
+    assert float(found.guarantee.epsilon) == 1
+    assert found.fits == 4
+    rows = found.to_dict()["aggregates"]
+    assert [row["aggregate"] for row in rows] == ["n", "s"]
+    assert sum(row["epsilon"] for row in rows) == pytest.approx(1)
+    width = next(name for name in rows[0] if name.startswith("half-width at 95 %"))
+    assert float(rows[0][width]) == pytest.approx(2 * 3.0 / 0.5, rel=0.05)
+    assert found.sql == "SELECT what was told"
+    for text in (str(found), html.unescape(found._repr_html_())):
+        for words in ("how many like it still fit", "what bounding may bias", found.relation.sentence):
+            assert words in text
+
+
+def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
+    unknown = explained("SELECT AVG(x) AS m, VARIANCE(x) AS v, MEDIAN(x) AS q FROM t")
+    shown = [list(row)[3] for row in unknown.aggregates.rows]
+    assert shown[:2] == ["depends on the rows of a group: state people="] * 2
+    assert "rows in rank" in shown[2]
+    few, many = (explained("SELECT AVG(x) AS m FROM t", people=count) for count in (1000, 100_000))
+    assert float(list(many.aggregates.rows)[0][3]) < float(list(few.aggregates.rows)[0][3])
+    assert "for 1,000 rows a group" in str(few)
+    several = explained("SELECT MEDIAN(x) AS a, QUANTILE(x, 0.25) AS b FROM t")
+    assert "ask one level" in str(several)
+    with pytest.raises(ParameterError):
+        explained("SELECT AVG(x) AS m FROM t", people=-5)
+
+
+@pytest.mark.parametrize(
+    ("stated", "sql", "budget", "price", "words"),
+    [
+        ({"unit": "row"}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "none: every row counts in full"),
+        ({"rows": 2}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "n > 2 rows counts each of them 2/n"),
+        ({"rows": 2}, "SELECT g, COUNT(*) AS n FROM t GROUP BY g", ZCDP(4), {"rho": 1}, "L2 norm r > 2"),
+        (
+            {"groups": 1, "rows_per_group": 3},
+            "SELECT g, COUNT(*) AS n FROM t GROUP BY g",
+            PureDP(4),
+            {"epsilon": 1},
+            "more than 1 groups is missing",
+        ),
+    ],
+)
+def test_the_bias_of_every_form_is_said_in_words(stated, sql, budget, price, words):
+    assert words in explained(sql, budget, price=price, **stated).bias
+
+
+def test_a_bounded_table_has_its_own_words():
+    session = session_on(PureDP(4), rows=2)
+    session._bounded["t"] = ("t, 2 rows a unit", 2)
+    found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert "units with more rows than the bounded table keeps" in found.bias
+
+
+def test_groups_are_told_as_public_or_by_their_threshold():
+    public = explained("SELECT g, COUNT(*) AS n FROM t GROUP BY g")
+    assert public.groups.startswith("2, all of them public")
+    assert explained("SELECT COUNT(*) AS n FROM t").groups == "one, the whole table"
+    private = explained(
+        "SELECT w, COUNT(*) AS n FROM t GROUP BY w", ApproxDP(4, 1e-3), price={"epsilon": 1, "delta": 1e-6}
+    )
+    assert "reaches" in private.groups
+    assert [row[0] for row in private.aggregates.rows] == ["n", "(keys)"]
+
+
+def test_a_price_that_does_not_fit_any_more_is_explained_all_the_same():
+    session = session_on(PureDP(1), rows=2)
+    found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=2)
+    assert found.fits == 0
+    with pytest.raises(BudgetExceeded):
+        session.sql("SELECT COUNT(*) AS n FROM t", epsilon=2)
+
+
+def test_the_price_of_an_error_is_told_before_it_is_paid():
+    found = explained("SELECT COUNT(*) AS n FROM t", price={"error": 30})
+    assert float(list(found.aggregates.rows)[0][3]) <= 30
+    assert 0 < float(found.guarantee.epsilon) < 1
