@@ -49,6 +49,17 @@ def test_without_its_extra_the_program_says_so_in_one_line(missing: str) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("missing", ["sqlglot", "duckdb"])
+@pytest.mark.parametrize("name", ["ask", "demo", "check"])
+def test_without_the_engine_a_command_names_its_extra(name: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    result = run(name)
+    assert result.exit_code == 1
+    assert "discreet[sql]" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert run("account", "laplace", "--scale", 2, "--delta", 0).exit_code == 0
+
+
 def test_pricing_a_plan_does_not_load_the_query_engine() -> None:
     script = (
         "import sys; from discreet.cli.commands import program; "

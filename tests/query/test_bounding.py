@@ -189,7 +189,9 @@ def test_norm_weights_are_chosen_for_gaussian_noise_over_groups_and_keep_their_n
 
 
 def test_the_form_with_the_least_noise_is_chosen_for_each_noise():
-    def form(noise, *aggregates, keys=(public_key((0, 1, 2, 3, 4, 5, 6, 7)),), **stated):
+    eight = (public_key((0, 1, 2, 3, 4, 5, 6, 7)),)
+
+    def form(noise, *aggregates, keys=eight, **stated):
         return choose(query_for(*aggregates, keys=keys).aggregation, table_policy(**stated), ADD_REMOVE, noise).form
 
     count = asked(MeasureKind.COUNT_ROWS)

@@ -49,7 +49,7 @@ def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
     assert shown[:2] == ["depends on the rows of a group: state people="] * 2
     assert "rows in rank" in shown[2]
     few, many = (explained("SELECT AVG(x) AS m FROM t", people=count) for count in (1000, 100_000))
-    assert float(list(many.aggregates.rows)[0][3]) < float(list(few.aggregates.rows)[0][3])
+    assert float(many.aggregates.rows[0][3]) < float(few.aggregates.rows[0][3])
     assert "for 1,000 rows a group" in str(few)
     several = explained("SELECT MEDIAN(x) AS a, QUANTILE(x, 0.25) AS b FROM t")
     assert "ask one level" in str(several)
@@ -104,5 +104,5 @@ def test_a_price_that_does_not_fit_any_more_is_explained_all_the_same():
 
 def test_the_price_of_an_error_is_told_before_it_is_paid():
     found = explained("SELECT COUNT(*) AS n FROM t", price={"error": 30})
-    assert float(list(found.aggregates.rows)[0][3]) <= 30
+    assert float(found.aggregates.rows[0][3]) <= 30
     assert 0 < float(found.guarantee.epsilon) < 1

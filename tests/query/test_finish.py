@@ -19,7 +19,7 @@ RELEASED = {"name": ["a", "b", None, "d"], "n": [3, 1, 2, 3]}
 TYPES = {"name": Type.TEXT, "n": Type.REAL}
 
 
-def nothing_to_evaluate(expressions, columns, types):
+def nothing_to_evaluate(*_):
     raise AssertionError("bare columns need no engine")
 
 
@@ -31,7 +31,7 @@ def finished(*steps, evaluate=nothing_to_evaluate):
     return finish(RELEASED, TYPES, steps, evaluate)
 
 
-@pytest.mark.theorem("finish.privacy")
+@pytest.mark.theorem("finish.privacy", "Finish.privacy")
 def test_no_step_shows_the_released_table_as_it_is():
     shown = finished()
     assert shown.names == ("name", "n")
@@ -52,14 +52,13 @@ def test_order_keeps_ties_as_they_were_and_nulls_last_either_way():
 def test_a_limit_cuts_after_the_order_and_a_condition_before_it():
     positive = Column(Type.BOOLEAN, None, "big")
 
-    def evaluate(expressions, columns, types):
-        raise AssertionError
-
     table = {**RELEASED, "big": [True, False, None, True]}
     kinds = {**TYPES, "big": Type.BOOLEAN}
-    shown = finish(table, kinds, [step(condition=positive, order=[Order(NAME, descending=True)], limit=1)], evaluate)
+    shown = finish(
+        table, kinds, [step(condition=positive, order=[Order(NAME, descending=True)], limit=1)], nothing_to_evaluate
+    )
     assert shown.rows == (("d", 3),)
-    assert finish(table, kinds, [step(limit=0)], evaluate).rows == ()
+    assert finish(table, kinds, [step(limit=0)], nothing_to_evaluate).rows == ()
 
 
 def test_a_later_step_sees_the_columns_of_the_step_before_and_remembers_where_they_came_from():
@@ -87,7 +86,7 @@ def session():
         yield opened
 
 
-@pytest.mark.theorem("finish.privacy")
+@pytest.mark.theorem("finish.privacy", "Finish.privacy")
 def test_having_order_limit_arithmetic_and_outer_selects_work_on_the_release_and_cost_once(session):
     before = session.ledger.balance().charges
     answer = session.sql(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import UnsupportedSQL
+from discreet.errors import SenselessParameter, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.bounding import Bounding, Noise, choose
 from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
@@ -118,7 +118,7 @@ def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
     }[kind]
     assert measure.values(released)[0][0] == pytest.approx(true, abs=1e-9)
     spend = Spend(epsilon=Fraction(50)) if noise is Noise.LAPLACE else Spend(rho=Fraction(100))
-    with pytest.warns(UserWarning):
+    with pytest.warns(SenselessParameter):
         ((_, low, high),) = measure.estimates(released, spend, 0.95)[0]
     assert low <= true <= high
 
@@ -273,6 +273,16 @@ def test_real_values_on_a_grid_of_whole_numbers_keep_half_a_step_of_their_interv
     ((value, low, high),) = whole.estimates([[10], [8], [12]], Spend(epsilon=Fraction(1)), 0.95)[0]
     assert (value, low, high) == (10, 8.0, 12.0)
     assert type(value) is int
+
+
+@pytest.mark.parametrize(("kind", "width"), [(MeasureKind.MEAN, 0.01), (MeasureKind.DEVIATION, 0.05)])
+def test_whole_numbers_are_not_rounded_so_their_intervals_are_no_wider_than_the_noise(kind, width):
+    (measure,) = measure_of(asked(kind, high=1), unit="row")
+    rows = 10**6
+    sums = [[rows // 2], [rows // 2], [rows]] if kind is MeasureKind.DEVIATION else [[rows // 2], [rows]]
+    ((_, low, high),) = measure.estimates(measure.vectors(sums), Spend(epsilon=Fraction(1)), 0.95)[0]
+    assert low <= 0.5 <= high
+    assert high - low < width
 
 
 def test_a_group_without_rows_is_released_like_any_other():

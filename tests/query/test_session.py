@@ -180,13 +180,13 @@ def test_top_watch_grant_and_bound_fail_without_a_word_of_the_engine():
 @pytest.mark.theorem("Session.privacy")
 def test_eight_threads_at_once_never_overspend():
     session = small_session(Told(([()], {"One": [5]})), PureDP(2))
-    outcomes, gate = [], threading.Barrier(8)
+    count, outcomes, gate = "SELECT COUNT(*) AS n FROM t", [], threading.Barrier(8)
 
     def ask(number):
         gate.wait()
         for again in range(10):
             try:
-                session.sql(f"SELECT COUNT(*) AS n FROM t WHERE x > {number * 10 + again}", epsilon=0.125)
+                session.sql(f"{count} WHERE x > {number * 10 + again}", epsilon=0.125)
                 outcomes.append("answered")
             except BudgetExceeded:
                 outcomes.append("refused")

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import BudgetExceeded, ParameterError, StreamSpent, UnsupportedSQL
+from discreet.errors import BudgetExceeded, ParameterError, QueryFailed, StreamSpent, UnsupportedSQL
 from discreet.ledger import MemoryLedger
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
@@ -231,6 +231,23 @@ def test_what_a_watch_needs_is_refused_at_once():
     tight = session_on(Told(([()], {"One": [0]})), PureDP(1))
     with pytest.raises(BudgetExceeded):
         tight.watch(10, epsilon=2).ask(COUNT)
+
+
+@pytest.mark.theorem("Watch.privacy")
+def test_a_watch_ends_when_the_engine_fails():
+    engine = Told(([()], {"One": [0]}))
+    session = session_on(engine)
+    watch = session.watch(1000, epsilon=1)
+    watch.ask(COUNT)
+    engine.sums = None
+    with pytest.raises(QueryFailed):
+        watch.ask(COUNT)
+    engine.sums = ([()], {"One": [0]})
+    reads = engine.reads
+    with pytest.raises(StreamSpent, match="open another one"):
+        watch.ask(COUNT)
+    assert engine.reads == reads
+    assert session.budget.spent.epsilon == 1
 
 
 def test_units_are_watched_one_by_one():

@@ -1,4 +1,4 @@
-"""The command line: `discreet --version`, `discreet demo`, `discreet account`."""
+"""The command line: one command a file, from `discreet init` to `discreet ledger`; errors in one form, with codes."""
 
 from __future__ import annotations
 

@@ -6,7 +6,9 @@ from importlib import import_module
 
 import click
 
+from discreet._optional import optional
 from discreet._version import __version__
+from discreet.errors import MissingExtra
 
 # in the order in which they are needed; each is the attribute of that name in the module of that name
 _COMMANDS = {
@@ -37,6 +39,11 @@ class Program(click.Group):
         """Import a command."""
         if name not in _COMMANDS:
             return None
+        try:
+            for package in () if name == "account" else ("sqlglot", "duckdb"):
+                optional(package, extra="sql", purpose=f"discreet {name}")
+        except MissingExtra as missing:
+            raise click.ClickException(str(missing)) from None
         found: click.Command = getattr(import_module(f"discreet.cli.{name}"), name)
         return found
 

@@ -21,7 +21,7 @@ from discreet.query.policy_file import read_policy
 from discreet.query.session import terms_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
-_LONGEST = 72
+_LONGEST = 44
 _own_policy = click.option("--policy", type=FILE, help="The policy file.  [default: policy.toml]")
 
 

@@ -31,7 +31,7 @@ h1{font-size:1.9rem;line-height:1.2;margin:.5em 0 .8em}
 h2{font-size:1.3rem;line-height:1.3;margin:2.2em 0 .5em;padding-top:.8em;border-top:1px solid var(--line)}
 a{color:var(--accent)}
 dl{display:grid;grid-template-columns:minmax(8rem,max-content) 1fr;gap:.3rem 1.2rem;margin:1em 0}
-dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums}
+dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 figure{margin:1.2em 0}figure svg{display:block;width:100%;height:auto;background:#fff;border-radius:6px}
 figcaption{color:var(--soft);font-size:.95rem;margin-top:.5em}
 @media (max-width:34rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}}

@@ -64,9 +64,9 @@ def _line(drawn: _Drawn) -> Plot:
     shown = axes(title=drawn.title, x_label=drawn.keys[0], y_label=drawn.name)
     shown.errorbar(places, values, yerr=[below, above], color=BLUE, ecolor=INK, elinewidth=1, capsize=2, marker="o")
     if isinstance(places[0], date):
-        locator = dates.AutoDateLocator(maxticks=_MOST_TICKS)
+        locator = dates.AutoDateLocator(maxticks=_MOST_TICKS)  # type: ignore[no-untyped-call]
         shown.xaxis.set_major_locator(locator)
-        shown.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        shown.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     else:
         whole = all(isinstance(place, int) for place in places)
         shown.xaxis.set_major_locator(ticker.MaxNLocator(nbins=_MOST_TICKS, integer=whole))

@@ -53,6 +53,7 @@ class PricedQuery:
     spends: tuple[Spend, ...]  # one for each measure
     selection_spend: Spend | None
     version: str
+    unit: str  # where the unit of protection is found in the table
     bounded: str | None = None
 
     @property
@@ -62,7 +63,7 @@ class PricedQuery:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation and declared data version."""
+        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation, unit and declared version."""
         parts = [
             _FORMAT,
             canonical(self.query),
@@ -74,6 +75,7 @@ class PricedQuery:
             str(self.payment.amount),
             str(self.payment.delta),
             self.version,
+            self.unit,
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -191,7 +193,7 @@ def priced(
 
     def at(settled: Stated) -> PricedQuery:
         paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
-        return _divide(query, bounding, paid, policy.version, where)
+        return _divide(query, bounding, paid, version=policy.version, unit=repr(table.unit), bounded=where)
 
     if price.error is None:
         return _checked_length(at(price))
@@ -233,7 +235,9 @@ def _no_width(asked: Asked) -> ParameterError:
     )
 
 
-def _divide(query: Query, bounding: Bounding, paid: Payment, version: str, bounded: str | None) -> PricedQuery:
+def _divide(
+    query: Query, bounding: Bounding, paid: Payment, *, version: str, unit: str, bounded: str | None
+) -> PricedQuery:
     """Divide the price over the measures and the selection of keys."""
     aggregation = query.aggregation
     private = not aggregation.public
@@ -258,6 +262,7 @@ def _divide(query: Query, bounding: Bounding, paid: Payment, version: str, bound
         spends=spends,
         selection_spend=spends[-1] if private else None,
         version=version,
+        unit=unit,
         bounded=bounded,
     )
 

@@ -26,7 +26,7 @@ from discreet.query.policy_file import read_policy
 from discreet.query.price import Stated, stated
 from discreet.query.read_query import read_query
 from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
-from discreet.query.request import Engine
+from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.schema import with_source
 from discreet.query.top import Top, top
 from discreet.query.types import Type
@@ -308,7 +308,10 @@ class Session:
 
         Only public data is read.
         """
-        for request in (*([made.request()] if made.request().cells else []), *made.histogram_requests()):
+        requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
+        if made.request().cells:
+            requests.append(made.request())
+        for request in requests:
             self._engine.text(request)
         rows = made.query.aggregation.source
         while not isinstance(rows, Scan):

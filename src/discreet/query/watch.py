@@ -36,6 +36,7 @@ class Watch:
         self._session, self._threshold, self._hits, self._price = session, exact, hits, price
         self._stream: AboveThreshold | None = None
         self._charge: Any = None
+        self._failed = False
         self._lock = threading.Lock()
         pure = Stated(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
@@ -58,14 +59,18 @@ class Watch:
             stream = self._stream
             if stream is not None and stream.remaining == 0:
                 raise StreamSpent("this watch has reported its hits and is over; open another one, at its own price")
+            if self._failed:
+                raise StreamSpent("the engine failed in this watch, which ended it; open another one, at its own price")
             if stream is None or measure.bounding.moved(measure.norms)[0] * self._unit(measure) > self._most:
                 raise ParameterError(
                     "this question can be moved further by one unit than the first one of the watch: open another "
                     "watch for it"
                 )
-            return bool(
-                self._session._guarded(lambda: stream.watch(self._value(made) * self._unit(measure)), self._charge)
-            )
+            times = self._unit(measure)
+            self._failed = True  # unless it ends well: whether the engine fails may depend on the data, so once is all
+            above = self._session._guarded(lambda: stream.watch(self._value(made) * times), self._charge)
+            self._failed = False
+            return bool(above)
 
     def _start(self, measure: Simple) -> None:
         """Charge the whole price, then draw the threshold's noise."""

@@ -238,8 +238,8 @@ def _demand_apart(runs: list[tuple[list[Any], list[Any]]], subject: Subject, mes
     """Fail if runs that should be independent agree place by place more often than independent ones do.
 
     The chance of agreement is estimated on consecutive releases of one mechanism, and bounded upward; the alarm is a
-    binomial tail of one in a thousand million. Where outputs nearly always agree anyway nothing can be told, and nothing is
-    said.
+    binomial tail of one in a thousand million. Where outputs nearly always agree anyway nothing can be told, and
+    nothing is said.
     """
     from scipy.special import bdtrc, betaincinv
 

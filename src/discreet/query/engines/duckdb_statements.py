@@ -127,7 +127,7 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
         bounded = _row_weights(source, form)
     elif isinstance(form, NormWeights):
         bounded = _norm_weights(source, form, [])
-        bounded = _Bounded(bounded.queries, "rows JOIN weights USING (unit)")
+        bounded = _Bounded(bounded.queries, _weighted("rows", "weights"))
     elif isinstance(form, Groups):
         bounded = _groups(source, form, [], salt)
         same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
@@ -216,10 +216,7 @@ def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
         Proof: n times min(2^20, floor(rows 2^20 / n)) is at most rows 2^20. No other unit's weights depend on it.
     """
     over = f"SELECT unit, {form.rows * WEIGHT} // count(*) AS weight\n{_over(form)}"
-    weighted = (
-        f"(SELECT rows.*, coalesce(weight, {WEIGHT}) AS weight FROM rows LEFT JOIN over_bound USING (unit)) AS rows"
-    )
-    return _Bounded([("rows", source.rows), ("over_bound", over)], weighted)
+    return _Bounded([("rows", source.rows), ("over_bound", over)], _weighted("rows", "over_bound"))
 
 
 def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[Part]) -> _Bounded:
@@ -227,7 +224,7 @@ def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[Part]) 
 
     Cost. One more pass over the rows, but only rows of units over the bound are joined with their weights.
     """
-    over = f"SELECT unit, {WEIGHT} - {form.rows * WEIGHT} // count(*) AS excess\n{_over(form)}"
+    over = f"SELECT unit, CAST({WEIGHT} - {form.rows * WEIGHT} // count(*) AS INTEGER) AS excess\n{_over(form)}"
     full = [f"{_sum(part, '')} * CAST({WEIGHT} AS HUGEINT) AS c_{index}" for index, part in enumerate(parts, 1)]
     less = [f"-{_sum(part, 'excess')} AS c_{index}" for index, part in enumerate(parts, 1)]
     grouped = f"\nGROUP BY {', '.join(source.keys)}" if source.keys else ""
@@ -248,17 +245,25 @@ def _norm_weights(source: _Source, form: NormWeights, pair_sums: list[str]) -> _
     Stability. The vector of what a unit adds to the groups has Euclidean norm at most rows 2^20.
         Proof: it is at most w times the vector of the row counts, of norm s, and w s <= rows 2^20 s / c <= rows 2^20,
         as c >= s. The float square root of an integer below 2^100 is off by less than 1/2, so its ceiling r is c - 1,
-        c or c + 1, and the two comparisons of exact integers tell which.
+        c or c + 1, and the two comparisons of exact integers tell which. Where s <= rows the weight is 2^20.
     """
-    norms = (
-        "SELECT unit, squares, CAST(ceil(sqrt(CAST(squares AS DOUBLE))) AS HUGEINT) AS r\n"
-        "FROM (SELECT unit, sum(CAST(n AS HUGEINT) * n) AS squares FROM pairs GROUP BY unit)"
+    over = (
+        "SELECT unit, sum(CAST(n AS HUGEINT) * n) AS squares\nFROM pairs\nGROUP BY unit\n"
+        f"HAVING sum(CAST(n AS HUGEINT) * n) > {form.rows**2}"
     )
     ceiling = "CASE WHEN r * r < squares THEN r + 1 WHEN (r - 1) * (r - 1) >= squares THEN r - 1 ELSE r END"
-    weights = f"SELECT unit, CAST(least({WEIGHT}, {form.rows * WEIGHT} // ({ceiling})) AS BIGINT) AS weight\nFROM norms"
-    pairs = _pairs(source.keys, pair_sums)
-    queries = [("rows", source.rows), ("pairs", pairs), ("norms", norms), ("weights", weights)]
-    return _Bounded(queries, "pairs JOIN weights USING (unit)")
+    weights = (
+        f"SELECT unit, CAST({form.rows * WEIGHT} // ({ceiling}) AS BIGINT) AS weight\n"
+        "FROM (SELECT *, CAST(ceil(sqrt(CAST(squares AS DOUBLE))) AS HUGEINT) AS r FROM over_bound)"
+    )
+    queries = [("rows", source.rows), ("pairs", _pairs(source.keys, pair_sums)), ("over_bound", over)]
+    return _Bounded([*queries, ("weights", weights)], _weighted("pairs", "weights"))
+
+
+def _weighted(rows: str, weights: str) -> str:
+    """Return the text of rows or pairs with their weights: 2^20 for units that have none of their own."""
+    text = f"SELECT {rows}.*, coalesce(weight, {WEIGHT}) AS weight\nFROM {rows} LEFT JOIN {weights} USING (unit)"
+    return f"(\n{indented(text)}\n) AS {rows}"
 
 
 def _groups(source: _Source, form: Groups, pair_sums: list[str], salt: int) -> _Bounded:

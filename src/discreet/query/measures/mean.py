@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from discreet.laws.number import round_down, round_up
 from discreet.query.bounding import Bounding, RowNorms
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import (
     STEP_BITS,
     Additive,
@@ -17,6 +18,7 @@ from discreet.query.measures.measure import (
     Spend,
     grid_between,
     noise_words,
+    rounding,
 )
 from discreet.query.plan import Asked
 from discreet.query.request import Cell, Present, Steps
@@ -49,10 +51,14 @@ class MeanOfGroups(Additive):
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The steps above the lower bound, and how many values are there."""
+        return Steps(self._argument, self.scale), Present(self._argument)
+
+    @property
+    def _argument(self) -> Expression:
         argument = self.asked[0].argument
         if argument is None:
             raise AssertionError("a mean has an argument")
-        return Steps(argument, self.scale), Present(argument)
+        return argument
 
     def vectors(self, sums: Sequence[Sequence[int]]) -> list[list[int]]:
         """Return A and B."""
@@ -70,7 +76,8 @@ class MeanOfGroups(Additive):
     def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
         """Return intervals for the ratio."""
         noise = self.noise(spend).noise
-        first, last, half = self.scale.value(0), self.scale.value(self.scale.steps), self.scale.grid / 2
+        first, last = self.scale.value(0), self.scale.value(self.scale.steps)
+        half = rounding(self.scale, self._argument)
         found: list[Estimated] = []
         for value, one, two in zip(self.values(released)[0], *released, strict=True):
             low, _, high = mean_shares(

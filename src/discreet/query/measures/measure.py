@@ -164,6 +164,11 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
     return FixedPoint.between((start * fine, end * fine), grid=fine)
 
 
+def rounding(scale: FixedPoint, argument: Expression) -> Fraction:
+    """Return how far a value can be from its place on the grid: not at all where both are whole numbers."""
+    return Fraction(0) if scale.grid == 1 and argument.type is Type.INTEGER else scale.grid / 2
+
+
 def noise_words(noise: IntegerNoise, step: Fraction) -> str:
     """Name a noise in the unit of the answer, with the step of its grid.
 

@@ -13,10 +13,9 @@ from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
 from discreet.query.bounding import Bounding
 from discreet.query.expression import Expression
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
 from discreet.query.plan import Asked
 from discreet.query.request import WEIGHT
-from discreet.query.types import Type
 from discreet.statistics.fixed_point import FixedPoint
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.rank_interval import RankInterval
@@ -98,17 +97,12 @@ class QuantilesOfGroups(Measure):
 
     def _value(self, position: int) -> Number:
         exact = self.scale.value(min(max(position, 0), self.scale.steps))
-        return int(exact) if self._whole else float(exact)
-
-    @property
-    def _whole(self) -> bool:
-        """Whether the positions are the values themselves: no value was rounded."""
-        return self.scale.grid == 1 and self.argument.type is Type.INTEGER
+        return int(exact) if rounding(self.scale, self.argument) == 0 else float(exact)
 
     def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
         """Return the values with the interval that was bought: it does not shrink with the confidence."""
         bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = Fraction(0) if self._whole else self.scale.grid / 2
+        half = rounding(self.scale, self.argument)
         found = []
         for asked in self.asked:
             rows: list[Estimated] = []

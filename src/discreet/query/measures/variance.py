@@ -10,6 +10,7 @@ from fractions import Fraction
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
 from discreet.query.bounding import Bounding, Noise, RowNorms
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import (
     SQUARE_BITS,
     Additive,
@@ -19,6 +20,7 @@ from discreet.query.measures.measure import (
     Spend,
     grid_between,
     noise_words,
+    rounding,
 )
 from discreet.query.plan import Asked, MeasureKind
 from discreet.query.request import Cell, Present, Steps
@@ -50,10 +52,15 @@ class VarianceOfGroups(Additive):
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The steps, their squares, and how many values are there."""
+        argument = self._argument
+        return Steps(argument, self.scale), Steps(argument, self.scale, power=2), Present(argument)
+
+    @property
+    def _argument(self) -> Expression:
         argument = self.asked[0].argument
         if argument is None:
             raise AssertionError("a variance has an argument")
-        return Steps(argument, self.scale), Steps(argument, self.scale, power=2), Present(argument)
+        return argument
 
     @property
     def _row(self) -> int:
@@ -109,9 +116,9 @@ class VarianceOfGroups(Additive):
         return [found]
 
     def _moved(self, share: float, side: int) -> Fraction:
-        """Return a deviation moved by a step of the grid: rounding moves each value by less."""
+        """Return a deviation moved by twice what rounding moves each value by: enough for values and their mean."""
         root = math.sqrt(share) * (1.0 + side * 1e-15)
-        return max(Fraction(root) * self._range + side * self.scale.grid, Fraction(0))
+        return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self._argument), Fraction(0))
 
     def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002
         """Return nothing: the noise of a ratio depends on the size of the group."""
