@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from discreet.ledger.words import checked_words
 from discreet.privacy.adaptive.books import Amounts, books_for
 from discreet.randomness import bits
 
-FORMAT = 1
+FORMAT = 2
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
 
@@ -49,6 +50,7 @@ def terms_in_force(shelf: Shelf) -> tuple[Terms, Entry]:
 def require_terms(shelf: Shelf, wanted: Terms) -> None:
     """Refuse a ledger that was opened for something else."""
     terms, _ = terms_in_force(shelf)
+    _require_format(shelf)
     parts = ("lineage", "unit", "budget", "caps", "shared_answers")
     different = [name for name in parts if getattr(terms, name) != getattr(wanted, name)]
     if not different:
@@ -107,15 +109,17 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     """Write the released answer of a charge down; once."""
     if not isinstance(answer, str):
         raise ParameterError("an answer is stored as JSON text", parameter="answer")
-    if len(answer) > _MOST_ANSWER:
+    content = answer.encode("utf-8", "surrogatepass")
+    if len(content) > _MOST_ANSWER:
         raise ParameterError("an answer of more than 256 MiB cannot be stored: ask for fewer cells", parameter="answer")
     paid = _open_charge(shelf, charge)
     closed = shelf.closing(charge.number)
+    name = {"answer_hash": hashlib.sha256(content).hexdigest()}
     if closed is None:
-        closed = _close(shelf, paid, Kind.ANSWER, {"answer": answer})
-    elif closed.kind is not Kind.ANSWER or closed.fields["answer"] != answer:
+        closed = _close(shelf, paid, Kind.ANSWER, name, content)
+    elif closed.kind is not Kind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
         raise LedgerError(f"charge {charge.number} has its outcome already, and an answer is stored once")
-    return _stored(closed, paid, charge.analyst)
+    return _stored(closed, paid, charge.analyst, answer)
 
 
 def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
@@ -141,12 +145,23 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
     _append(shelf, last, Kind.AMEND, fields)
 
 
-def keep_anchoring(shelf: Shelf, *, reason: str, by: str) -> None:
-    """Write down that a missing anchor was made anew, by whom and why."""
+def answer_of(shelf: Shelf, entry: Entry) -> str:
+    """Return the answer that is kept beside an entry, if it is the one that the entry names."""
+    content = shelf.content(entry.number)
+    if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != entry.fields.get("answer_hash"):
+        raise changed(entry.number)
+    return content.decode("utf-8", "surrogatepass")
+
+
+def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str) -> None:
+    """Write down that an anchor was made anew, by whom and why, and which entry the old one remembered, if it did.
+
+    An old anchor that knew a later entry than this ledger has is the sign of spending that was lost; it stays written.
+    """
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
     _, last = terms_in_force(shelf)
-    _append(shelf, last, Kind.ANCHOR, {"time": _now(), "reason": reason, "by": by})
+    _append(shelf, last, Kind.ANCHOR, {"time": _now(), "remembered": remembered, "reason": reason, "by": by})
 
 
 def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
@@ -171,9 +186,10 @@ def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: En
     """Charge an analyst's own cap for another's answer; the total has paid for it."""
     paid = _paid(shelf, bought)
     _require_price(paid, request)
+    answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts_of(request.price, terms))
     _append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
-    return _stored(bought, paid, request.analyst)
+    return _stored(bought, paid, request.analyst, answer)
 
 
 def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts) -> dict[str, Any]:
@@ -210,7 +226,7 @@ def _held(shelf: Shelf, request: Request) -> Stored | None:
         return None
     paid = _paid(shelf, answer)
     _require_price(paid, request)
-    return _stored(answer, paid, request.analyst)
+    return _stored(answer, paid, request.analyst, answer_of(shelf, answer))
 
 
 def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
@@ -243,13 +259,13 @@ def _open_charge(shelf: Shelf, charge: Charge) -> Entry:
     return paid
 
 
-def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
     """Append the end of a charge; no time is written, as that would tell how long the data took."""
     last = shelf.last()
     if last is None:
         raise changed(paid.number)
     names = {"analyst": paid.fields["analyst"], "digest": paid.fields["digest"], "charge": paid.number}
-    return _append(shelf, last, kind, {**names, **fields})
+    return _append(shelf, last, kind, {**names, **fields}, content)
 
 
 def _paid(shelf: Shelf, answer: Entry) -> Entry:
@@ -259,23 +275,23 @@ def _paid(shelf: Shelf, answer: Entry) -> Entry:
     return paid
 
 
-def _stored(answer: Entry, paid: Entry, analyst: str) -> Stored:
+def _stored(closed: Entry, paid: Entry, analyst: str, answer: str) -> Stored:
     return Stored(
         number=paid.number,
-        answer=answer.fields["answer"],
-        digest=answer.fields["digest"],
+        answer=answer,
+        digest=closed.fields["digest"],
         analyst=analyst,
         price=promise_from_plain(paid.fields["price"]),
-        entry_hash=answer.hash,
+        entry_hash=closed.hash,
         shared=paid.fields["analyst"] != analyst,
     )
 
 
-def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
     """Continue the chain; what is not said anew goes on as it was."""
     carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
-    shelf.append(entry)
+    shelf.append(entry, content)
     return entry
 
 

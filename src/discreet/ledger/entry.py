@@ -40,8 +40,9 @@ class Entry:
     """One line: its number, the hash of the line before it, its canonical text, and its own hash.
 
     The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `price`,
-    `digest`, `analyst`, `description`, `answer` ... as the kind has them, and in every line `spent`, the exact total
-    over all analysts after it, and `terms_at`, the line whose terms are in force.
+    `digest`, `analyst`, `description` ... as the kind has them, and in every line `spent`, the exact total
+    over all analysts after it, and `terms_at`, the line whose terms are in force. An answer is kept beside its line,
+    which has its SHA-256 as `answer_hash`: a charge reads the last line, and that must not grow with the answer.
 
     >>> Entry.make(1, START, Kind.REPLAY, {"analyst": "ana"}).text
     '{"analyst":"ana","kind":"replay","number":1}'
@@ -59,7 +60,7 @@ class Entry:
         values = {**fields, "kind": kind.value, "number": number}
         text = write(values)
         if len(text) > _MOST_CHARACTERS:
-            raise ParameterError("an entry of more than 48 MiB cannot be kept: ask for fewer cells", parameter="answer")
+            raise ParameterError("an entry of more than 48 MiB cannot be kept: shorten its texts", parameter="releases")
         return cls(number, previous, text, _hash(previous, text), values)
 
     @classmethod

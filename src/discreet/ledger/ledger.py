@@ -25,7 +25,7 @@ from discreet.ledger.promises import amounts_from_plain, checked_promise
 from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
-from discreet.ledger.verification import verified
+from discreet.ledger.verification import complete, verified
 from discreet.privacy.guarantee import Guarantee
 
 _PAGE = 64
@@ -156,7 +156,7 @@ class Ledger(ABC):
         Raises `LedgerTampered` and names the first entry that is not as it was written.
         """
         with self._glance() as shelf:
-            return verified(shelf.entries(), head=head, anchored=None)
+            return verified(complete(shelf), head=head, anchored=None)
 
     def _refuse_copy(self) -> NoReturn:
         raise NotCopyable(

@@ -45,15 +45,17 @@ class MemoryLedger(Ledger):
     def _turn(self) -> Iterator[Shelf]:
         self._refuse_fork()
         with self._lock:
+            self._shelf.catch_up()
             pending = _Pending(self._shelf)
             yield pending
-            for entry in pending.added:
-                self._shelf.append(entry)
+            for entry, content in pending.added:
+                self._shelf.append(entry, content)
 
     @contextmanager
     def _glance(self) -> Iterator[Shelf]:
         self._refuse_fork()
         with self._lock:
+            self._shelf.catch_up()
             yield self._shelf
 
     def _refuse_fork(self) -> None:
@@ -71,7 +73,9 @@ class _MemoryShelf(Shelf):
         self._entries: list[Entry] = []
         self._first: dict[tuple[object, ...], Entry] = {}
         self._latest: dict[str, Entry] = {}
-        self._charges: dict[str | None, int] = {}
+        self._charges: dict[str | None, set[int]] = {}
+        self._contents: dict[int, bytes] = {}
+        self._placed = 0
 
     def last(self) -> Entry | None:
         return self._entries[-1] if self._entries else None
@@ -95,20 +99,31 @@ class _MemoryShelf(Shelf):
         return self._first.get(("closing", charge))
 
     def charges(self, analyst: str | None = None) -> int:
-        return self._charges.get(analyst, 0)
+        return len(self._charges.get(analyst, ()))
 
     def entries(self, start: int = 1) -> Iterator[Entry]:
         return islice(self._entries, start - 1, None)
 
-    def append(self, entry: Entry) -> None:
-        self._entries.append(entry)
-        for place in _places(entry):
-            self._first.setdefault(place, entry)
-        if entry.kind in _SPENDING:
-            analyst = entry.fields["analyst"]
-            self._latest[analyst] = entry
-            for whose in (None, analyst):
-                self._charges[whose] = self._charges.get(whose, 0) + 1
+    def content(self, number: int) -> bytes | None:
+        return self._contents.get(number)
+
+    def append(self, entry: Entry, content: bytes | None = None) -> None:
+        if content is not None:
+            self._contents[entry.number] = content
+        self._entries.append(entry)  # the one step that counts; an interrupt after it leaves only places to catch up
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Note where each entry stands, from the first that was not noted on; doing it twice changes nothing."""
+        for entry in islice(self._entries, self._placed, None):
+            for place in _places(entry):
+                self._first.setdefault(place, entry)
+            if entry.kind in _SPENDING:
+                analyst = entry.fields["analyst"]
+                self._latest[analyst] = entry
+                for whose in (None, analyst):
+                    self._charges.setdefault(whose, set()).add(entry.number)
+            self._placed = entry.number
 
 
 class _Pending(_MemoryShelf):
@@ -116,10 +131,10 @@ class _Pending(_MemoryShelf):
 
     def __init__(self, shelf: _MemoryShelf) -> None:
         self.__dict__.update(shelf.__dict__)  # the same lists: a step asks first and appends once, last
-        self.added: list[Entry] = []
+        self.added: list[tuple[Entry, bytes | None]] = []
 
-    def append(self, entry: Entry) -> None:
-        self.added.append(entry)
+    def append(self, entry: Entry, content: bytes | None = None) -> None:
+        self.added.append((entry, content))
 
 
 def _places(entry: Entry) -> Iterator[tuple[object, ...]]:

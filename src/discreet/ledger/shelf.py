@@ -48,5 +48,9 @@ class Shelf(ABC):
         """Return the entries in order, from one number on."""
 
     @abstractmethod
-    def append(self, entry: Entry) -> None:
-        """Add an entry that continues the chain."""
+    def content(self, number: int) -> bytes | None:
+        """Return the answer that is kept beside an entry, unread by every other question."""
+
+    @abstractmethod
+    def append(self, entry: Entry, content: bytes | None = None) -> None:
+        """Add an entry that continues the chain, and the answer that it names by its hash."""

@@ -16,7 +16,7 @@ APPLICATION = 0x64697363  # 'disc'
 
 SCHEMA = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, analyst TEXT, digest TEXT, "
-    "idempotency TEXT, charge INTEGER, body TEXT NOT NULL, hash TEXT NOT NULL)",
+    "idempotency TEXT, charge INTEGER, body TEXT NOT NULL, hash TEXT NOT NULL, content BLOB)",
     "CREATE INDEX entries_by_analyst ON entries (analyst, kind, number)",
     "CREATE INDEX entries_by_digest ON entries (digest, kind, analyst, number)",
     "CREATE INDEX entries_by_key ON entries (analyst, idempotency, number)",
@@ -114,12 +114,17 @@ class SqliteShelf(Shelf):
             yield entry
             previous = entry.hash
 
-    def append(self, entry: Entry) -> None:
+    def content(self, number: int) -> bytes | None:
+        """Return the answer of a row: the last column, which SQLite leaves unread for every other question."""
+        found: bytes | None = self._value("SELECT content FROM entries WHERE number = ?", number)
+        return found
+
+    def append(self, entry: Entry, content: bytes | None = None) -> None:
         """Add a row."""
         reach("before insert")
         self._connection.execute(
-            f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  our names
-            (entry.number, *_columns(entry), entry.text, entry.hash),
+            f"INSERT INTO entries ({_COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  our names
+            (entry.number, *_columns(entry), entry.text, entry.hash, content),
         )
         reach("after insert")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from discreet.errors import DiscreetError, LedgerTampered
 from discreet.ledger.accounts import amounts_of, limits, nothing, plus, spent_promise, within
 from discreet.ledger.balance import Verification
-from discreet.ledger.entry import START, Entry, Kind
+from discreet.ledger.decisions import answer_of
+from discreet.ledger.entry import START, Entry, Kind, changed
 from discreet.ledger.promises import amounts_from_plain, promise_from_plain
+from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_digest
 from discreet.privacy.adaptive.books import Amounts
@@ -128,6 +130,16 @@ def replayed(entries: Iterable[Entry]) -> Replay:
         except (DiscreetError, LookupError, TypeError, ValueError):
             raise _unlawful(entry.number, "cannot be read") from None
     return state
+
+
+def complete(shelf: Shelf) -> Iterator[Entry]:
+    """Return the entries in order, each after a look at the answer beside it, where there must be one."""
+    for entry in shelf.entries():
+        if entry.kind is Kind.ANSWER:
+            answer_of(shelf, entry)
+        elif shelf.content(entry.number) is not None:
+            raise changed(entry.number)
+        yield entry
 
 
 def verified(entries: Iterable[Entry], *, head: str | None, anchored: bool | None) -> Verification:
