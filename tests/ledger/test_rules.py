@@ -356,14 +356,38 @@ def test_entries_can_be_read_while_others_are_written(opened):
     assert seen == 72
 
 
-def test_long_texts_that_could_not_be_read_back_are_refused(opened):
+def test_long_texts_that_could_not_be_read_back_are_refused(opened, monkeypatch):
+    from discreet.ledger import decisions, entry
+
+    monkeypatch.setattr(decisions, "_MOST_ANSWER", 4000)
+    monkeypatch.setattr(entry, "_MOST_CHARACTERS", 4000)
     ledger = opened()
     charge = ledger.obtain(request())
-    for answer in ("x" * (25 << 20), "\U0001f600" * (4 << 20)):
+    for answer in ("x" * 4001, "\U0001f600" * 1001):
         with pytest.raises(ParameterError, match="ask for fewer cells"):
             ledger.store(charge, answer)
-    assert ledger.store(charge, 'naïve \ud800 "text"\n').answer == 'naïve \ud800 "text"\n'
+    with pytest.raises(ParameterError, match="shorten its texts"):
+        ledger.obtain(request("long", releases=("x" * 4001,)))
+    assert ledger.store(charge, "x" * 4000).answer == "x" * 4000
     ledger.verify()
+
+
+def test_any_text_is_handed_back_as_it_was_stored(opened):
+    ledger = opened()
+    text = 'naïve \ud800 "text"\n\0 \U0001f600'
+    assert ledger.store(ledger.obtain(request()), text).answer == text
+    assert ledger.obtain(request()).answer == text
+    ledger.verify()
+
+
+def test_a_charge_does_not_read_the_answers_before_it(opened):
+    """Every step looks at the last entry, so that a large answer would slow all that follow."""
+    ledger = opened(shared_answers=True)
+    answered(ledger, answer="x" * 100_000)
+    assert all(len(entry.text) < 1000 for entry in ledger.entries())
+    with ledger._glance() as shelf:
+        assert "x" not in str(shelf.last().fields)
+        assert shelf.content(3) == b"x" * 100_000
 
 
 def test_what_is_not_a_request_or_a_charge_is_refused(opened):

@@ -115,16 +115,42 @@ def test_a_commit_waits_for_the_disk(durable):
     assert settings == {"journal_mode": "wal", "synchronous": 2}
 
 
+def test_a_connection_is_kept_only_with_all_its_settings(durable, folder, monkeypatch):
+    from discreet.ledger import sqlite_file as module
+
+    monkeypatch.setattr(module, "_PATIENCE", 0)
+    durable.close()
+    with closing(sqlite3.connect(at(folder), isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(LedgerError, match="another program holds it"):
+            durable.obtain(request())
+    assert durable._connection == []
+    durable.obtain(request())
+    connection = durable._connected()
+    settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "trusted_schema")]
+    assert settings == ["wal", 0]
+
+
+def test_a_place_where_a_commit_does_not_wait_for_the_disk_is_refused(folder, monkeypatch):
+    from discreet.ledger import sqlite_file as module
+
+    monkeypatch.setattr(module, "_PRAGMAS", ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"))
+    with pytest.raises(LedgerError, match="put the ledger on a local disk"):
+        SqliteLedger.open(at(folder), terms())
+
+
 @pytest.mark.parametrize(
     "statement",
     [
         "UPDATE entries SET body = '{}' WHERE number = 2",
+        "UPDATE entries SET content = x'32' WHERE number = 3",
         "DELETE FROM entries WHERE number = 2",
         "DELETE FROM entries",
         "INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE number = 2",
-        "INSERT OR REPLACE INTO entries SELECT 4, kind, analyst, digest, idempotency, 2, body, hash FROM entries "
-        "WHERE number = 3",
-        "INSERT INTO entries SELECT 9, kind, analyst, digest, idempotency, NULL, body, hash FROM entries LIMIT 1",
+        "INSERT OR REPLACE INTO entries SELECT 4, kind, analyst, digest, idempotency, 2, body, hash, content FROM "
+        "entries WHERE number = 3",
+        "INSERT INTO entries SELECT 9, kind, analyst, digest, idempotency, NULL, body, hash, NULL FROM entries LIMIT 1",
     ],
 )
 def test_the_table_refuses_every_change_but_an_addition(durable, folder, statement):
@@ -202,7 +228,24 @@ def test_a_missing_anchor_is_refused_until_it_is_made_anew_with_an_exported_head
     with SqliteLedger.open(at(folder), terms()) as ledger:
         entry = list(ledger.entries())[-1]
         assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (Kind.ANCHOR, "a new disk", "curator")
+        assert entry.fields["remembered"] is None
         assert ledger.balance().spent == epsilon(0.25)
+
+
+def test_an_anchor_made_anew_over_lost_spending_says_so_for_ever(folder):
+    with SqliteLedger.open(at(folder), terms()) as ledger:
+        head = ledger.head
+    keep(folder, "old.db")
+    with SqliteLedger.open(at(folder), terms()) as ledger:
+        for name in range(3):
+            ledger.obtain(request(name))
+    put_back(folder, "old.db")
+    SqliteLedger.reanchor(at(folder), head=head, reason="the disk broke", by="curator")
+    with SqliteLedger.open(at(folder), terms()) as ledger:
+        entry = list(ledger.entries())[-1]
+        assert (entry.number, entry.fields["remembered"]) == (2, 4)
+    anchor(folder).write_bytes(b"{}")
+    assert SqliteLedger.reanchor(at(folder), head=head, reason="again", by="curator").entries == 3
 
 
 @pytest.mark.parametrize(
@@ -229,6 +272,8 @@ def test_an_anchor_one_entry_behind_is_what_a_crash_leaves_and_two_are_not(folde
         anchor(folder).write_bytes(old)
         with pytest.raises(LedgerTampered, match="older than a crash can leave it"):
             ledger.obtain(request("c"))
+        with pytest.raises(LedgerTampered, match="older than a crash can leave it"):
+            ledger.verify()
     with pytest.raises(LedgerTampered, match="older than a crash can leave it"):
         SqliteLedger.open(at(folder), terms())
 
@@ -269,7 +314,7 @@ def test_a_failed_anchor_releases_nothing_and_stays_spent(durable, monkeypatch):
 
 
 def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
-    from discreet.ledger import sqlite as module
+    from discreet.ledger import sqlite_file as module
 
     monkeypatch.setattr(module, "_PATIENCE", 0)
     durable.close()
@@ -279,6 +324,7 @@ def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
         with pytest.raises(LedgerError, match="another program holds it") as caught:
             durable.obtain(request())
         assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
         assert not isinstance(caught.value, LedgerTampered)
     finally:
         other.close()
@@ -321,6 +367,61 @@ def test_an_interrupted_step_leaves_nothing_half_done(durable, monkeypatch):
             durable.obtain(request())
     assert durable.balance().charges == 0
     assert isinstance(durable.obtain(request()), Charge)
+
+
+@pytest.mark.parametrize("step", ["obtain", "balance"])
+def test_an_interrupt_between_two_lines_leaves_no_transaction_open(durable, step):
+    class Interrupted:
+        """A connection whose BEGIN is the last thing that happens before Ctrl-C."""
+
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+        def execute(self, statement, *values):
+            real.execute(statement, *values)
+            raise KeyboardInterrupt
+
+        def rollback(self):
+            raise KeyboardInterrupt
+
+    real = durable._connected()
+    durable._connection[0] = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        durable.obtain(request()) if step == "obtain" else durable.balance()
+    assert real.in_transaction
+    durable._connection[0] = real
+    assert durable.balance().charges == 0
+    assert isinstance(durable.obtain(request()), Charge)
+
+
+def test_what_the_operating_system_refuses_is_a_ledger_error(durable, folder, monkeypatch):
+    import os
+
+    from discreet.ledger import anchor as module
+
+    def none_left(*_):
+        raise OSError(37, "No locks available")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(module.fcntl, "flock", none_left)
+        with pytest.raises(LedgerError, match="the lock file cannot be locked: No locks available"):
+            durable.obtain(request())
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", none_left)
+        with pytest.raises(LedgerError, match="No locks"):
+            SqliteLedger.open(folder / "other.db", terms())
+    assert isinstance(durable.obtain(request()), Charge)
+
+
+def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
+    from discreet.ledger import opening
+
+    with monkeypatch.context() as older:
+        older.setattr(opening, "FORMAT", 1)
+        SqliteLedger.open(at(folder), terms()).close()
+    for stated in (terms(), None):
+        with pytest.raises(LedgerMismatch, match="another format"):
+            SqliteLedger.open(at(folder), stated)
 
 
 def test_a_ledger_that_is_let_go_closes_its_file(folder):

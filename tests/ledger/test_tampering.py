@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from discreet.errors import LedgerError, LedgerTampered
-from discreet.ledger import SqliteLedger
+from discreet.ledger import Kind, SqliteLedger
 from discreet.ledger.sqlite_shelf import SCHEMA
 from tests.ledger.ledgers import epsilon, request, terms
 
@@ -58,7 +58,7 @@ def test_a_flipped_byte_of_an_entry_is_found(files, rounds):
     place, content, entries = files
     offsets = []
     for entry in entries:
-        for text in (entry.text, entry.hash):
+        for text in (entry.text, entry.hash, *(['{"answer": [1, 2, 3]}'] if entry.kind is Kind.ANSWER else [])):
             start = content.find(text.encode())
             assert start >= 0
             offsets += range(start, start + len(text))
@@ -111,6 +111,10 @@ def test_a_ledger_without_its_guards_is_found(files, statement):
         "UPDATE entries SET charge = 5 WHERE number = 3",
         "UPDATE entries SET hash = upper(hash) WHERE number = 4",
         "UPDATE entries SET body = CAST(body AS BLOB) WHERE number = 4",
+        "UPDATE entries SET content = replace(content, '1', '2') WHERE number = 3",
+        "UPDATE entries SET content = CAST(content AS TEXT) WHERE number = 3",
+        "UPDATE entries SET content = NULL WHERE number = 3",
+        "UPDATE entries SET content = x'31' WHERE number = 4",
         "DELETE FROM entries WHERE number = 5",
     ],
 )

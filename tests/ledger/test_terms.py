@@ -54,6 +54,14 @@ def test_a_budget_is_a_promise(budget):
         terms(budget=budget)
 
 
+def test_a_budget_that_could_not_be_counted_down_and_read_back_is_refused():
+    for number in (Fraction(10**449 - 1, 10**448 + 1), Fraction(1, 3**400)):
+        with pytest.raises(ParameterError, match="name a float"):
+            terms(budget=epsilon(number), caps={"ana": None})
+        with pytest.raises(ParameterError, match="name a float"):
+            terms(budget=epsilon(10), caps={"ana": epsilon(number)})
+
+
 def test_a_budget_states_its_relation():
     with pytest.raises(RelationMismatch, match=r"state relation=Relation\.ADD_REMOVE"):
         terms(budget=PureDP(1))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, DiscreetError
-from discreet.ledger import Charge, Kind, MemoryLedger, SqliteLedger, Stored
+from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Stored
 from discreet.ledger.promises import amounts_from_plain
 from discreet.ledger.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
@@ -137,6 +137,19 @@ def test_a_file_and_memory_decide_alike(steps):
             assert (found.entries, found.charges, found.answers, found.spent) == (
                 expected.entries, expected.charges, expected.answers, expected.spent,
             )  # fmt: skip
+
+
+@pytest.mark.parametrize("budget", [1.7e308, Fraction(10**460, 3**323), 1, 1e-300])
+def test_totals_can_be_read_back_whatever_was_added(budget):
+    """The longest numbers there are: a huge total, the least addends, long odd denominators."""
+    ledger = MemoryLedger(terms(budget=epsilon(budget), caps={"ana": epsilon(budget)}))
+    prices = [budget / 2, sys.float_info.min, Fraction(1, 3**323), Fraction(1, 5**130), Fraction(1, 7**180), 1 / 3]
+    for name, price in enumerate(prices):
+        if ledger.fits("ana", epsilon(price)):
+            ledger.obtain(request(name, price=epsilon(price)))
+    for entry in ledger.entries():
+        assert Entry.parse(entry.number, entry.previous, entry.text, entry.hash) == entry
+    assert ledger.verify().charges == ledger.balance("ana").charges >= 1
 
 
 def test_a_free_release_is_kept_too():

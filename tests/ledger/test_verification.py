@@ -127,7 +127,7 @@ def test_entries_hold_public_fields_only_and_no_time_after_data_was_read(entries
         Kind.CHARGE: priced,
         Kind.SHARE: priced | {"source"},
         Kind.REPLAY: asked | {"source"},
-        Kind.ANSWER: {"analyst", "digest", "charge", "answer"},
+        Kind.ANSWER: {"analyst", "digest", "charge", "answer_hash"},
         Kind.OUTCOME: {"analyst", "digest", "charge", "outcome"},
         Kind.AMEND: {"time", "terms", "reason", "by"},
     }

@@ -96,6 +96,16 @@ def test_intervals_that_hold_together_are_wider_by_the_union_bound(answer):
         assert (two[low], two[high]) == pytest.approx((lowest, highest), rel=1e-12)
 
 
+def test_rows_that_were_chosen_by_their_noise_are_widened_for_all_that_they_were_chosen_from(session):
+    every = session.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day", epsilon=7)
+    best = session.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day ORDER BY n DESC LIMIT 1", epsilon=7)
+    assert len(best) == 1
+    widths = [
+        table.rows[0][3] - table.rows[0][2] for table in (every.intervals(together=True), best.intervals(together=True))
+    ]
+    assert widths[0] == pytest.approx(widths[1], rel=1e-9)
+
+
 def test_frames_of_three_kinds_hold_the_same_table(answer):
     plain = answer.to_dict()
     assert list(plain) == [

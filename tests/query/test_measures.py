@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import SenselessParameter, UnsupportedSQL
+from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.bounding import Bounding, Noise, choose
 from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
@@ -216,6 +216,23 @@ def test_under_change_one_over_groups_the_choice_is_priced_for_twice_the_weight(
     assert contribution(ADD_REMOVE, keys, groups=2, rows_per_group=3) == 6
     assert contribution(ADD_REMOVE, (), groups=2, rows_per_group=3) == 6
     assert contribution(ADD_REMOVE, keys, unit="row") == 1
+
+
+@pytest.mark.theorem("QuantilesOfGroups.privacy")
+def test_no_price_makes_the_release_of_a_quantile_fail_on_some_tables_and_not_on_others():
+    (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), rows=1)
+    refused, sold = Fraction(1, 10**14), Fraction(1, 10**6)
+    for _ in range(60):  # the smallest price that is sold at all
+        middle = (refused + sold) / 2
+        try:
+            measure.mechanism(Spend(epsilon=middle))
+            sold = middle
+        except ParameterError:
+            refused = middle
+    for weight in (0, 1, WEIGHT, 10**9 * WEIGHT, 1 << 60):
+        measure.release([([1], [weight])], Spend(epsilon=sold))
+    with pytest.raises(ParameterError, match="state a larger one"):
+        measure.mechanism(Spend(epsilon=refused))
 
 
 @pytest.mark.theorem("QuantilesOfGroups.privacy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
+from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.expression import Column
 from discreet.query.key_text import key_from_text, key_to_text
@@ -19,7 +20,7 @@ from discreet.query.plan import Key, MeasureKind
 from discreet.query.policy import UnitColumn
 from discreet.query.price import stated
 from discreet.query.release import ReleasedTable, priced
-from discreet.query.request import Sums, Units
+from discreet.query.request import Steps, Sums, Units
 from discreet.query.types import Type
 from tests.query.small_tables import (
     Told,
@@ -218,3 +219,64 @@ def test_quantiles_alone_ask_for_no_sums():
     assert engine.reads == 1
     assert released.keys == ((0,), (1,))
     assert [len(entry) for entry in released.released[0]] == [2, 2, 2]
+
+
+def some_release(chance):
+    """A query of any kind, form, relation and price that is sold, with an engine that holds few or very many rows."""
+    kind, type = chance.choice(list(MeasureKind)), chance.choice([Type.INTEGER, Type.REAL])
+    low = chance.choice([0, -5, -(10**6)])
+    high = low + chance.choice([1, 5, 500, 10**9])
+    levels = [Fraction(one, 100) for one in chance.sample((0, 1, 50, 99, 100), chance.choice((1, 2)))]
+    aggregates = [
+        asked(kind, f"a{level}", low=low, high=high, type=type, level=level if kind is MeasureKind.QUANTILE else None)
+        for level in levels[: 2 if kind is MeasureKind.QUANTILE else 1]
+    ]
+    forms = [{"unit": "row"}, {"rows": 10**6, "groups": 10**3}, {"groups": 3, "rows_per_group": 2}]
+    table = table_policy(**chance.choice(forms), size=chance.choice([None, 5]))
+    keys = chance.choice([(), (public_key(),), (private_key(),)])
+    price = {chance.choice(["epsilon", "rho"]): Fraction(10) ** chance.randint(-25, 0)}
+    if keys == (private_key(),):
+        price["delta"] = Fraction(1, 10 ** chance.randint(2, 40))
+    budget = ZCDP(100, HALF) if "rho" in price else APPROX
+    made = priced_for(table, *aggregates, keys=keys, budget=budget, **price)
+    _ = [measure.words(spend) for measure, spend in zip(made.measures, made.spends, strict=True)]
+    names = {(): [()], (public_key(),): [(0,), (1,)], (private_key(),): [("a",), ("b",)]}[keys]
+    return made, Filled(names, [chance.choice([0, 1, 10**6, 10**9]) for _ in names], made.bounding.unit)
+
+
+class Filled(Told):
+    """An engine whose groups hold so many rows, all at the far end of their range."""
+
+    def __init__(self, names, rows, unit):
+        super().__init__()
+        self.names, self.held, self.unit = names, rows, unit
+
+    def run(self, request):
+        return Sums(self.names, [[self.sum(cell, rows) for rows in self.held] for cell in request.cells])
+
+    def sum(self, cell, rows):
+        if isinstance(cell, Steps):
+            return rows * self.unit * (cell.scale.steps + cell.offset) ** cell.power
+        return rows if isinstance(cell, Units) else rows * self.unit
+
+    def histogram(self, request):
+        places = np.array([0, request.scale.steps], dtype=np.int64)
+        return {
+            name: (places, np.array([0, rows * self.unit], dtype=np.int64))
+            for name, rows in zip(self.names, self.held, strict=True)
+        }
+
+
+@pytest.mark.theorem("PricedQuery.privacy")
+def test_no_price_that_is_sold_makes_a_release_fail_whatever_the_table_holds(rounds):
+    chance, made = random.Random(5), 0
+    for _ in range(rounds(sample=250, full=10_000)):
+        try:
+            query, engine = some_release(chance)
+        except DiscreetError:
+            continue
+        made += 1
+        released = query.release(engine)
+        for measure, spend, one in zip(query.measures, query.spends, released.released, strict=True):
+            assert all(low <= high for rows in measure.estimates(one, spend, 0.95) for _, low, high in rows)
+    assert made > 100

@@ -60,6 +60,14 @@ class AnchorFile:
             raise _unreadable()
         return Anchor(number, head)
 
+    def remembered(self) -> int | None:
+        """Return the number of the entry that the file remembers, None if it cannot be read."""
+        try:
+            known = self.read()
+        except LedgerTampered:
+            return None
+        return None if known is None else known.number
+
     def write(self, anchor: Anchor) -> None:
         """Replace the file and return when that cannot be undone by a crash; the caller holds `exclusively`."""
         text = write({"head": anchor.head, "number": anchor.number})
@@ -84,11 +92,10 @@ class AnchorFile:
         except OSError as problem:
             raise unusable("the lock file cannot be opened", problem) from None
         try:
-            fcntl.flock(place, fcntl.LOCK_EX)
+            _wait_for(place)
             yield
         finally:
-            fcntl.flock(place, fcntl.LOCK_UN)
-            os.close(place)
+            os.close(place)  # which lets the lock go
 
 
 def put_back() -> LedgerTampered:
@@ -127,11 +134,21 @@ def synchronise(descriptor: int) -> None:
 
 def synchronise_directory(directory: Path) -> None:
     """Return when the names in a directory are on the disk."""
-    place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(place)
-    finally:
-        os.close(place)
+        place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
+    except OSError as problem:
+        raise unusable("the directory cannot be synchronised", problem) from None
+
+
+def _wait_for(place: int) -> None:
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+    except OSError as problem:
+        raise unusable("the lock file cannot be locked", problem) from None
 
 
 def _unreadable() -> LedgerTampered:

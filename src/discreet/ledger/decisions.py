@@ -4,68 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, ParameterError
 from discreet.ledger.accounts import amounts_of, limits, nothing, plus, shortage, within
-from discreet.ledger.entry import START, Entry, Kind, changed
+from discreet.ledger.entry import Entry, Kind, changed
+from discreet.ledger.opening import now, terms_in_force
 from discreet.ledger.promises import amounts_from_plain, amounts_to_plain, promise_from_plain, promise_to_plain
 from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_words
 from discreet.privacy.adaptive.books import Amounts, books_for
-from discreet.randomness import bits
 
-FORMAT = 2
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
-
-
-def first_entry(terms: Terms) -> Entry:
-    """Return the entry with which a ledger begins; random bits tell it from every other ledger with these terms."""
-    fields = {
-        "format": FORMAT,
-        "identity": f"{bits(128):032x}",
-        "time": _now(),
-        "terms": terms.to_plain(),
-        "terms_at": 1,
-        "spent": amounts_to_plain(nothing(terms)),
-    }
-    return Entry.make(1, START, Kind.OPEN, fields)
-
-
-def terms_in_force(shelf: Shelf) -> tuple[Terms, Entry]:
-    """Return the terms and the last entry."""
-    last = shelf.last()
-    if last is None:
-        raise LedgerError("the ledger has no entries: open it with its terms")
-    stated = shelf.entry(last.fields["terms_at"])
-    if stated is None or "terms" not in stated.fields:
-        raise changed(last.number)
-    return stated.terms, last
-
-
-def require_terms(shelf: Shelf, wanted: Terms) -> None:
-    """Refuse a ledger that was opened for something else."""
-    terms, _ = terms_in_force(shelf)
-    _require_format(shelf)
-    parts = ("lineage", "unit", "budget", "caps", "shared_answers")
-    different = [name for name in parts if getattr(terms, name) != getattr(wanted, name)]
-    if not different:
-        return
-    if {"lineage", "unit"} & set(different):
-        raise LedgerMismatch(
-            f"this ledger is of the data {terms.lineage!r} with the unit {terms.unit!r}, and the policy names "
-            f"{wanted.lineage!r} with the unit {wanted.unit!r}. Name the right ledger file, or correct the policy; new "
-            "rows of the same data keep its lineage."
-        )
-    raise LedgerMismatch(
-        f"the policy and the ledger differ in: {', '.join(different)}. The ledger keeps the terms it was opened with "
-        "until they are amended with a reason, which becomes an entry: ledger.amend(budget=..., caps=..., reason=..., "
-        "by=...), or `discreet ledger amend`."
-    )
 
 
 def decide(shelf: Shelf, request: Request) -> Charge | Stored:
@@ -141,7 +94,7 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
             f"the books are kept in {type(old.budget).__name__} for {old.budget.relation.value!r}, and what was spent "
             "cannot be restated: amend the numbers only"
         )
-    fields = {"time": _now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
+    fields = {"time": now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
     _append(shelf, last, Kind.AMEND, fields)
 
 
@@ -161,7 +114,7 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
     _, last = terms_in_force(shelf)
-    _append(shelf, last, Kind.ANCHOR, {"time": _now(), "remembered": remembered, "reason": reason, "by": by})
+    _append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
 
 
 def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
@@ -203,7 +156,7 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts) -> dict
         raise BudgetExceeded(shortage(books_for(cap), own, amounts, caps, whose=whose))
     return {
         **_asked(request),
-        "time": _now(),
+        "time": now(),
         "price": promise_to_plain(request.price),
         "amounts": amounts_to_plain(amounts),
         "own": amounts_to_plain(after),
@@ -293,7 +246,3 @@ def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], co
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
     shelf.append(entry, content)
     return entry
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

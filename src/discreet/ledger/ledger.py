@@ -18,9 +18,9 @@ from discreet.ledger.decisions import (
     keep_answer,
     keep_outcome,
     own_total,
-    terms_in_force,
 )
 from discreet.ledger.entry import Entry
+from discreet.ledger.opening import terms_in_force
 from discreet.ledger.promises import amounts_from_plain, checked_promise
 from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf

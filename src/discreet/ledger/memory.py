@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from itertools import islice
 
 from discreet.errors import NotCopyable
-from discreet.ledger.decisions import first_entry
 from discreet.ledger.entry import Entry, Kind
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.opening import first_entry
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 

@@ -10,37 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import LedgerError, LedgerTampered
+from discreet.errors import LedgerError
 from discreet.ledger import anchor as anchors
 from discreet.ledger.anchor import Anchor, AnchorFile, synchronise_directory
 from discreet.ledger.balance import Verification
 from discreet.ledger.crash_points import reach
-from discreet.ledger.decisions import first_entry, keep_anchoring, require_terms
+from discreet.ledger.decisions import keep_anchoring
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.opening import first_entry, require_format, require_terms
+from discreet.ledger.sqlite_file import connected, translated
 from discreet.ledger.sqlite_shelf import SqliteShelf
 from discreet.ledger.terms import Terms
-from discreet.ledger.verification import verified
-
-_PATIENCE = 60  # seconds to wait for a program that holds SQLite's own lock
-_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",  # NORMAL may lose a committed charge with the power
-    "PRAGMA fullfsync = ON",
-    "PRAGMA trusted_schema = OFF",
-    "PRAGMA cell_size_check = ON",
-)
-_CIRCUMSTANCES = {
-    sqlite3.SQLITE_PERM: "no permission",
-    sqlite3.SQLITE_BUSY: "another program holds it",
-    sqlite3.SQLITE_LOCKED: "another program holds it",
-    sqlite3.SQLITE_NOMEM: "not enough memory",
-    sqlite3.SQLITE_READONLY: "it may not be written",
-    sqlite3.SQLITE_INTERRUPT: "it was interrupted",
-    sqlite3.SQLITE_IOERR: "the disk reports an error",
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-}
+from discreet.ledger.verification import complete, verified
 
 
 class SqliteLedger(Ledger):
@@ -110,11 +92,11 @@ class SqliteLedger(Ledger):
         file = AnchorFile(_anchor_place(place, anchor))
         ledger = cls(place, file)
         try:
-            with ledger._lock, file.exclusively(), _translated():
+            with ledger._lock, file.exclusively(), translated():
                 with ledger._transaction() as shelf:
                     shelf.check_file()
-                    verified(shelf.entries(), head=head, anchored=False)
-                    keep_anchoring(shelf, reason=reason, by=by)
+                    verified(complete(shelf), head=head, anchored=False)
+                    keep_anchoring(shelf, remembered=file.remembered(), reason=reason, by=by)
                     last = shelf.last()
                 file.write(_anchor_of(last))
             return ledger.verify(head=head)
@@ -136,14 +118,16 @@ class SqliteLedger(Ledger):
 
     def verify(self, *, head: str | None = None) -> Verification:
         """Check the file, the chain, the totals, the anchor and, if given, a head exported earlier."""
-        with self._glance() as shelf:
+        with self._lock, translated(), self._view() as shelf:
+            with self._anchor.exclusively():  # the view is taken here, where nobody writes: what differs is no haste
+                _settled(shelf, self._anchor.read())
             shelf.check_file()
-            return verified(shelf.entries(), head=head, anchored=True)
+            return verified(complete(shelf), head=head, anchored=True)
 
     @contextmanager
     def _turn(self) -> Iterator[SqliteShelf]:
         reach("before begin")
-        with self._lock, self._anchor.exclusively(), _translated():
+        with self._lock, self._anchor.exclusively(), translated():
             with self._transaction() as shelf:
                 before = shelf.last()
                 self._compare(shelf)
@@ -158,26 +142,38 @@ class SqliteLedger(Ledger):
 
     @contextmanager
     def _glance(self) -> Iterator[SqliteShelf]:
-        with self._lock, _translated():
+        with self._lock, translated():
             known = self._anchor.read()  # first: the file can only grow after that
-            connection = self._connected()
-            connection.execute("BEGIN")
-            try:
-                shelf = SqliteShelf(connection)
+            with self._view() as shelf:
                 _agreeing(shelf, known)
                 yield shelf
-            finally:
+
+    @contextmanager
+    def _view(self) -> Iterator[SqliteShelf]:
+        """Begin to read: everything is as it is at the first question."""
+        connection = self._connected()
+        try:
+            connection.execute("BEGIN")
+            yield SqliteShelf(connection)
+        except sqlite3.Error:
+            _close(self._connection)
+            raise
+        finally:
+            if self._connection:
                 connection.rollback()
 
     @contextmanager
     def _transaction(self) -> Iterator[SqliteShelf]:
         """Begin, and commit if all goes well; otherwise nothing is written."""
         connection = self._connected()
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            connection.execute("BEGIN IMMEDIATE")
             reach("after begin")
             yield SqliteShelf(connection)
             connection.execute("COMMIT")
+        except sqlite3.Error:
+            _close(self._connection)  # undone; the next step opens the file anew, which may be usable by then
+            raise
         except BaseException:
             if connection.in_transaction:
                 connection.rollback()
@@ -185,7 +181,7 @@ class SqliteLedger(Ledger):
 
     def _begin(self, terms: Terms | None) -> None:
         """Create the ledger if there is none; else compare it with its anchor and with the terms."""
-        with self._lock, self._anchor.exclusively(), _translated():
+        with self._lock, self._anchor.exclusively(), translated():
             known = self._anchor.read()
             if not self._path.exists():
                 if known is not None and known.number:
@@ -198,6 +194,7 @@ class SqliteLedger(Ledger):
                     self._found(shelf, known, terms)
                 else:
                     self._compare(shelf)
+                    require_format(shelf)
                     if terms is not None:
                         require_terms(shelf, terms)
                 after = shelf.last()
@@ -220,22 +217,18 @@ class SqliteLedger(Ledger):
     def _compare(self, shelf: SqliteShelf) -> None:
         """Compare with the anchor; one entry ahead is what a crash leaves, and the anchor is brought up to it."""
         known = self._anchor.read()
-        last = _agreeing(shelf, known)
-        ahead = last.number - (known.number if known else 0)
-        if ahead > 1:
-            raise anchors.outdated()
-        if ahead:
+        last = _settled(shelf, known)
+        if known != _anchor_of(last):
             self._anchor.write(_anchor_of(last))
 
     def _connected(self) -> sqlite3.Connection:
+        """Return the connection, outside any transaction; one is kept only when all its settings are in force."""
         if not self._connection:
-            connection = sqlite3.connect(
-                self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )  # the lock of this object keeps threads apart
-            self._connection.append(connection)
-            for pragma in _PRAGMAS:
-                connection.execute(pragma)
-        return self._connection[0]
+            self._connection.append(connected(self._path))
+        connection = self._connection[0]
+        if connection.in_transaction:  # left by an interrupt that came between two lines
+            connection.rollback()
+        return connection
 
 
 def _agreeing(shelf: SqliteShelf, known: Anchor | None) -> Entry:
@@ -250,28 +243,20 @@ def _agreeing(shelf: SqliteShelf, known: Anchor | None) -> Entry:
     return last
 
 
+def _settled(shelf: SqliteShelf, known: Anchor | None) -> Entry:
+    """Return the last entry, if the anchor is at most one behind it; the caller holds `exclusively`."""
+    last = _agreeing(shelf, known)
+    if last.number > (known.number if known else 0) + 1:
+        raise anchors.outdated()
+    return last
+
+
 def _anchor_of(entry: Entry | None) -> Anchor:
     return Anchor() if entry is None else Anchor(entry.number, entry.hash)
 
 
 def _anchor_place(path: Path, anchor: str | os.PathLike[str] | None) -> Path:
     return path.with_name(path.name + ".anchor") if anchor is None else Path(anchor).resolve()
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn SQLite's errors into ours, without their chain."""
-    try:
-        yield
-        return
-    except sqlite3.Error as problem:
-        code = getattr(problem, "sqlite_errorcode", None)
-        reason = None if code is None else _CIRCUMSTANCES.get(code & 0xFF)  # the low byte is the kind of error
-    except (UnicodeError, OverflowError):
-        reason = None
-    if reason is None:
-        raise LedgerTampered("the ledger's file is damaged: put back a complete copy. Nothing was released.")
-    raise LedgerError(f"the ledger's file cannot be used: {reason}. Nothing was released; try again when it can.")
 
 
 def _close(connections: list[sqlite3.Connection]) -> None:

@@ -10,9 +10,12 @@ from typing import Any
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.ledger.promises import checked_promise, promise_from_plain, promise_to_plain
 from discreet.ledger.words import checked_words
+from discreet.privacy.adaptive.books import books_for
 from discreet.privacy.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.record_text import refuse_fields
 from discreet.privacy.relation import Relation
+
+_MOST_ODD_BITS = 512  # totals are counted in units of the budget's denominator, and have to be read back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,10 @@ def _checked_budget(promise: object, *, name: str) -> None:
         )
     if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
         raise ParameterError(f"{name}: a delta of 1 promises nothing: name a delta below 1", parameter=name)
+    for number in books_for(budget).amounts(budget):
+        odd = number.denominator // (number.denominator & -number.denominator)
+        if odd.bit_length() > _MOST_ODD_BITS:
+            raise ParameterError(f"{name}: a fraction of so many digits cannot be kept: name a float", parameter=name)
     if budget.relation is Relation.UNSTATED:
         raise RelationMismatch(
             f"{name}: a ledger must know which tables are neighbours: state relation=Relation.ADD_REMOVE or "

@@ -29,6 +29,7 @@ from discreet.privacy.rounding import downward, number, root_upward, upward
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192
+_LARGEST_THRESHOLD = 1 << 60  # so that whether 64 bits hold a threshold never depends on the noise or on the keys
 
 
 class KeyNoise(Enum):
@@ -114,6 +115,12 @@ class ThresholdedHistogram(Mechanism):
         warn_if_senseless(self.guarantee, people=None)
         self.noise = self._settled_noise()
         self.threshold = 1 + self._least_start()
+        if self.threshold > _LARGEST_THRESHOLD:
+            raise ParameterError(
+                "at so small a price no key could be named: its count would have to exceed 2^60. State a larger "
+                f"{chosen}= or delta=",
+                parameter=chosen,
+            )
 
     @property
     def moved(self) -> int:

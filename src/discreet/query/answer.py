@@ -117,10 +117,11 @@ class Answer:
     def intervals(self, confidence: float = 0.95, *, together: bool = False) -> Table:
         """Return the answer as a table with low and high beside each aggregate.
 
-        `together=True` widens all intervals so that all of them hold at once with the confidence, by the union bound.
+        `together=True` widens all intervals so that all of them hold at once with the confidence, by the union bound
+        over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        count = max(len(self) * len(self.measured), 1)
+        count = max(len(self.released.keys) * len(self.measured), 1)
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"

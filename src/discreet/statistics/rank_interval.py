@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.laws.product import Product
 from discreet.mechanisms.mechanism import Mechanism
@@ -16,6 +17,8 @@ from discreet.statistics.rank_error import line_below_counts
 from discreet.statistics.ranked import Ranked
 
 _BEYOND = 1 + Fraction(1, 1 << 30)
+# ranks are counted in units of 2^-20 rows in 64 bits: whether a rank fits must not depend on the rows there are
+_FARTHEST = 1 << 40
 
 
 class RankInterval(Mechanism):
@@ -109,4 +112,9 @@ def _outer(aim: tuple[Fraction, Fraction], sign: Fraction, failure: Fraction, ea
     level, offset = aim
     plain = RankChoice(level=level, ends=True, **each)
     reach = Fraction(plain.error(1 - failure)) * _BEYOND + Fraction(1, 1 << 30)
+    if abs(offset) + reach > _FARTHEST:
+        raise ParameterError(
+            "at so small a price the ends of the interval lie 2^40 rows out, beyond every table: state a larger one",
+            parameter="epsilon",
+        )
     return RankChoice(level=level, ends=True, offset=offset + sign * reach, **each)
