@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
+from pyarrow import parquet
 
 from discreet.errors import DiscreetError, InputError, ParameterError, PolicyError, QueryFailed, UnsupportedSQL
 from discreet.privacy import ApproxDP, PureDP, Relation
@@ -73,7 +73,7 @@ def outcome(asked, sql, **price):
 
 
 def price_of_an_overflow(rows, *, steps):
-    """The smallest epsilon for which the upper end of a median aims below 2^63 with fewer rows, as far as one is sold."""
+    """The smallest epsilon that is sold and for which the upper end of a median aims below 2^63 with fewer rows."""
     wanted = (1 << 63) - (rows - Fraction(1, 2)) * (1 << 19)
     low, high = Fraction(1, 10**13), Fraction(1, 10**8)
     for _ in range(100):
@@ -136,8 +136,8 @@ def test_people_with_large_unsigned_ids_count():
 @pytest.mark.parametrize("sign", ["\n", "\r\n", "\x0b", "\x1e", "\u2028"])
 def test_a_constant_with_a_line_end_is_the_constant_that_was_written(sign):
     frame = people(10, note=pd.Series([f"one{sign}two"] * 10, dtype="string"))
-    assert sums(session(frame), f"SELECT COUNT(*) AS n FROM t WHERE note = 'one{sign}two'") == {(): 10}
-    sql = f"SELECT CASE WHEN x > 1 THEN 'p{sign}q' ELSE 'r' END AS g, COUNT(*) AS n FROM t GROUP BY g"
+    assert sums(session(frame), f"SELECT COUNT(*) AS n FROM t WHERE note = 'one{sign}two'") == {(): 10}  # noqa: S608
+    sql = f"SELECT CASE WHEN x > 1 THEN 'p{sign}q' ELSE 'r' END AS g, COUNT(*) AS n FROM t GROUP BY g"  # noqa: S608
     assert sums(session(frame), sql) == {(f"p{sign}q",): 10}
 
 
@@ -235,7 +235,7 @@ def test_a_watch_keeps_its_threshold():
 
 # FINDING 11: a key with a time zone counts nothing, or the rows of another time, according to the form of bounding
 def test_keys_have_no_time_zone():
-    frame = people(10, at=[datetime(2026, 1, 1)] * 10)  # noqa: DTZ001
+    frame = people(10, at=[datetime(2026, 1, 1)] * 10)
     with pytest.raises(ParameterError):
         session(frame)._priced(
             "SELECT at, COUNT(*) AS n FROM t GROUP BY at", stated(epsilon=1), keys={"at": ["2026-01-01T00:00:00+02:00"]}
@@ -243,7 +243,7 @@ def test_keys_have_no_time_zone():
 
 
 # FINDING 12: the digest does not know what a unit is, so another declaration is answered with the old answer
-def test_an_answer_is_not_handed_out_under_another_declaration_of_the_unit(tmp_path):
+def test_an_answer_is_not_handed_out_under_another_declaration_of_the_unit():
     frame = people(100).assign(household=0)
     sql = "SELECT COUNT(*) AS n FROM t"
     digests = [session(frame, unit=unit)._priced(sql, stated(epsilon=1)).digest for unit in ("uid", "household")]
@@ -333,3 +333,39 @@ def test_a_line_of_a_csv_file_changes_no_other_line(tmp_path):
         with asked:
             found.append(sums(asked, "SELECT COUNT(*) AS n FROM t")[()])
     assert abs(found[0] - found[1]) <= 1
+
+
+# FINDING 18: a column called "the unit" takes the place of the unit when a table is bounded, a frame called "bounded_1"
+# that of the bounded table: 1000 rows of one person are counted at the price of 1
+@pytest.mark.parametrize(
+    ("table", "column"), [("t", "the unit"), ("t", "THE UNIT"), ("bounded_1", "x"), ("Bounded_1", "x")]
+)
+def test_a_bounded_table_is_bounded_whatever_the_names_are(table, column):
+    frame = pd.DataFrame({"uid": [7] * 100, column: range(100)})
+    asked = Session.from_frames(unit="uid", rows=1, budget=PureDP(1), **{table: frame})
+    asked.bound(table)
+    assert sums(asked, f'SELECT COUNT(*) AS n FROM "{table}"') == {(): 1}  # noqa: S608
+
+
+# FINDING 19: frames whose names differ in capitals alone, or that are private and public, are one table: the last
+@pytest.mark.parametrize(
+    "options", [{"T": people(5)}, {"public": {"T": (people(5), "uid")}}, {"public": {"t": (people(5), "uid")}}]
+)
+def test_frames_of_one_name_are_refused(options):
+    with pytest.raises(DiscreetError):
+        session(people(10), **options)
+
+
+# FINDING 20: a row is counted once for every row that it is linked with, also where all of them are of one unit
+def test_a_row_that_is_linked_twice_with_one_unit_is_one_row(tmp_path):
+    def write(folder):
+        parquet.write_table(pa.table({"id": [1, 1], "person": ["ana", "ana"]}), folder / "people.parquet")
+        parquet.write_table(pa.table({"who": [1], "x": [5]}), folder / "t.parquet")
+
+    links = POLICY.replace('unit = "uid"', 'unit = "who -> people.id"').replace("[tables.t.columns]\n", "")
+    more = '[tables.people]\nunit = "person"\nrows = 1\n'
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data")
+    (tmp_path / "policy.toml").write_text(links + more)
+    with Session.open(tmp_path / "policy.toml", analyst="ana") as asked:
+        assert sums(asked, "SELECT COUNT(*) AS n FROM t") == {(): 1}

@@ -202,6 +202,33 @@ def test_eight_threads_at_once_never_overspend():
     session.ledger.verify()
 
 
+@pytest.mark.theorem("Session.privacy")
+def test_the_same_question_asked_twice_at_once_is_paid_as_often_as_it_is_answered_afresh():
+    gate = threading.Barrier(4)
+
+    class Waiting(Told):
+        def run(self, request):
+            gate.wait()  # all four have been charged before any of them has an answer
+            return super().run(request)
+
+    session = small_session(Waiting(([()], {"One": [5]})), PureDP(2))
+    answers = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(session.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.25)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 4
+    assert session.budget.spent.epsilon == 1
+    assert not any(one.record.replayed for one in answers)
+    again = session.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.25)
+    assert again.record.replayed
+    assert again.rows in [one.rows for one in answers]
+
+
 def test_threads_may_share_a_session_on_a_database():
     with open_session(PureDP(4)) as session:
         found, gate = [], threading.Barrier(8)

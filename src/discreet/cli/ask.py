@@ -15,7 +15,7 @@ from rich.console import Console
 from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
 from discreet.cli.explain import finite
-from discreet.cli.promise import in_words, plain
+from discreet.privacy.promise_words import in_words, plain
 from discreet.query.answer import Answer
 from discreet.query.answer import plain as plain_value
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.cli.promise import in_words
 from discreet.display import Rounding, Table, format_number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee
+from discreet.privacy.promise_words import in_words
 from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitIsRow, UnitLink
 
 _MUCH = 10

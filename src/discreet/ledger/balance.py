@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.display import definition_list
+from discreet.display import Rounding, definition_list
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.promise_words import in_words, with_notion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +38,19 @@ class Balance:
         rows = [
             ("unit of protection", self.unit),
             ("neighbours", self.budget.relation.sentence),
-            ("budget", _numbers(self.budget)),
-            ("spent", _numbers(self.spent)),
-            ("remaining", _numbers(self.remaining)),
+            ("budget", with_notion(self.budget)),
+            ("spent", in_words(self.spent)),
+            ("remaining", in_words(self.remaining, rounding=Rounding.DOWN)),
         ]
         if self.analyst is not None:
-            own = (("own cap", self.own_cap), ("own spent", self.own_spent), ("own remaining", self.own_remaining))
+            up, down = Rounding.UP, Rounding.DOWN
+            own = (
+                ("own cap", self.own_cap, up),
+                ("own spent", self.own_spent, up),
+                ("own remaining", self.own_remaining, down),
+            )
             rows += [("analyst", self.analyst)]
-            rows += [(name, _numbers(promise)) for name, promise in own if promise is not None]
+            rows += [(name, in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None]
         return [*rows, ("charges", str(self.charges))]
 
 
@@ -78,12 +84,8 @@ class Verification:
         return [
             ("entries", f"{self.entries}, chained without a gap"),
             ("charges", f"{self.charges}, {self.answers} of them with a stored answer"),
-            ("spent", f"{_numbers(self.spent)}, computed again from the entries"),
+            ("spent", f"{in_words(self.spent)}, computed again from the entries"),
             ("anchor", anchor),
             ("exported head", exported),
             ("head", self.head),
         ]
-
-
-def _numbers(promise: Guarantee) -> str:
-    return repr(promise.under(type(promise.relation).UNSTATED))

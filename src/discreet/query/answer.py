@@ -12,6 +12,7 @@ from discreet._optional import optional
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
+from discreet.privacy.promise_words import with_notion
 from discreet.query.expression import Column, Value
 from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend
@@ -226,7 +227,7 @@ class Answer:
         spread = ", ".join(f"{name} {value:.4g}" for name, value in noise.items())
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
-            ("promise", repr(self.guarantee)),
+            ("promise", with_notion(self.guarantee)),
             ("unit of protection", self.unit),
             ("neighbours", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),

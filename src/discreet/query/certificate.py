@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, section
 from discreet.errors import ParameterError
+from discreet.privacy.promise_words import with_notion
 from discreet.query.answer import plain
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Certificate:
                 "data version": priced.version,
                 "query": answer.sql,
                 "digest": priced.digest,
-                "promise": repr(priced.guarantee),
+                "promise": with_notion(priced.guarantee),
                 "unit of protection": answer.unit,
                 "neighbours": answer.relation.sentence,
                 "bounding": priced.bounding.reason,

@@ -7,8 +7,9 @@ from typing import Any
 
 from discreet.display import Table, definition_list, escape
 from discreet.privacy import Guarantee, Relation
+from discreet.privacy.promise_words import with_notion
+from discreet.query.measures.measure import Spend
 from discreet.query.measures.quantile import QuantilesOfGroups
-from discreet.query.measures.selected import SelectedKeys
 from discreet.query.policy import Policy
 from discreet.query.release import PricedQuery
 from discreet.query.request import EachRow, Engine, Groups, NormWeights, RowWeights
@@ -48,7 +49,7 @@ class Explanation:
     def facts(self) -> list[tuple[str, str]]:
         """Return everything but the table and the statements, as pairs."""
         return [
-            ("price", repr(self.guarantee)),
+            ("price", with_notion(self.guarantee)),
             ("unit of protection", self.unit),
             ("neighbours", self.relation.sentence),
             ("groups", self.groups),
@@ -97,26 +98,21 @@ def explain(
 def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
     """List the aggregates with their part of the price, their noise and their expected half-width."""
     rows: list[list[object]] = []
-    for index, (measure, spend) in enumerate(zip(made.measures, made.spends, strict=True)):
-        part = spend.epsilon if spend.epsilon is not None else spend.rho
-        spreads, widths = measure.spread(spend), measure.width(spend, confidence, people)
-        names = sorted((inner, name) for name, (place, inner) in made.places.items() if place == index)
-        if isinstance(measure, SelectedKeys) and not names:
-            rows.append(["(keys)", float(part or 0), None, "", measure.words(spend)])
-        for inner, name in names:
-            width = widths[inner] if inner < len(widths) else None
-            rows.append(
-                [
-                    name,
-                    float(part or 0),
-                    spreads[inner],
-                    _width(measure, spend, width, confidence),
-                    measure.words(spend),
-                ]
-            )
+    for asked in made.query.aggregation.asked:
+        index, inner = made.places[asked.name]
+        measure, spend = made.measures[index], made.spends[index]
+        widths = measure.width(spend, confidence, people)
+        half = _width(measure, spend, widths[inner] if inner < len(widths) else None, confidence)
+        rows.append([asked.name, _part(spend), measure.spread(spend)[inner], half, measure.words(spend)])
+    if made.selection is not None and made.selection_spend is not None and not made.selection.asked:
+        rows.append(["(keys)", _part(made.selection_spend), None, "", made.selection.words(made.selection_spend)])
     unit = "epsilon" if made.payment.noise.name == "LAPLACE" else "rho"
     title = f"half-width at {100 * confidence:.6g} %" + (f" for {people:,} rows a group" if people else "")
     return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
+
+
+def _part(spend: Spend) -> float:
+    return float(spend.epsilon if spend.epsilon is not None else spend.rho or 0)
 
 
 def _width(measure: Any, spend: Any, width: float | None, confidence: float) -> object:

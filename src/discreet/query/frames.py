@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +65,19 @@ def policy_of_frames(
         unit=unit_name,
         tables=tables,
         public={name: table for name, (_, table) in seen.items()},
-        budget=budget,
+        budget=_as_written(budget),
         analysts={analyst: Analyst(analyst)},
         ledger=None if ledger is None else Path(ledger),
         file="the arguments of from_frames",
     )
     return with_source(policy, {**frames, **{name: frame for name, (frame, _) in seen.items()}})
+
+
+def _as_written(budget: Guarantee) -> Guarantee:
+    """Return a budget whose floats are taken as they are written, 0.3 as three tenths, as prices are."""
+    floats = {one.name: getattr(budget, one.name) for one in fields(budget)}  # type: ignore[arg-type]
+    exact = {name: Fraction(repr(float(value))) for name, value in floats.items() if isinstance(value, float)}
+    return replace(budget, **exact)  # type: ignore[type-var]
 
 
 def _contributions(rows: int | None, groups: int | None, rows_per_group: int | None) -> Contributions:

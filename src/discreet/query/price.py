@@ -60,13 +60,19 @@ def stated(
         raise ConflictingParameters(
             "share= takes its part of the budget's delta too: leave delta= out. Nothing was spent.", parameter="delta"
         )
-    exact = {name: None if value is None else positive_rational(value, name=name) for name, value in given.items()}
-    part = None if delta is None else positive_rational(delta, name="delta")
+    exact = {name: None if value is None else _written(value, name) for name, value in given.items()}
+    part = None if delta is None else _written(delta, "delta")
     if part is not None and part >= 1:
         raise ParameterError("delta is a small probability, far below 1. Nothing was spent.", parameter="delta")
     if exact["share"] is not None and exact["share"] > 1:
         raise ParameterError("share= is a part of the budget, at most 1. Nothing was spent.", parameter="share")
     return Stated(exact["epsilon"], part, exact["rho"], exact["share"], exact["error"])
+
+
+def _written(value: Number, name: str) -> Fraction:
+    """Return a price exactly; a float is taken as it is written, 0.1 as one tenth, so that ten of them make 1."""
+    exact = positive_rational(value, name=name)
+    return Fraction(repr(float(value))) if isinstance(value, float) else exact
 
 
 @dataclass(frozen=True, slots=True)

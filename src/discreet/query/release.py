@@ -7,13 +7,13 @@ import itertools
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
-from discreet.query.bounding import Bounding, choose
+from discreet.query.bounding import Bounding, Noise, choose
 from discreet.query.canonical import canonical
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
@@ -29,7 +29,7 @@ from discreet.query.types import Type
 from discreet.randomness import bits
 
 _MOST_GROUPS = 1_000_000
-_NORMAL = 3.0  # about the half-width of one noise at 95 %, in its scale
+_HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 1
 _MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
@@ -63,10 +63,13 @@ class PricedQuery:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation, unit and declared version."""
+        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation, unit and declared version.
+
+        What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
+        """
         parts = [
             _FORMAT,
-            canonical(self.query),
+            canonical(_nameless(self.query)),
             repr(self.bounding.form),
             repr(self.bounding.relation),
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -241,7 +244,7 @@ def _divide(
     """Divide the price over the measures and the selection of keys."""
     aggregation = query.aggregation
     private = not aggregation.public
-    asked = aggregation.asked
+    asked = _ordered(aggregation.asked)
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
     rest = tuple(one for one in asked if one not in counts) if private else asked
     made, places = measures(rest, bounding, paid.noise)
@@ -250,7 +253,7 @@ def _divide(
         selection = SelectedKeys(counts, bounding, paid.delta)
         made = (*made, selection)
         places = {**places, **{one.name: (len(made) - 1, 0) for one in counts}}
-    weights = [one.weight() if isinstance(one, SelectedKeys) else _NORMAL for one in made]
+    weights = [one.weight(paid.noise) if isinstance(one, SelectedKeys) else _HALF_WIDTH[paid.noise] for one in made]
     spends = tuple(paid.spend(part) for part in divided(paid.amount, weights, paid.noise))
     return PricedQuery(
         query=query,
@@ -265,6 +268,19 @@ def _divide(
         unit=unit,
         bounded=bounded,
     )
+
+
+def _ordered(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    """Return what was asked in an order that does not depend on how the query lists it."""
+    return tuple(sorted(asked, key=lambda one: repr((one.kind.name, one.argument, one.bounds, one.level))))
+
+
+def _nameless(query: Query) -> Query:
+    """Return what is released by a query: without names, order of aggregates and post-processing."""
+    aggregation = query.aggregation
+    keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
+    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(_ordered(aggregation.asked)))
+    return Query(replace(aggregation, keys=keys, asked=asked), ())
 
 
 def _check_size(query: Query) -> None:

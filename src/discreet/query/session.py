@@ -97,10 +97,8 @@ class Session:
             rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
             groups: at most so many groups of one unit count.
             rows_per_group: with at most so many rows in each.
-            columns: what is public about columns, as in a policy: {"cost": {"min": 0, "max": 500}, "region":
-                {"values": ["north", "south"]}}; with several tables {"visits.cost": ...}.
-            public: frames that everybody may see, by name, each with the columns no two of its rows agree on:
-                {"regions": (frame, ["region"])}.
+            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or {"visits.cost": ...}.
+            public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.
             ledger: a file for the ledger; without one it lives and dies with the session.
@@ -162,7 +160,7 @@ class Session:
             share: the price as a part of the budget.
             error: the half-width wanted at 95 %: the cheapest price for it.
             people: about how many rows a group has, for `error=` of a mean.
-            bounds: ranges of columns that the policy does not state, such as {"cost": (0, 500)}.
+            bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
         """

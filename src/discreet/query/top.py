@@ -11,8 +11,10 @@ from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
+from discreet.privacy.promise_words import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.bounding import Noise
+from discreet.query.canonical import written
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Simple
@@ -47,11 +49,11 @@ class Top:
 
     def __str__(self) -> str:
         """Return the table and the promise."""
-        return f"{self.table()}\n\npromise: {self.guarantee!r}"
+        return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
 
     def _repr_html_(self) -> str:
         """Return the keys for a notebook."""
-        return self.table()._repr_html_() + definition_list([("promise", repr(self.guarantee))])
+        return self.table()._repr_html_() + definition_list([("promise", with_notion(self.guarantee))])
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def top(session: Session, made: PricedQuery, k: int) -> Top:
     texts, record = session.once(
         price=made.guarantee,
         digest=digest,
-        description=f"top {k}: {made.digest}",
+        description=f"top {k} of {written(made.query)}",
         releases=(repr(choice.mechanism),),
         work=lambda: json.dumps(choice.release(session.engine)),
     )

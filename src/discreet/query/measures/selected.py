@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
-from discreet.query.bounding import Bounding
+from discreet.query.bounding import Bounding, Noise
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation, noise_words
 from discreet.query.plan import Asked
 
@@ -44,9 +44,10 @@ class SelectedKeys(Measure):
             relation=self.bounding.relation,
         )
 
-    def weight(self) -> float:
-        """Return about how many standard widths the threshold is high, for the division of the price."""
-        return math.log((self.bounding.groups or 1) / (2.0 * float(self.delta)))
+    def weight(self, noise: Noise) -> float:
+        """Return about how high the threshold is, in scales of the noise, for the division of the price."""
+        odds = math.log((self.bounding.groups or 1) / (2.0 * float(self.delta)))
+        return math.sqrt(2.0 * odds) if noise is Noise.GAUSSIAN else odds
 
     def release(self, units: Mapping[str, int], spend: Spend) -> dict[str, int]:
         """Return the named keys with their noisy numbers of units, in the order of the keys."""

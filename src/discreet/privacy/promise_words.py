@@ -1,4 +1,4 @@
-"""Promises on the command line: in words for people, as plain numbers for machines."""
+"""Promises in words for people, and as plain numbers for machines."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from fractions import Fraction
 
 from discreet.display import Rounding, format_number
 from discreet.laws.number import round_down, round_up
-from discreet.privacy import Guarantee
+from discreet.privacy.guarantee import Guarantee
 
 _DIGITS = 6
+_NOTIONS = {
+    "PureDP": "pure differential privacy",
+    "ApproxDP": "approximate differential privacy",
+    "ZCDP": "zero-concentrated differential privacy",
+    "RenyiDP": "Renyi differential privacy",
+    "GaussianDP": "Gaussian differential privacy",
+}
 
 
 def in_words(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
@@ -21,6 +28,16 @@ def in_words(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
     """
     parts = [f"{name} {_written(value, rounding)}" for name, value in _numbers(promise).items()]
     return ", ".join(parts)
+
+
+def with_notion(promise: Guarantee) -> str:
+    """Write the numbers of a promise and what kind of promise it is.
+
+    >>> from discreet.privacy import PureDP
+    >>> with_notion(PureDP(Fraction(1, 100)))
+    'epsilon 0.01 (pure differential privacy)'
+    """
+    return f"{in_words(promise)} ({_NOTIONS[type(promise).__name__]})"
 
 
 def plain(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:
