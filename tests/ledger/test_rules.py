@@ -338,7 +338,7 @@ def test_a_ledger_cannot_be_copied_or_pickled(opened):
 def test_a_ledger_and_its_balance_show_themselves(opened):
     ledger = opened()
     assert repr(ledger).endswith("unit='patient', budget=PureDP(epsilon=1, relation=Relation.ADD_REMOVE))")
-    assert "<dt>own cap</dt><dd>PureDP(epsilon=0.5)</dd>" in ledger.balance("bo")._repr_html_()
+    assert "<dt>own cap</dt><dd>epsilon 0.5</dd>" in ledger.balance("bo")._repr_html_()
     assert "own cap" not in str(ledger.balance("ana"))
     assert "<dt>remaining</dt>" in ledger._repr_html_()
     assert "chained without a gap" in ledger.verify()._repr_html_()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from functools import cache
 
 import numpy as np
@@ -16,7 +15,6 @@ from discreet.query.measures.plan_measures import measures
 from discreet.query.plan import MeasureKind, Scan
 from discreet.query.request import WEIGHT, EachRow, Groups, NormWeights, Request, RowWeights
 from tests.query.small_tables import (
-    GROUPS,
     Slow,
     asked,
     persons,
@@ -136,7 +134,7 @@ def _tight(form, kind, noise, relation, *, keyed, bounds):
     """Whether some person of the small tables must attain the bound that the noise is calibrated to."""
     spread = kind in (MeasureKind.VARIANCE, MeasureKind.DEVIATION)
     if relation is ADD_REMOVE:
-        return not (spread and noise is Noise.GAUSSIAN) or bounds in ((0, 5), (-2, 3), (-3, 3), (-5, -1))
+        return True
     if spread and noise is Noise.GAUSSIAN:
         return False  # two rows are less than the root of 53 apart, and over groups less than twice 5
     if spread and not keyed:
@@ -168,8 +166,7 @@ def test_what_a_person_adds_does_not_depend_on_the_others(form):
     everybody = persons((1, 4), most=min(most, 2))
     for second in everybody:
         # the unit is the same in both runs: which of its groups are kept depends on its name
-        without, alone = sums((), second), sums((), second)
-        assert without == alone
+        alone = sums((), second)
         for first in everybody:
             together, own = sums(first, second), sums(first, ())
             assert together == {key: own.get(key, 0) + alone.get(key, 0) for key in own.keys() | alone.keys()}
@@ -263,5 +260,3 @@ def test_the_contribution_of_a_person_in_rows_is_what_the_forms_allow():
     assert contribution(rows=4) == 4
     assert contribution(groups=2, rows_per_group=3) == 6
     assert contribution(unit="row") == 1
-    assert len(GROUPS) == 2
-    assert math.isqrt(WEIGHT) ** 2 == WEIGHT

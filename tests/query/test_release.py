@@ -270,7 +270,7 @@ class Filled(Told):
 @pytest.mark.theorem("PricedQuery.privacy")
 def test_no_price_that_is_sold_makes_a_release_fail_whatever_the_table_holds(rounds):
     chance, made = random.Random(5), 0  # noqa: S311  which queries, not which noise
-    for _ in range(rounds(sample=250, full=10_000)):
+    for _ in range(rounds(sample=250, full=5_000)):
         try:
             query, engine = some_release(chance)
         except DiscreetError:

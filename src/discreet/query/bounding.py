@@ -177,7 +177,7 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool)
         private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)
         return PrivateKeys(
             f"the values of {private} are not public, so the query needs a bound on how many groups one unit can be "
-            f"in. Add groups = ... and rows_per_group = ... {place}, or declare the values of the key. Nothing was "
+            f"in. Add groups = ... and rows_per_group = ... {place}, or give the values with keys=. Nothing was "
             "spent."
         )
     return MissingBound(

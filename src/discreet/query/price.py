@@ -131,7 +131,7 @@ def payment(budget: Guarantee, price: Stated, *, private_keys: bool) -> Payment:
 def _under_pure(budget: PureDP, price: Stated, *, private_keys: bool) -> Payment:
     if private_keys:
         raise PrivateKeys(
-            "the budget has no delta, and keys that are not public cannot be shown without one. Declare the values of "
+            "the budget has no delta, and keys that are not public cannot be shown without one. Give the values of "
             "the keys, or ask the curator for a budget with delta. Nothing was spent."
         )
     if price.delta is not None:
@@ -181,7 +181,7 @@ def _key_delta(available: Fraction, price: Stated) -> Fraction:
     """Return the delta that selecting private keys may use."""
     if not available:
         raise PrivateKeys(
-            "the budget has no delta, and keys that are not public cannot be shown without one. Declare the values of "
+            "the budget has no delta, and keys that are not public cannot be shown without one. Give the values of "
             "the keys, or ask the curator for a budget with delta. Nothing was spent."
         )
     if price.share is not None:
@@ -189,7 +189,7 @@ def _key_delta(available: Fraction, price: Stated) -> Fraction:
     if price.delta is None:
         raise PrivateKeys(
             "the keys are not public, so showing them takes a delta: add delta=, the chance of naming a key that only "
-            "one unit has (1e-8, say), or declare the values of the keys. Nothing was spent."
+            "one unit has (1e-8, say), or give the values of the keys with keys=. Nothing was spent."
         )
     return price.delta
 
