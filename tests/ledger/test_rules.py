@@ -99,6 +99,17 @@ def test_an_answer_is_stored_where_it_was_charged(opened):
         ledger.store(charge, "1")
 
 
+def test_a_charge_that_says_other_than_its_entry_is_refused(opened):
+    from dataclasses import replace
+
+    ledger = opened()
+    charge = ledger.obtain(request())
+    ledger.store(charge, "1")
+    for change in ({"analyst": "bo"}, {"digest": digest("other")}, {"price": epsilon(0)}, {"number": 3}):
+        with pytest.raises(LedgerMismatch, match="not of this ledger"):
+            ledger.store(replace(charge, **change), "1")
+
+
 @pytest.mark.theorem("Ledger.privacy")
 def test_what_does_not_fit_is_refused_and_nothing_is_written(opened):
     ledger = opened()

@@ -50,8 +50,9 @@ def test_no_price_two_prices_and_prices_that_are_none_are_refused(given_, error)
         stated(**given_)
 
 
-def test_a_price_is_taken_as_the_exact_number_it_stands_for():
-    assert stated(epsilon=0.1).epsilon == Fraction(0.1)
+def test_a_price_is_taken_as_the_exact_number_that_is_written():
+    assert stated(epsilon=0.1).epsilon == Fraction(1, 10)
+    assert stated(epsilon=1, delta=1e-6).delta == Fraction(1, 10**6)
     assert stated(rho=Fraction(1, 3)).rho == Fraction(1, 3)
 
 
@@ -62,10 +63,10 @@ def test_a_price_is_taken_as_the_exact_number_it_stands_for():
         (PURE, {"share": 0.25}, False, PureDP(1, relation=PEOPLE)),
         (APPROX, {"epsilon": 1}, False, PureDP(1, relation=PEOPLE)),
         (APPROX, {"epsilon": 1, "delta": 1e-6}, False, PureDP(1, relation=PEOPLE)),
-        (APPROX, {"epsilon": 1, "delta": 1e-6}, True, ApproxDP(1, 1e-6, relation=PEOPLE)),
+        (APPROX, {"epsilon": 1, "delta": 1e-6}, True, ApproxDP(1, Fraction(1, 10**6), relation=PEOPLE)),
         (APPROX, {"share": 0.5}, True, ApproxDP(2, Fraction(1, 2 * 10**5), relation=PEOPLE)),
         (CONCENTRATED, {"rho": 0.5}, False, ZCDP(0.5, relation=PEOPLE)),
-        (CONCENTRATED, {"rho": 0.5, "delta": 1e-6}, True, ZCDP(0.5, 1e-6, relation=PEOPLE)),
+        (CONCENTRATED, {"rho": 0.5, "delta": 1e-6}, True, ZCDP(0.5, Fraction(1, 10**6), relation=PEOPLE)),
         (CONCENTRATED, {"share": 0.5}, True, ZCDP(1, Fraction(1, 2 * 10**5), relation=PEOPLE)),
         (CONCENTRATED, {"share": 0.5}, False, ZCDP(1, relation=PEOPLE)),
         (CONCENTRATED, {"epsilon": 1}, False, PureDP(1, relation=PEOPLE)),

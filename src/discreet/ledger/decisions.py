@@ -207,7 +207,7 @@ def _open_charge(shelf: Shelf, charge: Charge) -> Entry:
     if not isinstance(charge, Charge):
         raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
     paid = shelf.entry(charge.number)
-    if paid is None or paid.kind is not Kind.CHARGE or paid.hash != charge.entry_hash:
+    if paid is None or paid.kind is not Kind.CHARGE or charge_of(paid) != charge:
         raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
     return paid
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from discreet.errors import DiscreetError, LedgerTampered, ParameterError
@@ -93,7 +94,7 @@ class Entry:
     @property
     def terms(self) -> Terms:
         """The terms that an `OPEN` or `AMEND` line sets."""
-        return Terms.from_plain(self.fields["terms"])
+        return _terms(self.text)
 
 
 def changed(number: int) -> LedgerTampered:
@@ -102,6 +103,13 @@ def changed(number: int) -> LedgerTampered:
         f"entry {number} of the ledger is not what was written: its text and its hash disagree. Nothing was spent. Put "
         "back a complete copy and check it against the newest head you exported (`discreet ledger verify`)."
     )
+
+
+@lru_cache(maxsize=8)
+def _terms(text: str) -> Terms:
+    """Remember the terms of a line: every charge asks for them, and they may list thousands of analysts."""
+    values: Any = read(text)
+    return Terms.from_plain(values["terms"])
 
 
 def _hash(previous: str, text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,7 @@ def policy_of_frames(
             "a ledger in a file belongs to the people in the data: name them with lineage=, and keep that name",
             parameter="lineage",
         )
+    _check_names(frames, public or {})
     bounds = _contributions(rows, groups, rows_per_group)
     declared = _declared(frames, public or {}, columns or {})
     tables = {name: _table(name, unit, bounds, declared[name]) for name in frames}
@@ -114,7 +117,7 @@ def _declared(
         if table and table not in sorted_:
             raise ParameterError(f"columns= names a table that is not there: {table!r}", parameter="columns")
         for one in [table] if table else list(frames):
-            sorted_[one][column if table else name] = dict(words)
+            sorted_[one][column if table else name] = {word: _decimal(value) for word, value in words.items()}
     read = {
         table: read_columns(Section((table, "columns"), entries, problems), needs_type=False)
         for table, entries in sorted_.items()
@@ -122,6 +125,26 @@ def _declared(
     if problems.listed():
         raise PolicyError(problems.listed(), file="columns=")
     return read
+
+
+def _decimal(value: Any) -> Any:
+    """Return floats as the decimals they are written with, as a policy file has them."""
+    if isinstance(value, float) and math.isfinite(value):
+        return Decimal(repr(float(value)))
+    return [_decimal(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _check_names(frames: Mapping[str, Any], public: Mapping[str, Any]) -> None:
+    """Refuse tables, and columns of one table, whose names are the same but for capitals."""
+    tables = [*frames, *public]
+    if len({name.casefold() for name in tables}) < len(tables):
+        raise ParameterError("two tables have one name, but for capitals, which SQL does not tell apart: rename one")
+    for name, frame in frames.items():
+        labels = [str(label) for label in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+        if len({label.casefold() for label in labels}) < len(labels):
+            raise ParameterError(
+                f"two columns of {name!r} have one name, but for capitals, which SQL does not tell apart: rename one"
+            )
 
 
 def _public(name: str, given: Any, columns: Any) -> tuple[Any, PublicTable]:

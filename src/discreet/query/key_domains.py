@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -145,23 +146,29 @@ def stated_keys(name: str, values: object, wanted: Type) -> tuple[Value, ...]:
 
 def _as_type(value: object, wanted: Type, name: str) -> Value:
     """Return a key as a value of the type, or say what is expected."""
-    if wanted is Type.REAL and isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
+    if wanted is Type.REAL and isinstance(value, int | float) and not isinstance(value, bool):
+        value = float(value) if abs(value) <= sys.float_info.max else None
     if wanted in (Type.DATE, Type.TIMESTAMP) and isinstance(value, str):
         try:
             read = datetime.fromisoformat(value)
-            return read.date() if wanted is Type.DATE else read
+            value = read.date() if wanted is Type.DATE and read.tzinfo is None else read
         except ValueError:
-            pass
+            value = None
     fits = {
         Type.BOOLEAN: isinstance(value, bool),
-        Type.INTEGER: isinstance(value, int) and not isinstance(value, bool),
-        Type.TEXT: isinstance(value, str),
+        Type.INTEGER: isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63,
+        Type.REAL: isinstance(value, float),
+        Type.TEXT: isinstance(value, str) and _storable(value),
         Type.DATE: isinstance(value, date) and not isinstance(value, datetime),
-        Type.TIMESTAMP: isinstance(value, datetime),
-    }.get(wanted, False)
+        Type.TIMESTAMP: isinstance(value, datetime) and value.tzinfo is None,
+    }[wanted]
     if not fits:
         raise ParameterError(
             f"keys= for {name!r} are values of type {wanted.value}, none of them NULL", parameter="keys"
         )
     return value  # type: ignore[return-value]
+
+
+def _storable(text: str) -> bool:
+    """Say whether a database can hold a text."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -17,6 +17,7 @@ from discreet.query.policy_budget import concentrated
 _PRECISION = 1e-6
 _DOUBLINGS = 200
 _FINENESS = 10**6
+_LONGEST = 2048  # bits: more than any float needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ def stated(
 def _written(value: Number, name: str) -> Fraction:
     """Return a price exactly; a float is taken as it is written, 0.1 as one tenth, so that ten of them make 1."""
     exact = positive_rational(value, name=name)
+    if max(exact.numerator, exact.denominator).bit_length() > _LONGEST:
+        raise ParameterError(f"{name}= has too many digits. Nothing was spent.", parameter=name)
     return Fraction(repr(float(value))) if isinstance(value, float) else exact
 
 

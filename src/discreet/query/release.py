@@ -15,7 +15,7 @@ from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.bounding import Bounding, Noise, choose
 from discreet.query.canonical import canonical
-from discreet.query.expression import Value
+from discreet.query.expression import Column, Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Additive, Measure, Spend
 from discreet.query.measures.plan_measures import Place, measures
@@ -167,6 +167,14 @@ def fresh_digest() -> str:
     return f"{bits(256):064x}"
 
 
+def as_released(query: Query) -> bool:
+    """Say whether a query shows what is released and nothing computed, selected or cut from it."""
+    return all(
+        step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
+        for step in query.finish
+    )
+
+
 def public_keys(query: Query) -> list[tuple[Value, ...]]:
     """Return all groups of public keys, in the order of their domains."""
     return list(itertools.product(*(key.domain or () for key in query.aggregation.keys)))
@@ -290,7 +298,7 @@ def _check_size(query: Query) -> None:
         if key.domain is None and key.expression.type is Type.REAL:
             raise PrivateKeys(
                 f'"{key.name}" is a real number, and few people share one. Group by bins of it, such as '
-                "FLOOR(x / 10), or declare its values. Nothing was spent."
+                "FLOOR(x / 10), or give its values with keys=. Nothing was spent."
             )
         size *= len(key.domain) if key.domain is not None else 1
         if key.domain is not None and len(set(key.domain)) < len(key.domain):

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from discreet.errors import MissingParameter, NotCopyable, ParameterError, PolicyError, QueryFailed, UnknownName
+from discreet.errors import (
+    MissingParameter,
+    NotCopyable,
+    ParameterError,
+    PolicyError,
+    QueryFailed,
+    QueryRefused,
+    UnknownName,
+)
 from discreet.laws.number import Number
 from discreet.ledger import Charge, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.ledger import Request as LedgerRequest
@@ -61,6 +69,7 @@ class Session:
         self.policy, self.analyst = policy, analyst
         self._engine, self._ledger = engine, ledger
         self._bounded: dict[str, tuple[str, int]] = {}
+        self._failed = False
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._last: Guarantee | None = None
         self._lock = threading.RLock()
@@ -306,6 +315,11 @@ class Session:
 
         Only public data is read.
         """
+        if self._failed:
+            raise QueryRefused(
+                "the engine failed before in this session. Whether it does can depend on the data, so nothing more is "
+                "asked of it: tell the curator, and open another session. Nothing was spent."
+            )
         requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
         if made.request().cells:
             requests.append(made.request())
@@ -362,6 +376,7 @@ class Session:
             return work()
         except Exception:  # noqa: S110  an engine's words may carry data, so none of them goes on
             pass
+        self._failed = True
         self._ledger.note(charge, "failed")
         raise QueryFailed(FAILED)
 
@@ -403,6 +418,8 @@ class Session:
 
     def _rows(self, table: str, columns: Sequence[str]) -> Rows:
         known = self._table(table)
+        if any(name.lower() == "unit" for name in columns):
+            raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
         missing = [name for name in columns if name not in known.columns]
         if missing:
             raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")

@@ -18,7 +18,7 @@ from discreet.query.canonical import written
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Simple
-from discreet.query.release import PricedQuery, public_keys
+from discreet.query.release import PricedQuery, as_released, public_keys
 from discreet.query.request import Engine
 
 if TYPE_CHECKING:
@@ -94,10 +94,11 @@ class TopKeys:
 def top(session: Session, made: PricedQuery, k: int) -> Top:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
-    if len(made.measures) != 1 or not isinstance(made.measures[0], Simple) or not aggregation.keys:
+    plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
+    if not plain or not aggregation.keys:
         raise UnsupportedSQL("top takes SELECT key, COUNT(*) or SUM(x) ... GROUP BY key. Nothing was spent.")
     if not aggregation.public:
-        raise UnsupportedSQL("top chooses among public keys: declare the values of the key. Nothing was spent.")
+        raise UnsupportedSQL("top chooses among public keys: give the values of the key with keys=. Nothing was spent.")
     candidates = 1
     for key in aggregation.keys:
         candidates *= len(key.domain or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.query.measures.measure import Simple
 from discreet.query.plan import MeasureKind
 from discreet.query.price import Stated, noise_of, payment
-from discreet.query.release import PricedQuery, fresh_digest
+from discreet.query.release import PricedQuery, as_released, fresh_digest
 
 if TYPE_CHECKING:
     from discreet.query.session import Session
@@ -78,7 +79,7 @@ class Watch:
         self._most = measure.bounding.moved(measure.norms)[0]
         relation = measure.bounding.relation
         stream = AboveThreshold(
-            threshold=int(self._threshold * self._one),
+            threshold=math.ceil(self._threshold * self._one),
             epsilon=self._payment.amount,
             sensitivity=Sensitivity(self._most, norm=Norm.LINF, relation=relation),
             hits=self._hits,
@@ -109,7 +110,8 @@ def _counted(made: PricedQuery) -> Simple:
     kinds = (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_VALUES, MeasureKind.COUNT_UNITS)
     asked = made.query.aggregation.asked
     measure = made.measures[0]
-    if made.query.aggregation.keys or len(asked) != 1 or asked[0].kind not in kinds or not isinstance(measure, Simple):
+    plain = not made.query.aggregation.keys and len(asked) == 1 and as_released(made.query)
+    if not plain or asked[0].kind not in kinds or not isinstance(measure, Simple):
         raise UnsupportedSQL(
             "a watch takes one count without groups: SELECT COUNT(*) FROM ... WHERE .... Nothing was spent."
         )
