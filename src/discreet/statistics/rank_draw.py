@@ -13,10 +13,10 @@ exactly proportional to exp(-rate d), whatever the floats were, as long as the e
 could spoil, and the following excludes. Rejections have probability below 2^-30 in ordinary cases.
 
 Lemma (envelope). Let x be the float of rate * d and e = 2^-49 rate (|whole| + 1). The exponent rate * d is at least
-x - e: the rate is rounded down, `whole` below 2^53 is exact, the fractional part and the sum are rounded once each, by
-at most 2^-53 (|whole| + 1) each, the product by 2^-53 of itself. exp of a float in [-700, 0] is within 2^-40 of the
-truth (assumption float-log-exp, with its slack), the length and the product are rounded once each; the factor
-1 + 2^-38 covers the three. A larger exponent is cut to 700, which only raises the envelope.
+x - e: the rate is rounded down, `whole`, the fractional part and the sum are rounded once each, by at most
+2^-53 (|whole| + 1) each, the product by 2^-53 of itself: together less than e. exp of a float in [-700, 0] is within
+2^-40 of the truth (assumption float-log-exp, with its slack), the length and the product are rounded once each; the
+factor 1 + 2^-38 covers the three. A larger exponent is cut to 700, which only raises the envelope.
 Reference. McSherry, Talwar 2007; Smith 2011 for quantiles.
 """
 
