@@ -413,6 +413,14 @@ def test_what_the_operating_system_refuses_is_a_ledger_error(durable, folder, mo
     assert isinstance(durable.obtain(request()), Charge)
 
 
+def test_the_file_is_opened_anew_after_an_error_of_sqlite(durable):
+    durable._connected().execute("PRAGMA query_only = ON")  # as a file that may not be written
+    with pytest.raises(LedgerError, match="it may not be written"):
+        durable.obtain(request())
+    assert durable._connection == []
+    assert isinstance(durable.obtain(request()), Charge)
+
+
 def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
     from discreet.ledger import opening
 

@@ -25,11 +25,13 @@ def files(folder):
     return place, place.read_bytes(), entries
 
 
-def outcome(place, content):
+def outcome(place, content, log=None):
     """Return the entries that a changed file reads as, None if the change is found."""
     for suffix in ("-wal", "-shm"):
         place.with_name(place.name + suffix).unlink(missing_ok=True)
     place.write_bytes(content)
+    if log is not None:
+        place.with_name(place.name + "-wal").write_bytes(log)
     try:
         with SqliteLedger.open(place) as ledger:
             ledger.verify()
@@ -74,6 +76,31 @@ def test_a_flipped_byte_of_the_anchor_is_found(files):
     for offset in range(len(good)):
         anchor.write_bytes(flipped(good, offset, 1))
         assert outcome(place, content) is None, offset
+
+
+def test_files_of_different_times_are_the_newest_ledger_or_refused(folder):
+    """Whatever a backup caught and a restore put back: the file, SQLite's log beside it, both or none."""
+    place, copies = folder / "ledger.db", []
+    log = place.with_name(place.name + "-wal")
+
+    def copy():
+        copies.append((place.read_bytes(), log.read_bytes() if log.exists() else None))
+
+    with SqliteLedger.open(place, terms(shared_answers=True)) as ledger:
+        for name in range(6):
+            ledger.store(ledger.obtain(request(name)), "1")
+            if name == 3:
+                ledger._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            copy()
+        entries = list(ledger.entries())
+    copy()
+    whole = 0
+    for content, _ in copies:
+        for _, logged in copies:
+            found = outcome(place, content, logged)
+            assert found is None or found == entries
+            whole += found is not None
+    assert 2 <= whole < len(copies) ** 2
 
 
 def test_a_shortened_file_is_found(files):

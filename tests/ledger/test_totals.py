@@ -152,6 +152,25 @@ def test_totals_can_be_read_back_whatever_was_added(budget):
     assert ledger.verify().charges == ledger.balance("ana").charges >= 1
 
 
+def test_an_interrupt_while_an_entry_is_kept_in_memory_leaves_it_whole(monkeypatch):
+    from discreet.ledger import memory
+
+    ledger = MemoryLedger(terms(caps={"ana": epsilon(0.25)}))
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as hooked:
+        hooked.setattr(memory, "_places", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.obtain(request("lost"))
+    assert ledger.balance("ana").own_spent == epsilon(0.125)
+    ledger.obtain(request("kept"))
+    with pytest.raises(BudgetExceeded, match="own cap"):
+        ledger.obtain(request("more"))
+    assert ledger.verify().charges == ledger.balance().charges == 2
+
+
 def test_a_free_release_is_kept_too():
     ledger = MemoryLedger(terms(budget=epsilon(0), caps={"ana": None}))
     charge = ledger.obtain(request(price=0))

@@ -23,6 +23,7 @@ from discreet.errors import (
     ParameterError,
     PolicyError,
     QueryFailed,
+    QueryRefused,
     UnknownName,
 )
 from discreet.ledger import MemoryLedger
@@ -148,34 +149,36 @@ def test_an_engine_that_fails_says_one_constant_sentence_and_the_price_stays_spe
     assert len(kinds) == 3
     assert "failed" in str([entry.fields for entry in session.ledger.entries()][-1])
     assert "secret" not in str([entry.fields for entry in session.ledger.entries()])
-    with pytest.raises(QueryFailed):
+    reads, before = session.engine.reads, entries(session)
+    with pytest.raises(QueryRefused, match=r"open another session\. Nothing was spent\.$"):
         session.sql(sql, epsilon=1)
-    assert session.budget.spent.epsilon == 2
+    assert (session.engine.reads, entries(session)) == (reads, before)
+    other = Session(session.policy, analyst="ana", engine=Untouchable(), ledger=session.ledger)
+    with pytest.raises(QueryFailed):
+        other.sql(sql, epsilon=1)
+    assert other.budget.spent.epsilon == 2
 
 
 def test_top_watch_grant_and_bound_fail_without_a_word_of_the_engine():
-    session = small_session(Untouchable(), PureDP(100))
     keyed = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
 
-    def watched():
-        session.watch(3, epsilon=1).ask("SELECT COUNT(*) AS n FROM t")
-
-    def granted():
+    def granted(session):
         with session.grant("t", ["x"], PureDP(1)):
             raise AssertionError("no rows were handed out")
 
-    for call, words in (
-        (lambda: session.top(keyed, k=1, epsilon=1), FAILED),
-        (watched, FAILED),
-        (granted, FAILED),
-        (lambda: session.bound("t"), UNBOUNDED),
+    for call, words, spent in (
+        (lambda session: session.top(keyed, k=1, epsilon=1), FAILED, 1),
+        (lambda session: session.watch(3, epsilon=1).ask("SELECT COUNT(*) AS n FROM t"), FAILED, 1),
+        (granted, FAILED, 1),
+        (lambda session: session.bound("t"), UNBOUNDED, 0),
     ):
+        session = small_session(Untouchable())
         with pytest.raises(QueryFailed) as caught:
-            call()
+            call(session)
         assert str(caught.value) == words
         assert caught.value.__context__ is None
         assert caught.value.__cause__ is None
-    assert session.budget.spent.epsilon == 3
+        assert session.budget.spent.epsilon == spent
 
 
 @pytest.mark.theorem("Session.privacy")
