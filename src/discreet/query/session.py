@@ -15,12 +15,13 @@ from discreet.errors import (
     PolicyError,
     QueryFailed,
     QueryRefused,
+    RelationMismatch,
     UnknownName,
 )
 from discreet.laws.number import Number
 from discreet.ledger import Charge, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.ledger import Request as LedgerRequest
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Relation
 from discreet.query.answer import Answer, Record
 from discreet.query.budget import Budget
 from discreet.query.canonical import written
@@ -222,7 +223,7 @@ class Session:
         rows = self._rows(table, columns)
         if not isinstance(price, Guarantee):
             raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
-        promise = price.under(self.policy.relation)
+        promise = self._stated_here(price)
         charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
         found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
         self._ledger.note(charge, "granted")
@@ -246,12 +247,13 @@ class Session:
                 self._bounded[stated_table.name] = self._made_bounded(stated_table.name, rows), rows
 
     def _made_bounded(self, table: str, rows: int) -> str:
-        """Ask the engine for a bounded table; its words, which may carry data, do not go on."""
-        try:
-            return self._engine.bound(table, rows)
-        except Exception:  # noqa: S110
-            pass
-        raise QueryFailed(UNBOUNDED)
+        """Ask the engine for a bounded table; a failure, which can depend on the data, ends the session."""
+        self._refuse_after_failure()
+        made: str | None = _outcome(lambda: self._engine.bound(table, rows))
+        if made is None:
+            self._failed = True
+            raise QueryFailed(UNBOUNDED)
+        return made
 
     def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
         """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
@@ -283,8 +285,10 @@ class Session:
         return private | {name: _types(table.columns) for name, table in self.policy.public.items()}
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database and of the ledger's file."""
         self._engine.close()
+        if isinstance(self._ledger, SqliteLedger):
+            self._ledger.close()
 
     def __enter__(self) -> Self:
         """Use the session in a with block."""
@@ -310,16 +314,20 @@ class Session:
             handle, rows = None, None
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
 
-    def _check(self, made: PricedQuery) -> None:
-        """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
-
-        Only public data is read.
-        """
+    def _refuse_after_failure(self) -> None:
+        """Refuse to ask an engine that failed: failures depend on the data, and one is enough."""
         if self._failed:
             raise QueryRefused(
                 "the engine failed before in this session. Whether it does can depend on the data, so nothing more is "
                 "asked of it: tell the curator, and open another session. Nothing was spent."
             )
+
+    def _check(self, made: PricedQuery) -> None:
+        """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
+
+        Only public data is read.
+        """
+        self._refuse_after_failure()
         requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
         if made.request().cells:
             requests.append(made.request())
@@ -372,13 +380,12 @@ class Session:
 
     def _guarded(self, work: Any, charge: Charge) -> Any:
         """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
-        try:
-            return work()
-        except Exception:  # noqa: S110  an engine's words may carry data, so none of them goes on
-            pass
-        self._failed = True
-        self._ledger.note(charge, "failed")
-        raise QueryFailed(FAILED)
+        found = _outcome(work)
+        if found is None:
+            self._failed = True
+            self._ledger.note(charge, "failed")
+            raise QueryFailed(FAILED)
+        return found
 
     def once(
         self, *, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], work: Callable[[], str]
@@ -416,6 +423,17 @@ class Session:
                 return one
         raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
 
+    def _stated_here(self, price: Guarantee) -> Guarantee:
+        """Return a promise for the policy's neighbours; one for other neighbours is worth something else."""
+        if price.relation is Relation.UNSTATED:
+            return price.under(self.policy.relation)
+        if price.relation is not self.policy.relation:
+            raise RelationMismatch(
+                f"the price is stated for other neighbours than the policy's ({self.policy.relation.value}): state it "
+                "for these. Nothing was spent."
+            )
+        return price
+
     def _rows(self, table: str, columns: Sequence[str]) -> Rows:
         known = self._table(table)
         if any(name.lower() == "unit" for name in columns):
@@ -436,6 +454,16 @@ class Session:
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied or pickled: a session holds private data and spends a budget."""
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
+
+
+def _outcome(work: Callable[[], Any]) -> Any:
+    """Return what work gives, or None where it raised: an engine's words may carry data, so none of them goes on."""
+    try:
+        return work()
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:
+        return None
 
 
 def terms_of(policy: Policy) -> Terms:
