@@ -96,7 +96,7 @@ class ReferenceEngine(Engine):
         """Yield the rows, each with its unit."""
         if isinstance(rows, Scan):
             for index, stored in enumerate(self.tables[rows.table]):
-                for unit in [index] if self._by_row(rows.table) else list(self._units(rows.table, stored)):
+                for unit in [index] if self._by_row(rows.table) else dict.fromkeys(self._units(rows.table, stored)):
                     yield unit, self._read(rows.table, stored)
         elif isinstance(rows, Filter):
             yield from ((u, row) for u, row in self.made(rows.source) if oracle.evaluate(rows.condition, row) is True)
@@ -157,7 +157,7 @@ class ReferenceEngine(Engine):
         return isinstance(self.policy.tables[table].unit, UnitIsRow)
 
     def _units(self, table: str, stored: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the unit of a row, or several where a link leads to several rows."""
+        """Yield the unit of a row, or several, some more than once, where a link leads to several rows."""
         unit, row = self.policy.tables[table].unit, self._read(table, stored)
         if isinstance(unit, UnitColumn):
             if row[unit.column] is not None:

@@ -131,10 +131,18 @@ def test_links_are_followed_to_the_end():
     assert sums(made, ask(source=Scan("notes"))) == {("a",): 3 * (WEIGHT // 3)}
 
 
-def test_a_row_linked_to_two_rows_counts_for_both_units():
+def test_a_row_linked_to_several_rows_counts_once_for_every_unit():
     stays = {"number": [1, 1, 1], "patient": [0, 0, 0], "person": ["ann", "bo", "bo"]}
     made = linked(UnitColumn("person"), {"notes": NOTES, "stays": stays, "patients": PATIENTS})
-    assert sums(made, ask(source=Scan("notes"))) == {("a",): 2 * (WEIGHT // 2) + 4 * (WEIGHT // 4)}
+    assert sums(made, ask(source=Scan("notes"), form=RowWeights(9))) == {("a",): 2 * 2 * WEIGHT}
+
+
+def test_two_ways_to_one_unit_are_one():
+    stays = {"number": [1, 1, 1], "patient": [10, 10, 11], "person": ["", "", ""]}
+    patients = {"key": [10, 11, 11], "name": ["ann", "ann", "ann"]}
+    made = linked(UnitLink("patient", "patients", "key"), {"notes": NOTES, "stays": stays, "patients": patients})
+    assert sums(made, ask(source=Scan("notes"), form=RowWeights(9))) == {("a",): 2 * WEIGHT}
+    assert sums(made, ask(form=EachRow(), source=Scan("notes"), bounded=made.bound("notes", 9))) == {("a",): 2}
 
 
 @pytest.mark.parametrize(

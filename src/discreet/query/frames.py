@@ -59,7 +59,7 @@ def policy_of_frames(
     _check_names(frames, public or {})
     bounds = _contributions(rows, groups, rows_per_group)
     declared = _declared(frames, public or {}, columns or {})
-    tables = {name: _table(name, unit, bounds, declared[name]) for name in frames}
+    tables = {name: _table(name, unit, bounds, declared[name], _labels(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
     policy = Policy(
         source=Source(SourceKind.FRAMES, None),
@@ -90,10 +90,17 @@ def _contributions(rows: int | None, groups: int | None, rows_per_group: int | N
     return Contributions(rows, groups, rows_per_group)
 
 
-def _table(name: str, unit: str | Mapping[str, str], bounds: Contributions, columns: Any) -> TablePolicy:
+def _table(
+    name: str, unit: str | Mapping[str, str], bounds: Contributions, columns: Any, labels: list[str]
+) -> TablePolicy:
     stated = unit.get(name) if isinstance(unit, Mapping) else unit
     if not isinstance(stated, str) or not stated:
         raise MissingParameter(f'unit= must say what is protected in {name!r}: a column, or "row"', parameter="unit")
+    if stated == "row" and any(name.casefold() == "row" for name in labels):
+        raise ParameterError(
+            f'a column of {name!r} is called "row", and unit="row" means that every row is a unit: rename the column',
+            parameter="unit",
+        )
     chosen: Unit = UnitIsRow() if stated == "row" else UnitColumn(stated)
     if isinstance(chosen, UnitIsRow):
         return TablePolicy(name, chosen, columns)
@@ -140,11 +147,16 @@ def _check_names(frames: Mapping[str, Any], public: Mapping[str, Any]) -> None:
     if len({name.casefold() for name in tables}) < len(tables):
         raise ParameterError("two tables have one name, but for capitals, which SQL does not tell apart: rename one")
     for name, frame in frames.items():
-        labels = [str(label) for label in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+        labels = _labels(frame)
         if len({label.casefold() for label in labels}) < len(labels):
             raise ParameterError(
                 f"two columns of {name!r} have one name, but for capitals, which SQL does not tell apart: rename one"
             )
+
+
+def _labels(frame: Any) -> list[str]:
+    """Return the names of a frame's columns."""
+    return [str(label) for label in getattr(frame, "column_names", getattr(frame, "columns", ()))]
 
 
 def _public(name: str, given: Any, columns: Any) -> tuple[Any, PublicTable]:

@@ -82,6 +82,10 @@ class PricedQuery:
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
+    def words(self) -> tuple[str, ...]:
+        """Return public words about what is released, for the ledger."""
+        return tuple(measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True))
+
     def request(self) -> Request:
         """Return what the engine is asked for all sums."""
         cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -12,44 +11,27 @@ from discreet.errors import (
     MissingParameter,
     NotCopyable,
     ParameterError,
-    PolicyError,
-    QueryFailed,
-    QueryRefused,
-    RelationMismatch,
-    UnknownName,
 )
 from discreet.laws.number import Number
-from discreet.ledger import Charge, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
-from discreet.ledger import Request as LedgerRequest
-from discreet.privacy import Guarantee, Relation
-from discreet.query.answer import Answer, Record
+from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.privacy import Guarantee
+from discreet.query.answer import Answer
 from discreet.query.budget import Budget
 from discreet.query.canonical import written
-from discreet.query.engines import evaluate
+from discreet.query.desk import Desk
 from discreet.query.explain import Explanation, explain
-from discreet.query.finish import finish
 from discreet.query.frames import policy_of_frames
-from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy, UnitIsRow
 from discreet.query.policy_file import read_policy
-from discreet.query.price import Stated, stated
-from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
-from discreet.query.request import Engine, HistogramRequest, Request
+from discreet.query.price import stated
+from discreet.query.release import fresh_digest
+from discreet.query.request import Engine
 from discreet.query.schema import with_source
 from discreet.query.top import Top, top
-from discreet.query.types import Type
 from discreet.query.watch import Watch
 
-FAILED = (
-    "the engine gave no answer. Whether it does can depend on the data, so the price stays spent; ask again, at the "
-    "price of a new release, or tell the curator."
-)
 
-UNBOUNDED = "the engine made no bounded table; queries read the table itself. Nothing was spent."
-
-
-class Session:
+class Session(Desk):
     """Ask SQL about private tables within a durable budget.
 
     Privacy. All answers of all sessions over one ledger together keep the policy's budget for one unit of protection,
@@ -58,22 +40,6 @@ class Session:
         keeps; the ledger admits charges up to the budget (see `Ledger`). A stored answer handed out again is
         post-processing. What fails after the charge stays charged.
     """
-
-    def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        """Put the parts together; `open` and `from_frames` make them."""
-        if analyst not in policy.analysts:
-            names = ", ".join(policy.analysts)
-            raise UnknownName(
-                f"{analyst!r} is not among the analysts of the policy ({names}). The curator adds a line under "
-                "[analysts]."
-            )
-        self.policy, self.analyst = policy, analyst
-        self._engine, self._ledger = engine, ledger
-        self._bounded: dict[str, tuple[str, int]] = {}
-        self._failed = False
-        self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
-        self._last: Guarantee | None = None
-        self._lock = threading.RLock()
 
     @classmethod
     def open(cls, path: str | Path, *, analyst: str) -> Self:
@@ -177,7 +143,7 @@ class Session:
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
         self._check(made)
-        found = self._obtain(made.guarantee, made.digest, written(made.query), _words(made), idempotency)
+        found = self._obtain(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
         if isinstance(found, Stored):
             return self._answer(made, self._read(made, found), found, sql, replayed=True)
         released = self._released(made, found)
@@ -246,15 +212,6 @@ class Session:
             if stated_table.name not in self._bounded:
                 self._bounded[stated_table.name] = self._made_bounded(stated_table.name, rows), rows
 
-    def _made_bounded(self, table: str, rows: int) -> str:
-        """Ask the engine for a bounded table; a failure, which can depend on the data, ends the session."""
-        self._refuse_after_failure()
-        made: str | None = _outcome(lambda: self._engine.bound(table, rows))
-        if made is None:
-            self._failed = True
-            raise QueryFailed(UNBOUNDED)
-        return made
-
     def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
         """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
         from discreet.query.rehearsal import rehearsal
@@ -298,151 +255,6 @@ class Session:
         """Close it."""
         self.close()
 
-    def _priced(
-        self,
-        sql: str,
-        price: Stated,
-        *,
-        people: int | None = None,
-        bounds: Mapping[str, Any] | None = None,
-        keys: Mapping[str, Sequence[Any]] | None = None,
-    ) -> PricedQuery:
-        """Read and price a query; no data is touched."""
-        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
-        handle, rows = self._bounded.get(query.aggregation.table, (None, None))
-        if handle is not None and _needs_groups(query):
-            handle, rows = None, None
-        return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
-
-    def _refuse_after_failure(self) -> None:
-        """Refuse to ask an engine that failed: failures depend on the data, and one is enough."""
-        if self._failed:
-            raise QueryRefused(
-                "the engine failed before in this session. Whether it does can depend on the data, so nothing more is "
-                "asked of it: tell the curator, and open another session. Nothing was spent."
-            )
-
-    def _check(self, made: PricedQuery) -> None:
-        """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
-
-        Only public data is read.
-        """
-        self._refuse_after_failure()
-        requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
-        if made.request().cells:
-            requests.append(made.request())
-        for request in requests:
-            self._engine.text(request)
-        rows = made.query.aggregation.source
-        while not isinstance(rows, Scan):
-            if isinstance(rows, PublicJoin):
-                key = (rows.table, tuple(sorted(column for _, column in rows.keys)))
-                if key not in self._unique:
-                    self._unique[key] = not self._engine.unique_violated(rows.table, key[1])
-                if not self._unique[key]:
-                    raise PolicyError(
-                        [
-                            (
-                                None,
-                                f"two rows of the public table {rows.table} agree on {', '.join(key[1])}, which is "
-                                "declared unique. Correct the table or the declaration. Nothing was spent.",
-                            )
-                        ],
-                        file=self.policy.file,
-                    )
-            rows = rows.source  # type: ignore[attr-defined]
-
-    def _obtain(
-        self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
-    ) -> Charge | Stored:
-        return self._ledger.obtain(
-            LedgerRequest(
-                analyst=self.analyst,
-                price=price,
-                digest=digest,
-                description=description,
-                releases=releases,
-                idempotency=idempotency,
-            )
-        )
-
-    def _charge(self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...]) -> Charge:
-        """Charge a release that is never replayed."""
-        found = self._obtain(price, digest, description, releases)
-        if isinstance(found, Stored):
-            raise AssertionError("a fresh digest has no stored answer")
-        self._last = price
-        return found
-
-    def _released(self, made: PricedQuery, charge: Charge) -> ReleasedTable:
-        result: ReleasedTable = self._guarded(lambda: made.release(self._engine), charge)
-        return result
-
-    def _guarded(self, work: Any, charge: Charge) -> Any:
-        """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
-        found = _outcome(work)
-        if found is None:
-            self._failed = True
-            self._ledger.note(charge, "failed")
-            raise QueryFailed(FAILED)
-        return found
-
-    def once(
-        self, *, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], work: Callable[[], str]
-    ) -> tuple[str, Record]:
-        """Charge a release and run it, or return what was stored for the same digest. `work` keeps the price."""
-        found = self._obtain(price, digest, description, releases)
-        if isinstance(found, Stored):
-            return found.answer, Record(found.number, found.entry_hash, found.analyst, replayed=True)
-        kept = self._ledger.store(found, self._guarded(work, found))
-        self._last = price
-        return kept.answer, Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
-
-    def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
-        return ReleasedTable.from_json(found.answer, made.query)
-
-    def _answer(self, made: PricedQuery, released: ReleasedTable, kept: Stored, sql: str, *, replayed: bool) -> Answer:
-        """Shape released integers into the table that was asked for."""
-        aggregation = made.query.aggregation
-        columns: dict[str, list[Any]] = {
-            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-        }
-        types = {key.name: key.expression.type for key in aggregation.keys}
-        known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
-        for asked in aggregation.asked:
-            index, inner = made.places[asked.name]
-            columns[asked.name] = list(known[index][inner])
-            types[asked.name] = Type.REAL
-        finished = finish(columns, types, made.query.finish, evaluate)
-        record = Record(kept.number, kept.entry_hash, kept.analyst, replayed)
-        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
-
-    def _table(self, name: str) -> Any:
-        for one in self.policy.tables.values():
-            if one.name.lower() == str(name).lower():
-                return one
-        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
-
-    def _stated_here(self, price: Guarantee) -> Guarantee:
-        """Return a promise for the policy's neighbours; one for other neighbours is worth something else."""
-        if price.relation is Relation.UNSTATED:
-            return price.under(self.policy.relation)
-        if price.relation is not self.policy.relation:
-            raise RelationMismatch(
-                f"the price is stated for other neighbours than the policy's ({self.policy.relation.value}): state it "
-                "for these. Nothing was spent."
-            )
-        return price
-
-    def _rows(self, table: str, columns: Sequence[str]) -> Rows:
-        known = self._table(table)
-        if any(name.lower() == "unit" for name in columns):
-            raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
-        missing = [name for name in columns if name not in known.columns]
-        if missing:
-            raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
-        return Scan(known.name)
-
     def __repr__(self) -> str:
         """Show who asks whom; nothing of the data."""
         return f"Session(analyst={self.analyst!r}, lineage={self.policy.lineage!r}, budget={self.policy.budget!r})"
@@ -454,16 +266,6 @@ class Session:
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied or pickled: a session holds private data and spends a budget."""
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
-
-
-def _outcome(work: Callable[[], Any]) -> Any:
-    """Return what work gives, or None where it raised: an engine's words may carry data, so none of them goes on."""
-    try:
-        return work()
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException:
-        return None
 
 
 def terms_of(policy: Policy) -> Terms:
@@ -487,22 +289,3 @@ def open_ledger(policy: Policy) -> Ledger:
 
 def _types(columns: Mapping[str, Any]) -> dict[str, str]:
     return {name: column.type.value for name, column in columns.items()}
-
-
-def _words(made: PricedQuery) -> tuple[str, ...]:
-    """Return public words about what is released, for the ledger."""
-    return tuple(measure.words(spend) for measure, spend in zip(made.measures, made.spends, strict=True))
-
-
-def _needs_groups(query: Query) -> bool:
-    units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
-    return units or not query.aggregation.public
-
-
-def _image(expression: Any, columns: Mapping[str, list[Any]]) -> list[Any]:
-    """Compute a key over public values, in an empty database."""
-    types = {column.name: column.type for column in expression.columns()}
-    return evaluate([expression], columns, types)[0]
-
-
-__all__ = ["Session"]

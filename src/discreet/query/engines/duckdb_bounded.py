@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from discreet.errors import ParameterError, UnknownName
 from discreet.query.engines.duckdb_expressions import quoted, type_of
-from discreet.query.engines.duckdb_rows import DICTIONARY, Tables, indented, unit_of
-from discreet.query.engines.duckdb_text import NAMES
+from discreet.query.engines.duckdb_tables import Tables
+from discreet.query.engines.duckdb_text import NAMES, indented
+from discreet.query.engines.duckdb_units import unit_of
 from discreet.query.types import Type
 
 LARGEST_DICTIONARY = 1 << 14
-_UNIT = '"the unit"'  # of the rows, beside whatever columns they have
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class BoundedTable:
 
     name: str
     columns: Mapping[str, Type]
-    everything: str  # the rows as they are read, with their units
+    everything: str  # the rows as they are read: their unit, and their columns as x_1, x_2, ...
     rows: int
     salt: int
 
     @property
     def distinct(self) -> str:
         """The statement that counts the values of every text column, so that few are kept as numbers."""
-        counts = ", ".join(f"count(DISTINCT {quoted(name)})" for name in self.texts)
+        counts = ", ".join(f"count(DISTINCT {self._own(name)})" for name in self.texts)
         return f"SELECT {counts} FROM (\n{indented(self.everything)}\n)"
 
     @property
@@ -36,12 +36,16 @@ class BoundedTable:
         """The text columns."""
         return [name for name, kind in self.columns.items() if kind is Type.TEXT]
 
+    @property
+    def stored(self) -> dict[str, str]:
+        """The columns with the names of their types; which texts are kept as numbers is nobody's business."""
+        return {name: NAMES[kind] for name, kind in self.columns.items()}
+
     def dictionary(self, column: str) -> tuple[str, str]:
         """Return the name of the type that holds the values of a text column, and the statement that makes it."""
-        name = f"{DICTIONARY}{self.name}_{list(self.columns).index(column)}"
-        values = (
-            f"SELECT DISTINCT {quoted(column)} AS value FROM (\n{indented(self.everything)}\n) WHERE value IS NOT NULL"
-        )
+        own = self._own(column)
+        name = f"{self.name}_{own}"
+        values = f"SELECT DISTINCT {own} AS value FROM (\n{indented(self.everything)}\n) WHERE {own} IS NOT NULL"
         return name, f"CREATE TYPE {name} AS ENUM ({values} ORDER BY value)"
 
     def made_with(self, dictionaries: Mapping[str, str]) -> str:
@@ -49,13 +53,18 @@ class BoundedTable:
 
         Stability. Removing a unit removes at most `rows` rows and changes no other.
             Proof: a unit with more rows keeps the first of them by (hash, columns), an order that rests on the contents
-            of its own rows; rows that tie in it are equal, so it does not matter which of them stays.
+            of its own rows; rows that tie in it are equal, so it does not matter which of them stays. The two zeros of
+            reals, which compare as equal, are told apart by their sign.
         """
-        names = [quoted(name) for name in self.columns]
+        names = [self._own(name) for name in self.columns]
         listed = ", ".join(names) or "1"
-        order = ", ".join([f"hash({', '.join([str(self.salt), *names])})", *(f"{name} NULLS LAST" for name in names)])
+        signs = [f"signbit({self._own(name)})" for name, kind in self.columns.items() if kind is Type.REAL]
+        compared = [f"{name} NULLS LAST" for name in [*names, *signs]]
+        order = ", ".join([f"hash({', '.join([str(self.salt), *names])})", *compared])
         kept = ", ".join(
-            f"CAST({quoted(name)} AS {dictionaries[name]}) AS {quoted(name)}" if name in dictionaries else quoted(name)
+            f"CAST({self._own(name)} AS {dictionaries[name]}) AS {quoted(name)}"
+            if name in dictionaries
+            else f"{self._own(name)} AS {quoted(name)}"
             for name in self.columns
         )
         return f"""CREATE TABLE {self.name} AS
@@ -63,15 +72,19 @@ WITH rows AS NOT MATERIALIZED (
 {indented(self.everything)}
 ),
 many AS (
-    SELECT {_UNIT} FROM rows GROUP BY {_UNIT} HAVING count(*) > {self.rows}
+    SELECT unit FROM rows GROUP BY unit HAVING count(*) > {self.rows}
 ),
 kept AS (
-    SELECT {listed} FROM rows ANTI JOIN many USING ({_UNIT})
+    SELECT {listed} FROM rows ANTI JOIN many USING (unit)
     UNION ALL
-    SELECT {listed} FROM rows SEMI JOIN many USING ({_UNIT})
-    QUALIFY row_number() OVER (PARTITION BY {_UNIT} ORDER BY {order}) <= {self.rows}
+    SELECT {listed} FROM rows SEMI JOIN many USING (unit)
+    QUALIFY row_number() OVER (PARTITION BY unit ORDER BY {order}) <= {self.rows}
 )
 SELECT {kept or "1"} FROM kept"""
+
+    def _own(self, column: str) -> str:
+        """Return what a column is called while the table is made."""
+        return f"x_{list(self.columns).index(column) + 1}"
 
 
 def bounded_table(tables: Tables, table: str, rows: int, *, name: str, salt: int) -> BoundedTable:
@@ -83,11 +96,7 @@ def bounded_table(tables: Tables, table: str, rows: int, *, name: str, salt: int
         raise ParameterError("a table is bounded where its unit is named by a column, to 1 row of a unit or more")
     stored = tables.of(table).columns
     columns = {column: tables.type_of(table, column) for column in stored if type_of(stored[column]) is not None}
-    items = [f"{tables.read(table, column, 't')} AS {quoted(column)}" for column in columns]
-    everything = f"SELECT {', '.join([*items, f'{unit} AS {_UNIT}'])}\nFROM {text}\nWHERE {unit} IS NOT NULL"
+    items = [f"{tables.read(table, column, 't')} AS x_{place}" for place, column in enumerate(columns, 1)]
+    listed = ", ".join([*items, f"{unit.text} AS unit"])
+    everything = f"SELECT {listed}\nFROM {text}\nWHERE {unit.text} IS NOT NULL"
     return BoundedTable(name, columns, everything, rows, salt)
-
-
-def stored_as(made: BoundedTable, dictionaries: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of a bounded table with the names of their types."""
-    return {name: dictionaries.get(name, NAMES[kind]) for name, kind in made.columns.items()}

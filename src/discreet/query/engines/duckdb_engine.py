@@ -14,13 +14,14 @@ import numpy as np
 
 from discreet._optional import optional
 from discreet.errors import PolicyError, QueryFailed, UnknownName
-from discreet.query.engines.duckdb_bounded import LARGEST_DICTIONARY, BoundedTable, bounded_table, stored_as
+from discreet.query.engines.duckdb_bounded import LARGEST_DICTIONARY, BoundedTable, bounded_table
 from discreet.query.engines.duckdb_choice import salt_of
 from discreet.query.engines.duckdb_expressions import quoted, type_of
 from discreet.query.engines.duckdb_keys import Domain
-from discreet.query.engines.duckdb_rows import Tables, block
-from discreet.query.engines.duckdb_source import PURPOSE, Resources, Stored, connect, open_tables
+from discreet.query.engines.duckdb_rows import block
+from discreet.query.engines.duckdb_source import MADE, PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb_statements import Statement, histogram_statement, statement
+from discreet.query.engines.duckdb_tables import Tables
 from discreet.query.expression import Value
 from discreet.query.plan import Rows
 from discreet.query.policy import Policy
@@ -128,7 +129,7 @@ class DuckDBEngine(Engine):
         handle = f"{table}, {rows} rows a unit"
         with self._lock:
             if handle not in self._bounded:
-                name = f"bounded_{len(self._bounded) + 1}"
+                name = f"{MADE}.bounded_{len(self._bounded) + 1}"
                 made = bounded_table(self._tables, table, rows, name=name, salt=self._salt)
                 stored = self._outcome(lambda: self._made(made))
                 if stored is None:
@@ -167,7 +168,7 @@ class DuckDBEngine(Engine):
                 dictionaries[column], text = table.dictionary(column)
                 self._connection.execute(text)
         self._connection.execute(table.made_with(dictionaries))
-        return Stored(table.name, stored_as(table, dictionaries))
+        return Stored(table.name, table.stored)
 
     def _statement(self, request: Request | HistogramRequest) -> Statement:
         if isinstance(request, Request):
@@ -244,4 +245,6 @@ def _listed(column: Any, kind: Type) -> list[Any]:
     """Return a column as Python values, None for NULL."""
     precision = {Type.DATE: "datetime64[D]", Type.TIMESTAMP: "datetime64[us]"}.get(kind)
     values: list[Any] = (column if precision is None else column.astype(precision)).tolist()
+    if kind is Type.TEXT:  # NULL among texts that are kept as numbers comes as NaN
+        return [value if isinstance(value, str) else None for value in values]
     return values

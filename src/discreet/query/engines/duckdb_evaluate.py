@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.query.engines.duckdb_expressions import quoted, render
+from discreet.query.engines.duckdb_expressions import render
 from discreet.query.engines.duckdb_source import Resources, connect
 from discreet.query.expression import Expression, Value
 from discreet.query.types import Type
@@ -31,13 +31,13 @@ def evaluated(
         connection.execute("SET enable_external_access = false")
         names = list(columns)
         lists = ", ".join(
-            f"unnest($c{place}::{_NAMES[types[name]]}[]) AS {quoted(name)}" for place, name in enumerate(names)
+            f"unnest($c{place}::{_NAMES[types[name]]}[]) AS x_{place}" for place, name in enumerate(names)
         )
         given = {f"c{place}": _typed(columns[name], types[name]) for place, name in enumerate(names)}
-        connection.execute(f'CREATE TEMP TABLE released AS SELECT unnest(range({length})) AS "#row", {lists}', given)
-        written = {name: quoted(name) for name in names}
+        connection.execute(f"CREATE TEMP TABLE released AS SELECT unnest(range({length})) AS place, {lists}", given)
+        written = {name: f"x_{place}" for place, name in enumerate(names)}
         items = ", ".join(f"{render(one, written)} AS c{place}" for place, one in enumerate(expressions))
-        rows = connection.execute(f'SELECT {items} FROM released ORDER BY "#row"').fetchall()
+        rows = connection.execute(f"SELECT {items} FROM released ORDER BY place").fetchall()
     finally:
         connection.close()
     return [list(column) for column in zip(*rows, strict=True)]

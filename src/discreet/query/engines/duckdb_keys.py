@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from discreet.query.engines import duckdb_choice as choice
 from discreet.query.engines.duckdb_expressions import constant, render
 from discreet.query.engines.duckdb_rows import Block
+from discreet.query.engines.duckdb_source import MADE
 from discreet.query.engines.duckdb_text import NAMES
 from discreet.query.expression import Value
 from discreet.query.plan import Key
@@ -19,28 +20,24 @@ from discreet.query.types import Type
 class Domain:
     """A public domain in the database: an enumeration of texts, or a small table of values and their places."""
 
-    type: Type
-    values: tuple[Value, ...]
+    name: str  # the same for the same values
+    text: str  # the statement that makes it
+    enumeration: bool  # which reads the places of texts off their dictionary
 
-    @property
-    def enumeration(self) -> bool:
-        """Whether it is an enumeration, which reads the places of texts off their dictionary."""
-        return self.type is Type.TEXT and bool(self.values) and None not in self.values
 
-    @property
-    def name(self) -> str:
-        """The name it has there, the same for the same values."""
-        return "domain_" + hashlib.sha256(repr((self.type, self.values)).encode()).hexdigest()[:16]
+def domain_of(type: Type, values: tuple[Value, ...]) -> Domain:
+    """Return a domain; no value stands in its table twice.
 
-    @property
-    def text(self) -> str:
-        """The statement that makes it. No value stands in a table twice."""
-        listed = [constant(value, self.type) for value in self.values]
-        if self.enumeration:
-            return f"CREATE TYPE {self.name} AS ENUM ({', '.join(listed)})"
-        array = f"CAST([{', '.join(listed)}] AS {NAMES[self.type]}[])"
-        values = f"SELECT unnest({array}) AS value, unnest(range({len(listed)})) AS code"
-        return f"CREATE TABLE {self.name} AS SELECT value, min(code) AS code FROM ({values}) GROUP BY value"
+    Raises:
+        UnsupportedSQL: where a text is none that a statement can hold.
+    """
+    name = f"{MADE}.domain_" + hashlib.sha256(repr((type, values)).encode()).hexdigest()[:16]
+    listed = [constant(value, type) for value in values]
+    if type is Type.TEXT and values and None not in values:
+        return Domain(name, f"CREATE TYPE {name} AS ENUM ({', '.join(listed)})", True)
+    array = f"CAST([{', '.join(listed)}] AS {NAMES[type]}[])"
+    places = f"SELECT unnest({array}) AS value, unnest(range({len(listed)})) AS code"
+    return Domain(name, f"CREATE TABLE {name} AS SELECT value, min(code) AS code FROM ({places}) GROUP BY value", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ def _restricted(key: Key, below: Block, domains: list[Domain]) -> tuple[Block, s
         inside = f"{text} BETWEEN {values[0]} AND {values[-1]}"
         code = f"(CASE WHEN {inside} THEN {text} - {values[0]} END)"  # a key far outside would overflow
         return replace(below, conditions=(*below.conditions, inside)), code
-    domain = Domain(key.expression.type, values)
+    domain = domain_of(key.expression.type, values)
     domains.append(domain)
     if domain.enumeration:
         place = f"TRY_CAST({text} AS {domain.name})"

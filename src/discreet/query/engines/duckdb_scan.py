@@ -9,12 +9,12 @@ from discreet.query.engines.duckdb_text import real
 from discreet.query.types import Type
 from discreet.statistics.fixed_point import FixedPoint
 
-_WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
+WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
 _NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")
 _TIMES = ("TIMESTAMP", "DATETIME", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_US", "TIMESTAMP_NS")
 _ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 _TYPES: Mapping[str, Type] = {
-    **dict.fromkeys((*_NARROW, *_WIDE), Type.INTEGER),
+    **dict.fromkeys((*_NARROW, *WIDE), Type.INTEGER),
     **dict.fromkeys(("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE", "DECIMAL", "NUMERIC"), Type.REAL),
     **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR", "ENUM", "UUID"), Type.TEXT),
     **dict.fromkeys(("BOOLEAN", "BOOL", "LOGICAL"), Type.BOOLEAN),
@@ -54,7 +54,7 @@ def scanned(sql: str, declared: str, type: Type) -> str:
 def _integer(sql: str, name: str) -> str:
     if name == "BIGINT":
         return sql
-    return f"TRY_CAST({sql} AS BIGINT)" if name in _WIDE else f"CAST({sql} AS BIGINT)"
+    return f"TRY_CAST({sql} AS BIGINT)" if name in WIDE else f"CAST({sql} AS BIGINT)"
 
 
 def _real(sql: str, name: str) -> str:

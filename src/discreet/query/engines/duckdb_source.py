@@ -6,24 +6,30 @@ is switched off and the configuration locked before the first row is read.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import InputError, PolicyError
-from discreet.query.engines.duckdb_expressions import quoted, type_of
+from discreet.query.engines.duckdb_csv import csv_select
+from discreet.query.engines.duckdb_expressions import type_of
+from discreet.query.engines.duckdb_text import quoted
+from discreet.query.engines.duckdb_text import text as _text
 from discreet.query.policy import Policy, SourceKind
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
+MADE = "memory.made"  # where the engine keeps what it makes; the tables of the source are elsewhere
 _SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A table as DuckDB stores it: the text that names it, and its columns with DuckDB's names of their types."""
+    """A table as DuckDB stores it: its name, and its columns with DuckDB's names of their types.
+
+    The name is written with database and schema, so that no subquery of a statement can be meant by it.
+    """
 
     name: str
     columns: Mapping[str, str]
@@ -63,6 +69,9 @@ def open_tables(connection: Any, policy: Policy, frames: Mapping[str, Any] | Non
     """
     kind, path = policy.source.kind, policy.source.path
     wanted = [*policy.tables, *policy.public]
+    reached = [] if path is None else [path]
+    _told_apart(wanted)
+    connection.execute(f"CREATE SCHEMA {MADE}")
     if kind is SourceKind.FRAMES:
         tables = {name: _frame(connection, name, (frames or {})[name]) for name in wanted if name in (frames or {})}
     elif path is None or not path.exists():
@@ -70,17 +79,28 @@ def open_tables(connection: Any, policy: Policy, frames: Mapping[str, Any] | Non
     elif kind is SourceKind.DUCKDB:
         tables = _database(connection, path, wanted)
     else:
-        tables = {name: _files(connection, kind, name, files) for name, files in _folder(path, kind, wanted)}
-    _lock(connection, path)
+        found = dict(_folder(path, kind, wanted))
+        tables = {name: _files(connection, kind, name, files) for name, files in found.items()}
+        reached = [file for files in found.values() for file in files]
+    _lock(connection, reached)
     return tables
 
 
-def _lock(connection: Any, path: Path | None) -> None:
-    """Limit what the connection can reach to the source, for good."""
-    if path is not None and path.is_dir():
-        connection.execute(f"SET allowed_directories = [{_text(str(path.resolve()) + '/')}]")
-    elif path is not None:
-        connection.execute(f"SET allowed_paths = [{_text(str(path.resolve()))}]")
+def _told_apart(names: list[str]) -> None:
+    """Refuse names that are one to DuckDB."""
+    folded: dict[str, str] = {}
+    for name in names:
+        if name.casefold() in folded:
+            words = f"the tables {folded[name.casefold()]!r} and {name!r} differ in capitals alone or not at all"
+            raise PolicyError([(None, f"{words}; rename one of them")])
+        folded[name.casefold()] = name
+
+
+def _lock(connection: Any, files: Iterable[Path]) -> None:
+    """Limit what the connection can reach to the files of the source, for good."""
+    listed = ", ".join(_text(str(file.resolve())) for file in files)
+    if listed:
+        connection.execute(f"SET allowed_paths = [{listed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
@@ -114,42 +134,33 @@ def _folder(path: Path, kind: SourceKind, wanted: list[str]) -> Iterator[tuple[s
 
 def _files(connection: Any, kind: SourceKind, name: str, files: list[Path]) -> Stored:
     """Make a view over files."""
-    names = "[" + ", ".join(_text(str(file)) for file in files) + "]"
     if kind is SourceKind.PARQUET:
-        read = f"read_parquet({names}, hive_partitioning = false)"
+        _same_columns(connection, name, files)
+        names = "[" + ", ".join(_text(str(file)) for file in files) + "]"
+        select = f"SELECT * FROM read_parquet({names}, hive_partitioning = false)"
     else:
-        header = _header(name, files[0])
-        columns = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in header)
-        # No line can raise: one too short is filled with NULLs, one that cannot be read is left out. One thread, since
-        # several do not agree on quoted line ends.
-        read = (
-            f"read_csv({names}, columns = {{{columns}}}, auto_detect = false, header = true, delim = ',', "
-            "quote = '\"', escape = '\"', strict_mode = false, null_padding = true, ignore_errors = true, "
-            "allow_quoted_nulls = false, parallel = false)"
-        )
-    connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * FROM {read}")
-    return _described(connection, quoted(name))
+        select = csv_select(name, files)
+    view = f"memory.main.{quoted(name)}"
+    connection.execute(f"CREATE VIEW {view} AS {select}")
+    return _described(connection, view)
 
 
-def _header(name: str, file: Path) -> list[str]:
-    """Return the column names in the first line of a CSV file."""
-    if file.name.endswith(".gz"):
-        import gzip
-
-        with gzip.open(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-            header = next(csv.reader(lines), [])
-    else:
-        with file.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-            header = next(csv.reader(lines), [])
-    if not header or len({column.lower() for column in header}) < len(header) or not all(header):
-        raise PolicyError([(None, f"the first line of the CSV file of {name!r} must name every column, each once")])
-    return header
+def _same_columns(connection: Any, name: str, files: list[Path]) -> None:
+    """Refuse files of one table whose footers differ: a cast between them could fail because of one value."""
+    first: dict[str, str] | None = None
+    for file in files:
+        columns = dict(_described(connection, f"read_parquet({_text(str(file))}, hive_partitioning = false)").columns)
+        first = columns if first is None else first
+        strange = [column for column in first | columns if first.get(column) != columns.get(column)]
+        if strange:
+            words = f"column {strange[0]!r} of {name!r} is missing from {file.name!r} or {files[0].name!r}, or stored"
+            raise PolicyError([(None, f"{words} with another type there; write both with the same columns and types")])
 
 
 def _frame(connection: Any, name: str, frame: Any) -> Stored:
     """Register a data frame, as Arrow, without copying what Arrow can share."""
-    connection.register(name, _arrow(name, frame))
-    stored = _described(connection, quoted(name))
+    connection.register(name, _valid(name, _arrow(name, frame)))
+    stored = _described(connection, f"temp.main.{quoted(name)}")
     strange = [column for column, stated in stored.columns.items() if type_of(stated) is None]
     if strange:
         raise InputError(
@@ -182,6 +193,17 @@ def _arrow(name: str, frame: Any) -> Any:
     return pyarrow.table(columns)
 
 
+def _valid(name: str, table: Any) -> Any:
+    """Return a table whose buffers hold what they say: a text that is not UTF-8 would fail a query, later."""
+    pyarrow = optional("pyarrow", extra="frames", purpose="a session over data frames")
+    try:
+        table.validate(full=True)
+        return table
+    except (pyarrow.ArrowException, ValueError):
+        pass  # the message of Arrow would show a value
+    raise InputError(f"the frame {name!r} holds values that its types do not allow, such as texts that are not UTF-8")
+
+
 def _pandas_column(pyarrow: Any, frame: Any, label: Any) -> Any:
     """Return one column as Arrow, NaN as NULL, or None where its values have no common type."""
     try:
@@ -194,8 +216,3 @@ def _described(connection: Any, name: str) -> Stored:
     """Return a table with the columns that DuckDB binds for it; no row is read."""
     described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
     return Stored(name, {row[0]: row[1] for row in described})
-
-
-def _text(value: str) -> str:
-    """Return a text constant."""
-    return "'" + value.replace("'", "''") + "'"

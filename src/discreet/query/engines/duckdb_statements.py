@@ -13,7 +13,10 @@ from discreet.errors import ParameterError
 from discreet.query.engines import duckdb_choice as choice
 from discreet.query.engines.duckdb_expressions import position, render
 from discreet.query.engines.duckdb_keys import Coded, Domain, coded, native_keys
-from discreet.query.engines.duckdb_rows import Block, Tables, block, indented, read_by, table_of, unit_type
+from discreet.query.engines.duckdb_rows import Block, block, read_by, table_of
+from discreet.query.engines.duckdb_tables import Tables
+from discreet.query.engines.duckdb_text import indented
+from discreet.query.engines.duckdb_units import unit_type
 from discreet.query.expression import Expression
 from discreet.query.plan import Key
 from discreet.query.request import (

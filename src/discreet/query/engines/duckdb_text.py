@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
@@ -18,6 +19,9 @@ NAMES: Mapping[Type, str] = {
     Type.DATE: "DATE",
     Type.TIMESTAMP: "TIMESTAMP",
 }
+
+
+_QUOTED_OR_LINE_END = re.compile(r"""'[^']*'|"[^"]*"|\n""")  # a doubled quote ends one text and starts another
 
 
 def quoted(identifier: str) -> str:
@@ -38,6 +42,17 @@ def text(value: str) -> str:
     """
     _check(value)
     return "'" + value.replace("'", "''") + "'"
+
+
+def indented(sql: str) -> str:
+    """Return a statement with every line moved to the right; what stands between quotes is not touched.
+
+    >>> print(indented("SELECT 'one\\ntwo'\\nFROM t"))
+        SELECT 'one
+    two'
+        FROM t
+    """
+    return "    " + _QUOTED_OR_LINE_END.sub(lambda found: "\n    " if found[0] == "\n" else found[0], sql)
 
 
 def real(value: float) -> str:

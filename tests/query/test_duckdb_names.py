@@ -1,0 +1,182 @@
+"""Tables and columns may be called like anything that a statement uses itself: no sum changes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from discreet.errors import PolicyError
+from discreet.privacy import ZCDP, Relation
+from discreet.query.engines import evaluate
+from discreet.query.engines.duckdb_engine import DuckDBEngine
+from discreet.query.engines.duckdb_text import indented, quoted
+from discreet.query.expression import Operation
+from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.policy import (
+    ColumnPolicy,
+    Policy,
+    PublicTable,
+    Source,
+    SourceKind,
+    TablePolicy,
+    UnitColumn,
+    UnitLink,
+)
+from discreet.query.request import (
+    EachRow,
+    Groups,
+    HistogramRequest,
+    NormWeights,
+    One,
+    Request,
+    RowWeights,
+    Steps,
+    Units,
+)
+from discreet.query.types import Type
+from discreet.query.typing_rules import apply, column, literal
+from discreet.statistics.fixed_point import FixedPoint
+
+INTEGER, TEXT, REAL = Type.INTEGER, Type.TEXT, Type.REAL
+NAMES = """rows pairs weights kept hashes cut names over_bound weighted released many unit key key_1 x_1 c_1 s_1 h n r
+    a b x y code place last value weight excess squares line cells t s d1 l1 u1 r0 r1 p1 memory main temp source made
+    bounded_1 bounded_1_x_1 domain_1 dictionary_1 sum count hash visits information_schema sqlite_master""".split()
+HARD = [
+    "the unit",
+    "Bounded_1",
+    "ROWS",
+    "memory.made.bounded_1",
+    'a"b',
+    "it's",
+    "one\ntwo",
+    "\r\n",
+    "\x85",
+    " ",
+    "é",
+    "É",
+]
+PERSON = [1, 1, 1, 1, 2, 2, 3, None, 4]
+WARD = ["a", "a", "b", None, "b", "c", "a", "b", "zz"]
+COST = [1.0, 2.0, 3.0, 4.0, 5.0, None, 7.0, 8.0, 9.0]
+TENS = FixedPoint.between((0, 16), grid=1)
+
+
+def policy(name, other, person, ward, cost, source=None):
+    """Return a policy in which a second table, and a public one, have names made from the second name."""
+    own = {person: INTEGER, ward: TEXT, cost: REAL}
+    link = {ward: INTEGER, person: TEXT}
+    area = {ward: TEXT, person: TEXT}
+    return Policy(
+        source=source or Source(SourceKind.FRAMES, None),
+        lineage="names",
+        version="1",
+        unit="person",
+        tables={
+            name: TablePolicy(name, UnitColumn(person), declared(own)),
+            other: TablePolicy(other, UnitLink(ward, name, person), declared(link)),
+        },
+        public={"areas": PublicTable("areas", declared(area), (frozenset({ward}),))},
+        budget=ZCDP(1, relation=Relation.ADD_REMOVE),
+        analysts={},
+    )
+
+
+def declared(columns):
+    return {name: ColumnPolicy(name, kind) for name, kind in columns.items()}
+
+
+def frames(name, other, person, ward, cost):
+    return {
+        name: pa.table({person: PERSON, ward: WARD, cost: COST}),
+        other: pa.table({ward: [1, 1, 2, 9, None], person: ["a", "b", "a", "a", "a"]}),
+        "areas": pa.table({ward: ["a", "b"], person: ["north", "south"]}),
+    }
+
+
+def answers(engine, name, other, person, ward, cost):
+    """Return what an engine answers to requests of every form."""
+    group, value = column(ward, TEXT), column(cost, REAL)
+    keys = [(Key("k", group, None),), (Key("k", group, ("a", "b", "c")),), (Key("k", group, ("a", None)),)]
+    computed = Project(Scan(name), ((person, apply(Operation.UPPER, group)), (ward, group), (cost, value)))
+    twice = Filter(
+        Project(computed, ((ward, column(person, TEXT)), (cost, value))),
+        apply(Operation.GREATER, value, literal(1.5)),
+    )
+    joined = PublicJoin(Scan(name), "areas", ((group, ward),), ((person, person, TEXT),), JoinKind.LEFT)
+    sources = [Scan(name), computed, twice, joined]
+    cells = (One(), Steps(value, TENS, 2))
+    for form in (RowWeights(2), NormWeights(2), Groups(1, 1), Groups(70, 2)):
+        for index, source in enumerate(sources):
+            for key in keys if index == 0 else keys[:1]:
+                more = (Units(),) if isinstance(form, Groups) else ()
+                sums = engine.run(Request(source, key, form, (*cells, *more)))
+                yield dict(zip(sums.keys, zip(*sums.cells, strict=True), strict=True))
+        found = engine.histogram(HistogramRequest(Scan(name), keys[0], form, value, TENS))
+        yield {key: (places.tolist(), weights.tolist()) for key, (places, weights) in found.items()}
+        sums = engine.run(Request(Scan(other), (Key("k", column(person, TEXT), None),), form, (One(),)))
+        yield dict(zip(sums.keys, sums.cells[0], strict=True))
+    for table, kind in ((name, ward), (other, person)):
+        handle = engine.bound(table, 2)
+        sums = engine.run(Request(Scan(table), (Key("k", column(kind, TEXT), None),), EachRow(), (One(),), handle))
+        yield sum(sums.cells[0])
+    yield sorted(map(str, engine.rows(Scan(name), [ward])["unit"].tolist()))
+    yield engine.unique_violated("areas", [ward])
+
+
+PLAIN = ("visits", "notes", "person", "ward", "cost")
+
+
+@pytest.fixture(scope="module")
+def expected():
+    engine = DuckDBEngine(policy(*PLAIN), frames(*PLAIN), threads=1)
+    yield list(answers(engine, *PLAIN))
+    engine.close()
+
+
+def called(place):
+    """Return five names of the list, from a place on, so that every name has every part once."""
+    every = [*NAMES, *HARD[:6]]
+    return [every[(place + step) % len(every)] for step in (0, 7, 14, 21, 28)]
+
+
+@pytest.mark.parametrize("names", [called(place) for place in range(len(NAMES) + 6)], ids=lambda names: names[0])
+def test_names_of_the_engines_own_mean_what_they_name(names, expected):
+    engine = DuckDBEngine(policy(*names), frames(*names), threads=1)
+    assert list(answers(engine, *names)) == expected
+    engine.close()
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_names_are_names(name, expected):
+    for names in (("visits", "notes", name, "ward", "cost"), ("visits", "notes", "person", name, name + "2")):
+        engine = DuckDBEngine(policy(*names), frames(*names), threads=1)
+        assert list(answers(engine, *names)) == expected
+        engine.close()
+
+
+@pytest.mark.parametrize("names", [("rows", "kept"), ("bounded_1", "x_1"), ("made", "memory"), ("t", "main")])
+def test_files_may_have_such_names_too(tmp_path, names, expected):
+    every = (*names, "unit", "key_1", "x_1")
+    for called_, frame in frames(*every).items():
+        parquet.write_table(frame, tmp_path / f"{called_}.parquet")
+    engine = DuckDBEngine(policy(*every, Source(SourceKind.PARQUET, tmp_path)), threads=1)
+    assert list(answers(engine, *every)) == expected
+    engine.close()
+
+
+def test_names_that_differ_in_capitals_alone_are_refused():
+    with pytest.raises(PolicyError, match="'visits' and 'VISITS' differ in capitals alone"):
+        DuckDBEngine(policy("visits", "VISITS", "person", "ward", "cost"), {})
+
+
+@pytest.mark.parametrize("name", [*NAMES, *HARD, "#row", "#1"])
+def test_released_columns_may_have_any_name(name):
+    doubled = apply(Operation.ADD, column(name, INTEGER), literal(1))
+    assert evaluate([doubled], {name: [1, 2], "other": [5, 6]}, {name: INTEGER, "other": INTEGER}) == [[2, 3]]
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_moving_a_statement_to_the_right_changes_no_name_and_no_text(sign):
+    written = f"'a{sign}''{sign}\"{sign}' AS {quoted(f'b{sign}c')}"
+    assert indented(indented(f"SELECT 1,\n{written}")) == f"        SELECT 1,\n        {written}"
