@@ -39,9 +39,64 @@ from discreet.query.typing_rules import apply, column, literal
 from discreet.statistics.fixed_point import FixedPoint
 
 INTEGER, TEXT, REAL = Type.INTEGER, Type.TEXT, Type.REAL
-NAMES = """rows pairs weights kept hashes cut names over_bound weighted released many unit key key_1 x_1 c_1 s_1 h n r
-    a b x y code place last value weight excess squares line cells t s d1 l1 u1 r0 r1 p1 memory main temp source made
-    bounded_1 bounded_1_x_1 domain_1 dictionary_1 sum count hash visits information_schema sqlite_master""".split()
+NAMES = [
+    "rows",
+    "pairs",
+    "weights",
+    "kept",
+    "hashes",
+    "cut",
+    "names",
+    "over_bound",
+    "weighted",
+    "released",
+    "many",
+    "unit",
+    "key",
+    "key_1",
+    "x_1",
+    "c_1",
+    "s_1",
+    "h",
+    "n",
+    "r",
+    "a",
+    "b",
+    "x",
+    "y",
+    "code",
+    "place",
+    "last",
+    "value",
+    "weight",
+    "excess",
+    "squares",
+    "line",
+    "cells",
+    "t",
+    "s",
+    "d1",
+    "l1",
+    "u1",
+    "r0",
+    "r1",
+    "p1",
+    "memory",
+    "main",
+    "temp",
+    "source",
+    "made",
+    "bounded_1",
+    "bounded_1_x_1",
+    "domain_1",
+    "dictionary_1",
+    "sum",
+    "count",
+    "hash",
+    "visits",
+    "information_schema",
+    "sqlite_master",
+]
 HARD = [
     "the unit",
     "Bounded_1",
@@ -104,18 +159,23 @@ def answers(engine, name, other, person, ward, cost):
         apply(Operation.GREATER, value, literal(1.5)),
     )
     joined = PublicJoin(Scan(name), "areas", ((group, ward),), ((person, person, TEXT),), JoinKind.LEFT)
-    sources = [Scan(name), computed, twice, joined]
     cells = (One(), Steps(value, TENS, 2))
-    for form in (RowWeights(2), NormWeights(2), Groups(1, 1), Groups(70, 2)):
-        for index, source in enumerate(sources):
-            for key in keys if index == 0 else keys[:1]:
-                more = (Units(),) if isinstance(form, Groups) else ()
-                sums = engine.run(Request(source, key, form, (*cells, *more)))
-                yield dict(zip(sums.keys, zip(*sums.cells, strict=True), strict=True))
+    requests = [
+        Request(Scan(name), keys[0], RowWeights(2), cells),
+        Request(twice, keys[0], RowWeights(2), cells),
+        Request(joined, keys[0], RowWeights(2), cells),
+        Request(Scan(name), keys[0], NormWeights(2), cells),
+        Request(computed, keys[0], Groups(1, 1), (*cells, Units())),
+        Request(Scan(name), keys[1], Groups(70, 2), (*cells, Units())),
+        Request(Scan(name), keys[2], Groups(1, 2), (*cells, Units())),
+        Request(Scan(other), (Key("k", column(person, TEXT), None),), Groups(1, 1), (One(),)),
+    ]
+    for request in requests:
+        sums = engine.run(request)
+        yield dict(zip(sums.keys, zip(*sums.cells, strict=True), strict=True))
+    for form in (RowWeights(2), Groups(1, 2)):
         found = engine.histogram(HistogramRequest(Scan(name), keys[0], form, value, TENS))
         yield {key: (places.tolist(), weights.tolist()) for key, (places, weights) in found.items()}
-        sums = engine.run(Request(Scan(other), (Key("k", column(person, TEXT), None),), form, (One(),)))
-        yield dict(zip(sums.keys, sums.cells[0], strict=True))
     for table, kind in ((name, ward), (other, person)):
         handle = engine.bound(table, 2)
         sums = engine.run(Request(Scan(table), (Key("k", column(kind, TEXT), None),), EachRow(), (One(),), handle))

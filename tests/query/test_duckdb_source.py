@@ -201,7 +201,7 @@ def test_csv_files_with_other_first_lines_are_refused(tmp_path, header):
     (tmp_path / "visits").mkdir()
     (tmp_path / "visits" / "a.csv").write_text("person,ward\n1,a\n")
     (tmp_path / "visits" / "b.csv").write_text(f"{header}\n1,a\n")
-    with pytest.raises(PolicyError, match="the CSV files of 'visits' must have the same first line: 'b.csv'"):
+    with pytest.raises(PolicyError, match=r"the CSV files of 'visits' must have the same first line: 'b\.csv'"):
         DuckDBEngine(policy(SourceKind.CSV, tmp_path))
 
 

@@ -45,9 +45,9 @@ def text(value: str) -> str:
 
 
 def indented(sql: str) -> str:
-    """Return a statement with every line moved to the right; what stands between quotes is not touched.
+    r"""Return a statement with every line moved to the right; what stands between quotes is not touched.
 
-    >>> print(indented("SELECT 'one\\ntwo'\\nFROM t"))
+    >>> print(indented("SELECT 'one\ntwo'\nFROM t"))
         SELECT 'one
     two'
         FROM t
