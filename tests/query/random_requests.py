@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -57,6 +58,15 @@ UNITS: Mapping[Type, Sequence[Any]] = {
 }
 
 
+DECIMALS = {
+    0.0: "9007199254740992",
+    1.0: "9007199254740993",
+    1.5: "9007199254740993.01",
+    float("inf"): "0.5",
+    1e300: "-1",
+}
+
+
 @dataclass(frozen=True)
 class World:
     """Tables with a policy, and the tables that the seed makes."""
@@ -64,6 +74,7 @@ class World:
     policy: Policy
     tables: Tables
     unit: Type
+    decimals: bool = False  # whether the units that are reals are stored as decimal numbers, which no float tells apart
 
     def columns(self, table: str) -> Mapping[str, Type]:
         found = self.policy.tables.get(table) or self.policy.public[table]
@@ -72,7 +83,9 @@ class World:
     def frames(self, tables: Tables) -> dict[str, pa.Table]:
         """Return tables as Arrow; a date that Python does not have is given by its day."""
         return {
-            name: pa.table({c: _array([row[c] for row in rows], kind) for c, kind in self.columns(name).items()})
+            name: pa.table(
+                {c: self._stored(c, [row[c] for row in rows], kind) for c, kind in self.columns(name).items()}
+            )
             for name, rows in tables.items()
         }
 
@@ -80,11 +93,24 @@ class World:
         """Return tables as they are read, without those dates."""
         return {
             name: [
-                {c: None if self.columns(name)[c] is Type.DATE and type(v) is int else v for c, v in row.items()}
+                {
+                    c: self._read(c, None if self.columns(name)[c] is Type.DATE and type(v) is int else v)
+                    for c, v in row.items()
+                }
                 for row in rows
             ]
             for name, rows in tables.items()
         }
+
+    def _stored(self, name: str, values: list[Any], kind: Type) -> pa.Array:
+        if name == "uid" and self.decimals:
+            return pa.array([self._read(name, value) for value in values], pa.decimal128(20, 2))
+        return _array(values, kind)
+
+    def _read(self, name: str, value: Any) -> Any:
+        if name != "uid" or not self.decimals:
+            return value
+        return Decimal(DECIMALS[value]) if value in DECIMALS else None
 
 
 def world(source: random.Random, *, links: int, by_row: bool, rows: int) -> World:
@@ -117,7 +143,7 @@ def world(source: random.Random, *, links: int, by_row: bool, rows: int) -> Worl
         budget=ZCDP(1, relation=Relation.ADD_REMOVE),
         analysts={},
     )
-    return World(policy, tables, kind)
+    return World(policy, tables, kind, decimals=kind is Type.REAL and source.random() < 0.5)
 
 
 def declared(columns: Mapping[str, Type]) -> dict[str, ColumnPolicy]:

@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,11 @@ class ReferenceEngine(Engine):
         return private.columns if private is not None else self.policy.public[table].columns
 
     def _read(self, table: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: oracle.stored(stored[name], column.type) for name, column in self._columns(table).items()}
+        """Return a row as it is read; decimal numbers, which are units here, as they are written."""
+        return {
+            name: str(stored[name]) if isinstance(stored[name], Decimal) else oracle.stored(stored[name], column.type)
+            for name, column in self._columns(table).items()
+        }
 
     def _by_row(self, table: str) -> bool:
         return isinstance(self.policy.tables[table].unit, UnitIsRow)

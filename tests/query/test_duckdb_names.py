@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -221,6 +222,18 @@ def test_files_may_have_such_names_too(tmp_path, names, expected):
     for called_, frame in frames(*every).items():
         parquet.write_table(frame, tmp_path / f"{called_}.parquet")
     engine = DuckDBEngine(policy(*every, Source(SourceKind.PARQUET, tmp_path)), threads=1)
+    assert list(answers(engine, *every)) == expected
+    engine.close()
+
+
+@pytest.mark.parametrize("names", [("rows", "kept"), ("bounded_1", "source"), ("made", "memory"), ("t", "main")])
+def test_tables_of_a_database_may_have_such_names_too(tmp_path, names, expected):
+    every = (*names, "unit", "key_1", "x_1")
+    with duckdb.connect(str(tmp_path / "memory.duckdb")) as connection:
+        for called_, frame in frames(*every).items():
+            connection.register("given", frame)
+            connection.execute(f"CREATE TABLE {quoted(called_)} AS FROM given")
+    engine = DuckDBEngine(policy(*every, Source(SourceKind.DUCKDB, tmp_path / "memory.duckdb")), threads=1)
     assert list(answers(engine, *every)) == expected
     engine.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from datetime import date, datetime
 
 import duckdb
@@ -243,6 +244,39 @@ def test_a_frame_with_a_text_that_is_none_is_refused_without_it():
         with pytest.raises(InputError, match="the frame 'visits' holds values that its types do not allow") as caught:
             DuckDBEngine(policy(SourceKind.FRAMES), {"visits": pa.table({"person": [1, 2], "ward": array})})
         assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+@pytest.mark.parametrize("far", [10**16, -(10**16), 2**63 - 1, -(2**63)])
+def test_a_time_that_is_too_far_away_is_null_or_refused_when_opened(unit, far):
+    times = pa.array([0, far], pa.int64()).cast(pa.timestamp(unit))
+    stated = policy(SourceKind.FRAMES, columns={"person": Type.INTEGER, "at": Type.TIMESTAMP})
+    engine = DuckDBEngine(stated, {"visits": pa.table({"person": [1, 2], "at": times})})
+    request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
+    assert set(answer(engine, request)) == {(datetime(1970, 1, 1),), (None,)}
+    with pytest.raises(InputError, match="holds values that its types do not allow") as caught:
+        DuckDBEngine(stated, {"visits": pa.table({"person": [1, 2], "at": times.cast(pa.timestamp(unit, "UTC"))})})
+    assert caught.value.__context__ is None
+
+
+def test_times_with_a_zone_are_read_in_utc():
+    for unit, zone in itertools.product(("s", "ms", "us"), ("UTC", "Europe/Berlin")):
+        times = pa.array([0], pa.int64()).cast(pa.timestamp(unit, zone))
+        stated = policy(SourceKind.FRAMES, columns={"person": Type.INTEGER, "at": Type.TIMESTAMP})
+        engine = DuckDBEngine(stated, {"visits": pa.table({"person": [1], "at": times})})
+        request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
+        assert answer(engine, request) == {(datetime(1970, 1, 1),): (WEIGHT,)}
+
+
+def test_a_csv_file_that_is_not_there_or_no_file_is_refused(tmp_path):
+    (tmp_path / "visits").mkdir()
+    (tmp_path / "visits" / "a.csv").symlink_to(tmp_path / "nowhere.csv")
+    with pytest.raises(PolicyError, match="must name every column"):
+        DuckDBEngine(policy(SourceKind.CSV, tmp_path))
+    (tmp_path / "visits" / "a.csv").unlink()
+    (tmp_path / "visits" / "a.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(PolicyError, match="must name every column"):
+        DuckDBEngine(policy(SourceKind.CSV, tmp_path))
 
 
 def test_a_parquet_file_with_a_text_that_is_none_fails_in_our_words(tmp_path):

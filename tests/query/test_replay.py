@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError
@@ -191,3 +192,14 @@ def test_an_answer_outlives_its_process(tmp_path):
     assert here.guarantee == PureDP(1, relation=Relation.ADD_REMOVE)
     assert ledger.balance().spent.epsilon == 1
     ledger.verify()
+
+
+def test_queries_that_release_in_different_bundles_do_not_share_an_answer():
+    frame = pd.DataFrame({"uid": range(200), "x": [float(one % 7) for one in range(200)]})
+    columns = {"x": {"min": 0, "max": 10}}
+    session = Session.from_frames(t=frame, unit="uid", rows=1, budget=PureDP(100), columns=columns)
+    source = "FROM (SELECT x AS a, x AS b, uid FROM t)"
+    together = session.sql(f"SELECT QUANTILE(a, 0.25) AS p, QUANTILE(a, 0.5) AS q {source}", epsilon=1)
+    apart = session.sql(f"SELECT QUANTILE(a, 0.25) AS p, QUANTILE(b, 0.5) AS q {source}", epsilon=1)
+    assert apart.record.number != together.record.number
+    assert len(apart.rows) == len(together.rows) == 1

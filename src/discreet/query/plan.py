@@ -24,10 +24,14 @@ class Rows:
 class Scan(Rows):
     """All rows of a private table whose unit is not NULL.
 
-    Stability. Removing a unit removes that unit's rows and changes no other.
-        Proof: rows are read one by one. Where the unit is reached through links, a row is joined with the rows of the
-        table that holds the unit; a joined row carries the unit of the row it was joined with, so only joined rows of
-        the removed unit disappear.
+    The key that a link leads to should be unique: then every row has one unit at most. Where it is not, a row that
+    reaches several units is there once for each of them, and once only, however many rows lead to the same unit.
+
+    Stability. Removing a unit, which is removing its rows from the table that holds the unit, removes that unit's rows
+    and changes no other. A row that reaches no other unit is then gone; one that reaches others stays, as theirs.
+        Proof: rows are read one by one. Where the unit is reached through links, a row is joined with the distinct
+        pairs of a key and a unit that it leads to; a joined row carries the unit of its pair, and the pairs of other
+        units are made from the rows of those units, so only joined rows of the removed unit disappear.
     """
 
     table: str

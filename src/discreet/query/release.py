@@ -79,6 +79,7 @@ class PricedQuery:
             str(self.payment.delta),
             self.version,
             self.unit,
+            [f"{type(measure).__name__} {measure.entries}" for measure in self.measures],
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from pathlib import Path
 
 from discreet.errors import PolicyError
@@ -57,15 +58,11 @@ def _header(table: str, files: list[Path]) -> list[str]:
 
 
 def _first_line(table: str, file: Path) -> list[str]:
-    if file.name.endswith(".gz"):
-        with gzip.open(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
-            line = lines.readline()
-    else:
-        with file.open(encoding="utf-8-sig", errors="replace") as lines:
-            line = lines.readline()
+    opened = gzip.open if file.name.endswith(".gz") else open
     try:
-        header = next(csv.reader([line.rstrip("\n")], strict=True), [])
-    except csv.Error:
+        with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
+            header = next(csv.reader([lines.readline().rstrip("\n")], strict=True), [])
+    except (OSError, EOFError, zlib.error, csv.Error):
         header = []
     if not header or len({column.lower() for column in header}) < len(header) or not all(header):
         raise PolicyError([(None, f"the first line of the CSV file of {table!r} must name every column, each once")])

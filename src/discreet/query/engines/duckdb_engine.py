@@ -166,6 +166,7 @@ class DuckDBEngine(Engine):
         for column, count in zip(table.texts, counts, strict=True):
             if 1 <= count <= LARGEST_DICTIONARY:
                 dictionaries[column], text = table.dictionary(column)
+                self._connection.execute(f"DROP TYPE IF EXISTS {dictionaries[column]}")  # of an attempt that was ended
                 self._connection.execute(text)
         self._connection.execute(table.made_with(dictionaries))
         return Stored(table.name, table.stored)
