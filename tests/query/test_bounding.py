@@ -185,18 +185,17 @@ def test_norm_weights_are_chosen_for_gaussian_noise_over_groups_and_keep_their_n
     assert max(norms) == (2 * WEIGHT) ** 2
 
 
-def test_the_form_with_the_least_noise_is_chosen_for_each_noise():
+def test_weights_are_chosen_where_rows_are_stated_and_groups_where_they_must():
     eight = (public_key((0, 1, 2, 3, 4, 5, 6, 7)),)
 
     def form(noise, *aggregates, keys=eight, **stated):
         return choose(query_for(*aggregates, keys=keys).aggregation, table_policy(**stated), ADD_REMOVE, noise).form
 
     count = asked(MeasureKind.COUNT_ROWS)
-    assert form(Noise.LAPLACE, count, rows=4, groups=2, rows_per_group=1) == Groups(2, 1)
-    assert form(Noise.LAPLACE, count, rows=2, groups=2, rows_per_group=1) == RowWeights(2)
-    assert form(Noise.GAUSSIAN, count, rows=2, groups=2, rows_per_group=1) == Groups(2, 1)
-    assert form(Noise.GAUSSIAN, count, rows=2, groups=9, rows_per_group=1) == NormWeights(2)
-    assert form(Noise.GAUSSIAN, count, rows=3, groups=20, rows_per_group=1) == Groups(8, 1)
+    assert form(Noise.LAPLACE, count, rows=4, groups=2, rows_per_group=1) == RowWeights(4)
+    assert form(Noise.GAUSSIAN, count, rows=2, groups=2, rows_per_group=1) == NormWeights(2)
+    assert form(Noise.LAPLACE, count, groups=2, rows_per_group=1) == Groups(2, 1)
+    assert form(Noise.GAUSSIAN, count, groups=20, rows_per_group=1) == Groups(8, 1)
     assert form(Noise.LAPLACE, count, keys=(), groups=2, rows_per_group=3) == RowWeights(6)
     assert form(Noise.LAPLACE, count, unit="row") == EachRow()
     units = asked(MeasureKind.COUNT_UNITS)

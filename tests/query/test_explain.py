@@ -68,7 +68,7 @@ def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
             "SELECT g, COUNT(*) AS n FROM t GROUP BY g",
             PureDP(4),
             {"epsilon": 1},
-            "more than 1 groups is missing",
+            "more groups than 1 is missing",
         ),
     ],
 )

@@ -62,6 +62,5 @@ def _numbers(promise: Guarantee) -> dict[str, int | float | Fraction]:
 
 def _written(value: float | Fraction, rounding: Rounding) -> str:
     # an exact number of a few digits is meant as it is written: a float one step above 0.1 is 0.1 to people
-    near = Fraction(repr(float(value)))
-    exact = near if float(near) == float(value) else Fraction(value)
+    exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
     return format_number(exact, digits=_DIGITS, rounding=rounding)

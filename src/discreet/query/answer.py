@@ -35,6 +35,7 @@ class Record:
     entry_hash: str
     analyst: str
     replayed: bool  # the stored answer was handed out again, at no cost to the total
+    rehearsed: bool = False  # made-up rows were asked; nothing was released
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,8 @@ class Answer:
 
     def certificate(self) -> Certificate:
         """Return the certificate of this release, to be kept as HTML or JSON."""
+        if self.record.rehearsed:
+            raise ParameterError("a rehearsal on made-up rows releases nothing, so there is nothing to certify")
         from discreet.query.certificate import Certificate
 
         return Certificate.of(self)
@@ -225,6 +228,12 @@ class Answer:
         """Return what goes with the table: promise, unit, relation, noise, record."""
         noise = {name: one for name, one in self.noise.items() if one is not None}
         spread = ", ".join(f"{name} {value:.4g}" for name, value in noise.items())
+        if self.record.rehearsed:
+            return [
+                ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
+                ("promise it would keep", with_notion(self.guarantee)),
+                ("bounding", self.priced.bounding.reason),
+            ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
             ("promise", with_notion(self.guarantee)),

@@ -90,7 +90,7 @@ class Bounding:
 def choose(
     aggregation: Aggregation, table: TablePolicy, relation: Relation, noise: Noise, *, bounded_rows: int | None = None
 ) -> Bounding:
-    """Return the form for a query: whichever needs the least noise among those the policy states and the query allows.
+    """Return the form for a query: weights where the policy states rows, for they leave nobody out, else groups.
 
     Keys that are not public, and COUNT(DISTINCT unit), need the form that bounds the number of groups; quantiles need a
     bound on the weight of a unit.
@@ -107,9 +107,7 @@ def choose(
     options = _options(aggregation, table, relation, noise, by_groups=by_groups, ranks=ranks)
     if not options:
         raise _no_option(aggregation, table, by_groups=by_groups)
-    if noise is Noise.LAPLACE or ranks:
-        return min(options, key=lambda one: (one.total or 0) * (WEIGHT // one.unit))
-    return min(options, key=lambda one: one.squared * (WEIGHT // one.unit) ** 2)
+    return options[0]
 
 
 def _options(
@@ -132,6 +130,8 @@ def _options(
         words = (
             f"a unit counts in at most {groups} group{'s' if groups > 1 else ''}, chosen by a keyed hash, with weight "
             f"of at most {rows} row{'s' if rows > 1 else ''} in each"
+            if not single
+            else f"a unit counts once, and its rows with weight of at most {rows} in all"
         )
         form = Groups(groups, rows)
         found.append(Bounding(form, relation, WEIGHT, groups * each, groups * each**2, groups, single, words))
@@ -177,7 +177,8 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool)
         private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)
         return PrivateKeys(
             f"the values of {private} are not public, so the query needs a bound on how many groups one unit can be "
-            f"in. Add groups = ... and rows_per_group = ... {place}, or give the values with keys=. Nothing was "
+            f"in. Add groups = ... and rows_per_group = ... {place}, declare the key public (values = [...], or "
+            f"public = true beside min and max), or give the values with keys=. Nothing was "
             "spent."
         )
     return MissingBound(

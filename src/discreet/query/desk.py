@@ -26,7 +26,10 @@ FAILED = (
     "price of a new release, or tell the curator."
 )
 
-UNBOUNDED = "the engine made no bounded table; queries read the table itself. Nothing was spent."
+UNBOUNDED = (
+    "the engine made no bounded table. Whether it does can depend on the data, so this session asks it nothing more. "
+    "Nothing was spent."
+)
 
 
 class Desk:
@@ -190,6 +193,8 @@ class Desk:
 
     def _rows(self, table: str, columns: Sequence[str]) -> Rows:
         known = self._table(table)
+        if not all(isinstance(name, str) for name in columns):
+            raise ParameterError("columns are names of columns", parameter="columns")
         if any(name.lower() == "unit" for name in columns):
             raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
         missing = [name for name in columns if name not in known.columns]

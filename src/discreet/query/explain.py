@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
-from discreet.privacy import Guarantee, Relation
-from discreet.privacy.promise_words import with_notion
+from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
+from discreet.privacy.promise_words import in_words, with_notion
 from discreet.query.measures.measure import Spend
 from discreet.query.measures.quantile import QuantilesOfGroups
 from discreet.query.policy import Policy
@@ -30,6 +30,7 @@ class Explanation:
     fits: int
     confidence: float
     digest: str
+    charged: str = ""  # in the budget's notion, where that is another
 
     @property
     def relation(self) -> Relation:
@@ -50,6 +51,7 @@ class Explanation:
         """Return everything but the table and the statements, as pairs."""
         return [
             ("price", with_notion(self.guarantee)),
+            *([("charged as", self.charged)] if self.charged else []),
             ("unit of protection", self.unit),
             ("neighbours", self.relation.sentence),
             ("groups", self.groups),
@@ -92,7 +94,16 @@ def explain(
         fits=fits,
         confidence=held,
         digest=made.digest,
+        charged=_charged(made, policy),
     )
+
+
+def _charged(made: PricedQuery, policy: Policy) -> str:
+    """Return the price in the notion of the budget, where the release keeps another one."""
+    notion = type(policy.budget)
+    if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
+        return ""
+    return in_words(convert(made.guarantee, notion))
 
 
 def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
@@ -133,23 +144,24 @@ def _groups(made: PricedQuery) -> str:
     count = 1
     for key in aggregation.keys:
         count *= len(key.domain or ())
-    return f"{count:,}, all of them public and all in the answer, empty ones too"
+    return (
+        f"{count:,}, all of them public and all in the answer, empty ones too; rows with NULL or another value in a "
+        "key are in none (COALESCE(key, 'none') gives them one)"
+    )
 
 
 def _bias(made: PricedQuery) -> str:
     """Say what bounding does to the answer, in words: nobody has looked at the data."""
-    match made.bounding.form:
-        case EachRow() if made.bounded is None:
-            return "none: every row counts in full"
-        case EachRow():
-            return "units with more rows than the bounded table keeps count for that many of them"
-        case RowWeights(rows=rows):
-            return f"a unit with n > {rows} rows counts each of them {rows}/n: its groups are too low by the rest"
-        case NormWeights(rows=rows):
-            return f"a unit whose rows a group have L2 norm r > {rows} counts each of them {rows}/r"
-        case Groups(groups=groups, rows=rows):
-            return (
-                f"a unit in more than {groups} groups is missing from the others, and with n > {rows} rows in a group "
-                f"counts each of them {rows}/n"
-            )
-    return "unknown"
+    form = made.bounding.form
+    words = {
+        EachRow: "units with more rows than the bounded table keeps count for that many of them",
+        RowWeights: "a unit with n > {rows} rows counts each of them {rows}/n: its groups are too low by the rest",
+        NormWeights: "a unit whose numbers of rows a group have L2 norm r > {rows} counts each of its rows {rows}/r",
+        Groups: "a unit in more groups than {groups} is missing from the others, and with n > {rows} rows in a group "
+        "counts each of them {rows}/n",
+    }[type(form)]
+    if isinstance(form, EachRow) and made.bounded is None:
+        return "none: every row counts in full"
+    if isinstance(form, Groups) and made.bounding.single:
+        words = "none for a count of units; of a unit with n > {rows} rows each counts {rows}/n"
+    return words.format(rows=getattr(form, "rows", ""), groups=getattr(form, "groups", ""))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from discreet.query.policy import (
 )
 from discreet.query.policy_columns import read_columns
 from discreet.query.policy_section import Problems, Section
+from discreet.query.price import as_written
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
 
@@ -68,19 +67,12 @@ def policy_of_frames(
         unit=unit_name,
         tables=tables,
         public={name: table for name, (_, table) in seen.items()},
-        budget=_as_written(budget),
+        budget=as_written(budget),
         analysts={analyst: Analyst(analyst)},
         ledger=None if ledger is None else Path(ledger),
         file="the arguments of from_frames",
     )
     return with_source(policy, {**frames, **{name: frame for name, (frame, _) in seen.items()}})
-
-
-def _as_written(budget: Guarantee) -> Guarantee:
-    """Return a budget whose floats are taken as they are written, 0.3 as three tenths, as prices are."""
-    floats = {one.name: getattr(budget, one.name) for one in fields(budget)}  # type: ignore[arg-type]
-    exact = {name: Fraction(repr(float(value))) for name, value in floats.items() if isinstance(value, float)}
-    return replace(budget, **exact)  # type: ignore[type-var]
 
 
 def _contributions(rows: int | None, groups: int | None, rows_per_group: int | None) -> Contributions:
@@ -120,6 +112,13 @@ def _declared(
     problems = Problems({})
     sorted_: dict[str, dict[str, Any]] = {name: {} for name in (*frames, *public)}
     for name, words in columns.items():
+        if isinstance(words, tuple) and len(words) == 2:
+            words = {"min": words[0], "max": words[1]}  # noqa: PLW2901
+        if not isinstance(words, Mapping):
+            raise ParameterError(
+                f'columns= says what is public about {name!r} as {{"min": 0, "max": 500}} or {{"values": [...]}}',
+                parameter="columns",
+            )
         table, _, column = name.rpartition(".")
         if table and table not in sorted_:
             raise ParameterError(f"columns= names a table that is not there: {table!r}", parameter="columns")

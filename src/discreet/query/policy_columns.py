@@ -175,7 +175,7 @@ def _range_size(column: ColumnPolicy) -> int:
 
 def _declared(section: Section, needs_type: bool) -> Type | None:
     if "type" not in section:
-        if needs_type:
+        if needs_type and not set(section.entries) & {"min", "max", "values"}:
             words = "CSV files have no types; one of " + ", ".join(TYPES)
             section.missing("type", 'type = "text"', words)
         return None

@@ -112,7 +112,9 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
 
 def _whose(name: str, unit: str, schema: Schema, holders: list[str]) -> Iterator[str]:
     """Ask for the unit of a table without the unit's column, with the links that names suggest."""
-    yield f"# There is no column {key_in_toml(unit)} here. Whose rows are these?"
+    public = f"{header(('public', name))} and {header(('public', name, 'columns'))}"
+    yield f"# If everybody may see this table, write {public} instead, without unit, rows and size."
+    yield f"# There is no column {key_in_toml(unit)} here. Else, whose rows are these? (A link leads to a unique key.)"
     for other in holders:
         for column in schema[name]:
             key = _spelled(column, schema[other])
@@ -121,8 +123,6 @@ def _whose(name: str, unit: str, schema: Schema, holders: list[str]) -> Iterator
                 yield f"# unit = {text_in_toml(link, longest=None)}"
     yield "# unit = ..."
     yield "# rows = ..."
-    public = f"{header(('public', name))} and {header(('public', name, 'columns'))}"
-    yield f"# If everybody may see this table, write {public} instead, without unit, rows and size."
 
 
 def _column(name: str, type_: Type | None, is_unit: bool) -> str:

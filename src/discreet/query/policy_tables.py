@@ -16,7 +16,8 @@ _TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "size", "columns")
 _PUBLIC_KEYS = ("unique", "columns")
 _UNIT_LINE = 'unit = "patient_id"'
 _UNIT_WHY = (
-    'the column that names the unit; or "row" if every row is a unit of its own; or "visit_id -> visits.visit_id"'
+    'the column that names the unit; or "row" if every row is a unit of its own; or "visit_id -> visits.visit_id", if '
+    "visit_id is unique there; a table that everybody may see goes under [public.NAME] instead"
 )
 _NAME = r'\s*("(?:[^"]|"")+"|(?:(?!->)[^".\s])(?:(?:(?!->)[^".])*(?:(?!->)[^".\s]))?)\s*'
 _COLUMN = re.compile(_NAME)

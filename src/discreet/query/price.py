@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
@@ -18,6 +18,7 @@ _PRECISION = 1e-6
 _DOUBLINGS = 200
 _FINENESS = 10**6
 _LONGEST = 2048  # bits: more than any float needs
+_LEAST = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,16 @@ def _written(value: Number, name: str) -> Fraction:
     exact = positive_rational(value, name=name)
     if max(exact.numerator, exact.denominator).bit_length() > _LONGEST:
         raise ParameterError(f"{name}= has too many digits. Nothing was spent.", parameter=name)
+    if not _LEAST <= exact <= 1 / _LEAST:
+        raise ParameterError(f"{name}= must lie between 1e-300 and 1e300. Nothing was spent.", parameter=name)
     return Fraction(repr(float(value))) if isinstance(value, float) else exact
+
+
+def as_written(promise: Guarantee) -> Guarantee:
+    """Return a promise whose floats are taken as they are written, 0.3 as three tenths, as prices are."""
+    stated_as = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
+    exact = {name: Fraction(repr(float(value))) for name, value in stated_as.items() if isinstance(value, float)}
+    return replace(promise, **exact)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, slots=True)

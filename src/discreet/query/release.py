@@ -6,10 +6,9 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
@@ -22,7 +21,7 @@ from discreet.query.measures.plan_measures import Place, measures
 from discreet.query.measures.quantile import QuantilesOfGroups
 from discreet.query.measures.selected import SelectedKeys
 from discreet.query.plan import Asked, MeasureKind, Query
-from discreet.query.policy import Policy, TablePolicy
+from discreet.query.policy import Policy, UnitLink
 from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
 from discreet.query.types import Type
@@ -31,6 +30,7 @@ from discreet.randomness import bits
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 1
+_NEXT_TO_NOTHING = Fraction(1, 1 << 60)
 _MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
 
@@ -70,6 +70,7 @@ class PricedQuery:
         parts = [
             _FORMAT,
             canonical(_nameless(self.query)),
+            [self.places[one.name] for one in _ordered(self.query.aggregation.asked)],  # which are released together
             repr(self.bounding.form),
             repr(self.bounding.relation),
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -80,6 +81,7 @@ class PricedQuery:
             self.version,
             self.unit,
             [f"{type(measure).__name__} {measure.entries}" for measure in self.measures],
+            [f"{spend.epsilon} {spend.rho}" for spend in self.spends],
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -209,32 +211,58 @@ def priced(
 
     def at(settled: Stated) -> PricedQuery:
         paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
-        return _divide(query, bounding, paid, version=policy.version, unit=repr(table.unit), bounded=where)
+        unit = _unit_path(policy, table.name)
+        return _divide(query, bounding, paid, version=policy.version, unit=unit, bounded=where)
 
     if price.error is None:
         return _checked_length(at(price))
-    return _checked_length(at(_settled(at, price, people, table, rho=noise.name == "GAUSSIAN")))
+    word = "rho" if noise is Noise.GAUSSIAN else "epsilon"
+
+    def with_amount(amount: Fraction) -> PricedQuery:
+        return at(Stated(delta=price.delta, **{word: amount}))
+
+    settled = _cheapest_parts if aggregation.public else _cheapest_whole
+    return _checked_length(settled(with_amount, price.error, people))
 
 
-def _settled(at: Any, price: Stated, people: int | None, table: TablePolicy, *, rho: bool) -> Stated:  # noqa: ARG001
-    """Return the cheapest price whose predicted half-widths are all within the error asked for."""
+def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+    """Buy every measure at its own cheapest price for the error; the sum is the cheapest for all of them."""
+    some = at(Fraction(1))
 
-    def with_amount(amount: Fraction) -> Stated:
-        return Stated(rho=amount, delta=price.delta) if rho else Stated(epsilon=amount, delta=price.delta)
+    def part(measure: Measure) -> Fraction | None:
+        def width(amount: Fraction) -> float:
+            return _widest(measure, some.payment.spend(amount), people)
+
+        return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
+
+    found = [part(measure) for measure in some.measures]
+    needed = sum((one for one in found if one is not None), Fraction(0))
+    if not needed:
+        return at(cheapest(lambda amount: _widest(some.measures[0], some.payment.spend(amount), people), error))
+    parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
+    made = at(sum(parts, Fraction(0)))
+    return replace(made, spends=tuple(made.payment.spend(one) for one in parts))
+
+
+def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+    """Find the least price whose usual division keeps the error: part of it selects keys."""
 
     def width(amount: Fraction) -> float:
-        made: PricedQuery = at(with_amount(amount))
-        found = []
-        for measure, spend in zip(made.measures, made.spends, strict=True):
-            for asked, one in zip(measure.asked, measure.width(spend, 0.95, people), strict=False):
-                if one is None:
-                    raise _no_width(asked)
-                found.append(one)
-        return max(found)
+        made = at(amount)
+        parts = zip(made.measures, made.spends, strict=True)
+        return max(_widest(measure, spend, people) for measure, spend in parts if measure.asked)
 
-    if price.error is None:
-        raise AssertionError("only error= is searched for")
-    return with_amount(cheapest(width, price.error))
+    return at(cheapest(width, error))
+
+
+def _widest(measure: Measure, spend: Spend, people: int | None) -> float:
+    """Return the largest half-width predicted for a measure."""
+    found = []
+    for asked, one in zip(measure.asked, measure.width(spend, 0.95, people), strict=False):
+        if one is None:
+            raise _no_width(asked)
+        found.append(one)
+    return max(found)
 
 
 def _no_width(asked: Asked) -> ParameterError:
@@ -281,6 +309,12 @@ def _divide(
         unit=unit,
         bounded=bounded,
     )
+
+
+def _unit_path(policy: Policy, table: str) -> str:
+    """Return where the unit of a table is found, along its links."""
+    unit = policy.tables[table].unit
+    return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
 def _ordered(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:

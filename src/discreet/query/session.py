@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -23,7 +24,7 @@ from discreet.query.explain import Explanation, explain
 from discreet.query.frames import policy_of_frames
 from discreet.query.policy import Policy, UnitIsRow
 from discreet.query.policy_file import read_policy
-from discreet.query.price import stated
+from discreet.query.price import as_written, stated
 from discreet.query.release import fresh_digest
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
@@ -186,10 +187,11 @@ class Session(Desk):
         The one door by which other rooms reach rows. The caller owes the promise `price`: what leaves the block must
         keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
+        self._refuse_after_failure()
         rows = self._rows(table, columns)
         if not isinstance(price, Guarantee):
             raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
-        promise = self._stated_here(price)
+        promise = self._stated_here(as_written(price))
         charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
         found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
         self._ledger.note(charge, "granted")
@@ -218,7 +220,8 @@ class Session(Desk):
 
         with rehearsal(self.policy, rows=rows) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))
-            return type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
+            answer = type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
+            return replace(answer, record=replace(answer.record, rehearsed=True))
 
     @property
     def budget(self) -> Budget:

@@ -6,6 +6,7 @@ import math
 import threading
 from typing import TYPE_CHECKING, Any
 
+from discreet.display import format_number
 from discreet.errors import ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none
 from discreet.mechanisms import AboveThreshold
@@ -102,7 +103,9 @@ class Watch:
 
     def __repr__(self) -> str:
         """Show the public state."""
-        return f"Watch(threshold={float(self._threshold):.6g}, hits={self._hits}, remaining={self.remaining})"
+        small = abs(self._threshold) < 10**300
+        threshold = f"{float(self._threshold):.6g}" if small else format_number(self._threshold, digits=6)
+        return f"Watch(threshold={threshold}, hits={self._hits}, remaining={self.remaining})"
 
 
 def _counted(made: PricedQuery) -> Simple:

@@ -29,7 +29,7 @@ def csv_select(table: str, files: list[Path]) -> str:
     lines = (
         f"read_csv({listed}, columns = {{'line': 'VARCHAR'}}, auto_detect = false, header = false, skip = 1, "
         "delim = '', quote = '', escape = '', comment = '', strict_mode = false, ignore_errors = true, "
-        "parallel = false)"
+        "new_line = '\\n', parallel = false)"
     )
     split = (
         f"SELECT CASE WHEN contains(line, '\"') THEN regexp_extract_all(',' || line, ',({_FIELD})', 1) "

@@ -196,14 +196,14 @@ def _arrow(name: str, frame: Any) -> Any:
 def _valid(name: str, table: Any) -> Any:
     """Return a table whose values DuckDB can read: a text that is not UTF-8 would fail a query, later.
 
-    Times with a zone are made microseconds here, as DuckDB makes them, which raises where one is too far away.
+    Times with a zone are made microseconds here, which raises where one is too far away or finer than that.
     """
     pyarrow = optional("pyarrow", extra="frames", purpose="a session over data frames")
     try:
         table.validate(full=True)
         for place, field in enumerate(table.schema):
             kind = field.type
-            if pyarrow.types.is_timestamp(kind) and kind.tz is not None and kind.unit in ("s", "ms"):
+            if pyarrow.types.is_timestamp(kind) and kind.tz is not None and kind.unit != "us":
                 times = table.column(place).cast(pyarrow.timestamp("us", kind.tz))
                 table = table.set_column(place, field.name, times)
         return table

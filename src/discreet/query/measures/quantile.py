@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
+from discreet.privacy.promise_words import in_words
 from discreet.query.bounding import Bounding
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
@@ -133,7 +134,7 @@ class QuantilesOfGroups(Measure):
         """Say what is released."""
         count = len(self.levels)
         what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
-        return f"{what}, by the exponential mechanism on ranks: {self.mechanism(spend).guarantee!r}"
+        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(spend).guarantee)}"
 
 
 def pieces(steps: int) -> int:
