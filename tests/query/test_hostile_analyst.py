@@ -87,7 +87,7 @@ def price_of_an_overflow(rows, *, steps):
     return high
 
 
-# FINDING 1: at a price of 2e-12 a median fails from 100 rows on and answers below: an exact count for nothing
+# tried: at a price of 2e-12 a median fails from 100 rows on and answers below: an exact count for nothing
 def test_whether_a_median_fails_does_not_depend_on_how_many_rows_there_are():
     price = price_of_an_overflow(100, steps=10)
     sql = "SELECT MEDIAN(x) AS m FROM t"
@@ -95,7 +95,7 @@ def test_whether_a_median_fails_does_not_depend_on_how_many_rows_there_are():
     assert {outcome(session(people(count), columns=REGIONS), sql, epsilon=price) for count in counts} == {"answered"}
 
 
-# FINDING 2: after bound(), explain() shows whether any row has a text at all, at no cost
+# tried: after bound(), explain() shows whether any row has a text at all, at no cost
 def test_explain_of_a_bounded_table_is_the_same_for_neighbours():
     texts = []
     for note in (None, "hello"):
@@ -106,7 +106,7 @@ def test_explain_of_a_bounded_table_is_the_same_for_neighbours():
     assert texts[0] == texts[1]
 
 
-# FINDING 3: ids that differ only beyond the 53 bits of a float (or below a microsecond) become one unit, and a person
+# tried: ids that differ only beyond the 53 bits of a float (or below a microsecond) become one unit, and a person
 # who leaves then moves the rows of the other: a distance of 1.98 where 1 is promised
 @pytest.mark.parametrize(
     ("kind", "first", "second"),
@@ -126,13 +126,13 @@ def test_people_with_different_ids_are_different_units(kind, first, second):
     assert sum(abs(both.get(key, 0) - alone.get(key, 0)) for key in both.keys() | alone.keys()) <= 1
 
 
-# FINDING 4: people whose unsigned 64-bit id is 2^63 or more do not exist
+# tried: people whose unsigned 64-bit id is 2^63 or more do not exist
 def test_people_with_large_unsigned_ids_count():
     frame = people(10).assign(uid=np.arange(10, dtype=np.uint64) + np.uint64(2**63 - 5))
     assert sums(session(frame), "SELECT COUNT(*) AS n FROM t") == {(): 10}
 
 
-# FINDING 5: a line end in a constant is followed by four spaces when the statement is laid out
+# tried: a line end in a constant is followed by four spaces when the statement is laid out
 @pytest.mark.parametrize("sign", ["\n", "\r\n", "\x0b", "\x1e", "\u2028"])
 def test_a_constant_with_a_line_end_is_the_constant_that_was_written(sign):
     frame = people(10, note=pd.Series([f"one{sign}two"] * 10, dtype="string"))
@@ -141,7 +141,7 @@ def test_a_constant_with_a_line_end_is_the_constant_that_was_written(sign):
     assert sums(session(frame), sql) == {(f"p{sign}q",): 10}
 
 
-# FINDING 6: files of one table with different types: one value that cannot be cast fails every query, and bound() for
+# tried: files of one table with different types: one value that cannot be cast fails every query, and bound() for
 # nothing
 @pytest.mark.parametrize("odd", ["oops", "1e30"])
 def test_a_value_in_a_second_parquet_file_cannot_fail_a_query(tmp_path, odd):
@@ -166,7 +166,7 @@ def test_a_value_in_a_second_parquet_file_cannot_fail_a_query(tmp_path, odd):
     assert len(outcomes) == 1
 
 
-# FINDING 7: one text that is not UTF-8 fails queries, and bound() without a charge
+# tried: one text that is not UTF-8 fails queries, and bound() without a charge
 def test_a_text_that_is_not_text_is_refused_at_the_door_or_harmless():
     def table(last):
         texts = pa.array([b"a"] * 9 + [last], pa.binary())
@@ -190,7 +190,7 @@ def test_a_text_that_is_not_text_is_refused_at_the_door_or_harmless():
     assert all(one == ["answered", "answered", "bounded"] for one in outcomes)
 
 
-# FINDING 8: the columns of the second CSV file are read in the order of the first
+# tried: the columns of the second CSV file are read in the order of the first
 def test_csv_files_of_one_table_are_read_by_the_names_in_each(tmp_path):
     def write(folder):
         (folder / "t").mkdir()
@@ -206,7 +206,7 @@ def test_csv_files_of_one_table_are_read_by_the_names_in_each(tmp_path):
         assert sums(asked, "SELECT COUNT(*) AS n FROM t WHERE x = 5") == {(): 4}
 
 
-# FINDING 9: top and watch read the aggregate and drop whatever else the SELECT says
+# tried: top and watch read the aggregate and drop whatever else the SELECT says
 @pytest.mark.parametrize(
     "sql",
     [
@@ -226,14 +226,14 @@ def test_a_watch_refuses_what_it_would_drop(sql):
         session(people(10)).watch(5, epsilon=1).ask(sql)
 
 
-# FINDING 10: a threshold of 2.9 is taken for 2
+# tried: a threshold of 2.9 is taken for 2
 def test_a_watch_keeps_its_threshold():
     watch = session(people(2), unit="row").watch(2.9, epsilon=1)
     watch.ask("SELECT COUNT(*) AS n FROM t WHERE x > 100")
     assert watch._stream._threshold == 3  # a whole number is at or above 2.9 if it is at or above 3
 
 
-# FINDING 11: a key with a time zone counts nothing, or the rows of another time, according to the form of bounding
+# tried: a key with a time zone counts nothing, or the rows of another time, according to the form of bounding
 def test_keys_have_no_time_zone():
     frame = people(10, at=[datetime(2026, 1, 1)] * 10)
     with pytest.raises(ParameterError):
@@ -242,7 +242,7 @@ def test_keys_have_no_time_zone():
         )
 
 
-# FINDING 12: the digest does not know what a unit is, so another declaration is answered with the old answer
+# tried: the digest does not know what a unit is, so another declaration is answered with the old answer
 def test_an_answer_is_not_handed_out_under_another_declaration_of_the_unit():
     frame = people(100).assign(household=0)
     sql = "SELECT COUNT(*) AS n FROM t"
@@ -250,7 +250,7 @@ def test_an_answer_is_not_handed_out_under_another_declaration_of_the_unit():
     assert digests[0] != digests[1]
 
 
-# FINDING 13: what can never be answered is charged first
+# tried: what can never be answered is charged first
 @pytest.mark.parametrize("key", ["a\0b", "\ud800"])
 def test_a_key_that_no_text_can_be_is_refused_before_the_charge(key):
     asked = session(people(10))
@@ -295,13 +295,13 @@ def test_a_column_name_with_a_line_end_can_be_asked_about():
     assert sums(session(people(10).rename(columns={"x": "a\nb"})), 'SELECT COUNT("a\nb") AS n FROM t') == {(): 10}
 
 
-# FINDING 14: from_frames refuses bounds that are floats, as if they were dates
+# tried: from_frames refuses bounds that are floats, as if they were dates
 def test_bounds_of_columns_may_be_floats():
     asked = session(people(10), columns={"x": {"min": 0.5, "max": 1.5}})
     assert asked.policy.tables["t"].columns["x"].interval == (Fraction(1, 2), Fraction(3, 2))
 
 
-# FINDING 15: two columns of a frame whose labels print alike become one
+# tried: two columns of a frame whose labels print alike become one
 @pytest.mark.parametrize("labels", [["x", "x"], [1, "1"], ["x", "X"]])
 def test_columns_of_a_frame_that_print_alike_are_refused(labels):
     frame = pd.DataFrame([[1, 2.0, 3.0]], columns=["uid", *labels])
@@ -309,7 +309,7 @@ def test_columns_of_a_frame_that_print_alike_are_refused(labels):
         session(frame)
 
 
-# FINDING 16: a column called "unit" is handed over as the units
+# tried: a column called "unit" is handed over as the units
 def test_a_grant_of_a_column_called_unit_is_that_column_or_refused():
     asked = session(people(3, unit=pd.Series(["p", "q", "r"], dtype="string")))
     try:
@@ -319,7 +319,7 @@ def test_a_grant_of_a_column_called_unit_is_that_column_or_refused():
         pass
 
 
-# FINDING 17: a line of a CSV file with a quote that is never closed takes the lines after it along
+# tried: a line of a CSV file with a quote that is never closed takes the lines after it along
 def test_a_line_of_a_csv_file_changes_no_other_line(tmp_path):
     lines = [f"{person},a\n" for person in range(20)]
     found = []
@@ -335,7 +335,7 @@ def test_a_line_of_a_csv_file_changes_no_other_line(tmp_path):
     assert abs(found[0] - found[1]) <= 1
 
 
-# FINDING 18: a column called "the unit" takes the place of the unit when a table is bounded, a frame called "bounded_1"
+# tried: a column called "the unit" takes the place of the unit when a table is bounded, a frame called "bounded_1"
 # that of the bounded table: 1000 rows of one person are counted at the price of 1
 @pytest.mark.parametrize(
     ("table", "column"), [("t", "the unit"), ("t", "THE UNIT"), ("bounded_1", "x"), ("Bounded_1", "x")]
@@ -347,7 +347,7 @@ def test_a_bounded_table_is_bounded_whatever_the_names_are(table, column):
     assert sums(asked, f'SELECT COUNT(*) AS n FROM "{table}"') == {(): 1}  # noqa: S608
 
 
-# FINDING 19: frames whose names differ in capitals alone, or that are private and public, are one table: the last
+# tried: frames whose names differ in capitals alone, or that are private and public, are one table: the last
 @pytest.mark.parametrize(
     "options", [{"T": people(5)}, {"public": {"T": (people(5), "uid")}}, {"public": {"t": (people(5), "uid")}}]
 )
@@ -356,7 +356,7 @@ def test_frames_of_one_name_are_refused(options):
         session(people(10), **options)
 
 
-# FINDING 20: a row is counted once for every row that it is linked with, also where all of them are of one unit
+# tried: a row is counted once for every row that it is linked with, also where all of them are of one unit
 def test_a_row_that_is_linked_twice_with_one_unit_is_one_row(tmp_path):
     def write(folder):
         parquet.write_table(pa.table({"id": [1, 1], "person": ["ana", "ana"]}), folder / "people.parquet")

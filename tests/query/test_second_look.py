@@ -53,7 +53,7 @@ def granted(asked, price):
         pass
 
 
-# FINDING 1: one level is released as three integers, and so are three levels: a bundle of three and one of one had the
+# tried: one level is released as three integers, and so are three levels: a bundle of three and one of one had the
 # digest of a bundle of one and one of three, and the answer to the first was read as the answer to the second
 @pytest.mark.parametrize(
     ("first", "second"), [("pppq", "pqqq"), ("pq", "pp"), ("pqqq", "pppp"), ("ppq", "pqq"), ("pqr", "ppp")]
@@ -67,7 +67,7 @@ def test_quantiles_that_are_released_in_other_bundles_are_another_release(first,
     assert digest(first) != digest(second)
 
 
-# FINDING 2: in a file with lines that end in \r\n, a line with one \r more moved \n into the next line, the id in which
+# tried: in a file with lines that end in \r\n, a line with one \r more moved \n into the next line, the id in which
 # was then another person's
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("odd", ["z,a\r", "\r", "z,a\r\r\r", "\r\r"])
@@ -78,7 +78,7 @@ def test_a_carriage_return_too_many_changes_no_other_line(tmp_path, end, odd):
         assert set(rows["unit"]) - {"z"} == {f"p{person}" for person in range(6)}
 
 
-# FINDING 3: over a link the digest knows the link and not the unit that it leads to
+# tried: over a link the digest knows the link and not the unit that it leads to
 def test_an_answer_is_not_handed_out_under_another_unit_of_the_linked_table(tmp_path):
     people = pa.table({"id": [1, 2], "person": ["a", "b"], "household": ["h", "h"]})
     digests = set()
@@ -90,7 +90,7 @@ def test_an_answer_is_not_handed_out_under_another_unit_of_the_linked_table(tmp_
     assert len(digests) == 2
 
 
-# FINDING 4: prices that are refused by an error of Python's own
+# tried: prices that are refused by an error of Python's own
 @pytest.mark.parametrize(
     ("sql", "price"),
     [
@@ -116,14 +116,14 @@ def test_the_columns_of_a_grant_are_names():
         asked.__enter__()
 
 
-# FINDING 5: what is left is written to the nearest float, not rounded down, and what was spent not up
+# tried: what is left is written to the nearest float, not rounded down, and what was spent not up
 def test_what_is_left_is_rounded_down_and_what_was_spent_up():
     hair = Fraction(1, 10**20)
     assert in_words(PureDP(Fraction(1, 2) - hair), rounding=Rounding.DOWN) == "epsilon 0.499999"
     assert in_words(PureDP(Fraction(1, 2) + hair)) == "epsilon 0.500001"
 
 
-# FINDING 6: the floats of a grant are not taken as they are written, as those of a query and of the budget are
+# tried: the floats of a grant are not taken as they are written, as those of a query and of the budget are
 def test_ten_grants_of_a_tenth_fit_into_one():
     asked = session(budget=PureDP(1))
     for _ in range(10):
@@ -131,7 +131,7 @@ def test_ten_grants_of_a_tenth_fit_into_one():
     assert asked.budget.spent.epsilon == 1
 
 
-# FINDING 7: an engine that failed is still asked for rows
+# tried: an engine that failed is still asked for rows
 def test_an_engine_that_failed_is_not_asked_for_rows():
     asked = session()
     asked._failed = True
@@ -140,7 +140,7 @@ def test_an_engine_that_failed_is_not_asked_for_rows():
     assert asked.budget.spent.epsilon == 0
 
 
-# FINDING 8: a column of pandas' usual times with a zone closes a whole frame, also to questions about other columns
+# tried: a column of pandas' usual times with a zone closes a whole frame, also to questions about other columns
 def test_times_with_a_zone_in_nanoseconds_do_not_close_a_frame():
     times = pd.to_datetime(["2026-01-01"] * 4, utc=True).astype("datetime64[ns, UTC]")
     frame = pd.DataFrame({"uid": range(4), "at": times})
@@ -148,7 +148,7 @@ def test_times_with_a_zone_in_nanoseconds_do_not_close_a_frame():
         assert asked.tables()["t"]["at"] == "timestamp"
 
 
-# FINDING 9: where no bounded table could be made, queries do not "read the table itself": they are all refused
+# tried: where no bounded table could be made, queries do not "read the table itself": they are all refused
 def test_after_a_bounded_table_that_failed_the_session_does_what_it_said(monkeypatch):
     asked = session()
 
@@ -166,7 +166,7 @@ def test_after_a_bounded_table_that_failed_the_session_does_what_it_said(monkeyp
     assert answered == ("queries read the table itself" in str(caught.value))
 
 
-# FINDING 10: with a price for each aggregate, one whose bounds alone keep the error closes the query to the others
+# tried: with a price for each aggregate, one whose bounds alone keep the error closes the query to the others
 def test_an_error_that_one_aggregate_keeps_anyway_can_be_bought_for_the_others():
     asked = session()
     alone = asked.explain("SELECT COUNT(*) AS n FROM t", error=150).fits

@@ -9,61 +9,32 @@ turned into NULL where something else than arithmetic looks at it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from discreet.errors import UnsupportedSQL
 from discreet.query import ranges
-from discreet.query.engines.duckdb_scan import FIRST_DAY, LAST_DAY, position, scanned, type_of
-from discreet.query.engines.duckdb_text import NAMES, constant, quoted, real, text
+from discreet.query.engines.duckdb_functions import (
+    add_days,
+    cast,
+    concatenate,
+    days_between,
+    letters,
+    substring,
+    truncate,
+)
+from discreet.query.engines.duckdb_parts import Call, Part, Writer
+from discreet.query.engines.duckdb_scan import position, scanned, type_of
+from discreet.query.engines.duckdb_text import constant, quoted, real
 from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
-from discreet.query.literals import DATE_FORM, TIMESTAMP_FORM
 from discreet.query.types import Type
 
 __all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
 
 LONGEST_STATEMENT = 200_000
 DEEPEST_NESTING = 250  # DuckDB refuses expressions 1000 deep, and one pair of parentheses here is at most 4 of those
-LONGEST_CONCATENATION = 65_536
 _TOO_DEEP = "this expression is nested too deeply: write it in steps, in a WITH clause each"
-_INTEGER_FORM = r"^[+-]?[0-9]+$"
-_REAL_FORM = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_INFINITY = "'inf'::DOUBLE"
 _WHOLE = real(2.0**52)  # from here on every float is a whole number
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A rendered expression, what is certain of its values, and whether it may be NaN (for NULL) or infinite."""
-
-    sql: str
-    node: Expression
-    range: Interval | None
-    nan: bool = False
-    infinite: bool = False
-
-    @property
-    def clean(self) -> str:
-        """The text with NULL for NaN."""
-        return f"(CASE WHEN {self.sql} <= {_INFINITY} THEN {self.sql} END)" if self.nan else self.sql
-
-    @property
-    def number(self) -> float | int | None:
-        """The value of a literal number."""
-        value = self.node.value if isinstance(self.node, Literal) else None
-        return value if isinstance(value, int | float) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """An operation whose arguments are rendered."""
-
-    type: Type
-    parts: Sequence[_Part]
-
-
-_Writer = Callable[[_Call], str]
 
 
 def render(expression: Expression, columns: Callable[[str], str] | Mapping[str, str]) -> str:
@@ -93,28 +64,28 @@ def _depth(written: str) -> int:
     return max(accumulate(steps), default=0)
 
 
-def _part(node: Expression, columns: Callable[[str], str]) -> _Part:
+def _part(node: Expression, columns: Callable[[str], str]) -> Part:
     real_number = node.type is Type.REAL
     if isinstance(node, Column):
-        return _Part(columns(node.name), node, _width(node), infinite=real_number)
+        return Part(columns(node.name), node, _width(node), infinite=real_number)
     if isinstance(node, Literal):
-        return _Part(constant(node.value, node.type), node, ranges.interval_of(node.value) or _width(node))
+        return Part(constant(node.value, node.type), node, ranges.interval_of(node.value) or _width(node))
     if not isinstance(node, Apply):
         raise TypeError("an expression is a column, a literal or an operation")
     parts = [_part(argument, columns) for argument in node.arguments]
-    sql = _WRITERS[node.operation](_Call(node.type, parts))
+    sql = _WRITERS[node.operation](Call(node.type, parts))
     if len(sql) > LONGEST_STATEMENT:
         raise UnsupportedSQL(_TOO_DEEP)
     certain = ranges.certain(node.operation, node.type, node.arguments, [part.range for part in parts])
     nan, infinite = _surprises(node, parts) if real_number else (False, False)
-    return _Part(sql, node, certain, nan, infinite)
+    return Part(sql, node, certain, nan, infinite)
 
 
 def _width(node: Expression) -> Interval | None:
     return ranges.WIDEST if node.type is Type.INTEGER else None
 
 
-def _surprises(node: Apply, parts: Sequence[_Part]) -> tuple[bool, bool]:
+def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
     """Tell whether the real result may be NaN, and whether it may be infinite."""
     nan, infinite = any(part.nan for part in parts), any(part.infinite for part in parts)
     match node.operation:
@@ -147,7 +118,7 @@ def _within(low: int, high: int) -> bool:
     return low >= ranges.SMALLEST_INTEGER and high <= ranges.LARGEST_INTEGER
 
 
-def _sum(sign: str) -> _Writer:
+def _sum(sign: str) -> Writer:
     """Return the writer of + or - or *; 64-bit integers are added in 128 bits unless they are certain to fit."""
     combine: Callable[[int, int], int] = {
         "+": lambda x, y: x + y,
@@ -155,7 +126,7 @@ def _sum(sign: str) -> _Writer:
         "*": lambda x, y: x * y,
     }[sign]
 
-    def write(call: _Call) -> str:
+    def write(call: Call) -> str:
         one, two = call.parts
         if call.type is Type.REAL:
             return f"({one.sql} {sign} {two.sql})"
@@ -167,16 +138,16 @@ def _sum(sign: str) -> _Writer:
     return write
 
 
-def _nonzero(part: _Part) -> str:
+def _nonzero(part: Part) -> str:
     """Return a divisor that is NULL instead of 0."""
     return part.sql if part.number else f"(CASE WHEN {part.sql} <> 0 THEN {part.sql} END)"
 
 
-def _divide(call: _Call) -> str:
+def _divide(call: Call) -> str:
     return f"({call.parts[0].sql} / {_nonzero(call.parts[1])})"
 
 
-def _floor_divide(call: _Call) -> str:
+def _floor_divide(call: Call) -> str:
     one, two = (part.sql for part in call.parts)
     if (call.parts[1].number or 0) > 0:  # towards minus infinity: the complement of a negative number is not negative
         return f"(CASE WHEN {one} >= 0 THEN {one} // {two} ELSE ~((~{one}) // {two}) END)"
@@ -186,7 +157,7 @@ def _floor_divide(call: _Call) -> str:
     )
 
 
-def _modulo(call: _Call) -> str:
+def _modulo(call: Call) -> str:
     one, two = (part.sql for part in call.parts)
     divisor = call.parts[1].number or 0
     if 0 < divisor <= 1 << 62:
@@ -195,73 +166,73 @@ def _modulo(call: _Call) -> str:
     return _narrow(f"({_wide(one)} % {bottom} + {bottom}) % {bottom}")
 
 
-def _negate(call: _Call) -> str:
+def _negate(call: Call) -> str:
     (one,) = call.parts
     if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
         return f"(-{one.sql})"
     return _narrow(f"-({_wide(one.sql)})")
 
 
-def _absolute(call: _Call) -> str:
+def _absolute(call: Call) -> str:
     (one,) = call.parts
     if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
         return f"abs({one.sql})"
     return _narrow(f"abs({_wide(one.sql)})")
 
 
-def _places(part: _Part) -> str:
+def _places(part: Part) -> str:
     """Return a number of places to shift by that is NULL outside 0 .. 63."""
     if part.number is not None:
         return str(int(part.number)) if 0 <= part.number <= 63 else "NULL::BIGINT"
     return f"(CASE WHEN {part.sql} BETWEEN 0 AND 63 THEN {part.sql} END)"
 
 
-def _shift_left(call: _Call) -> str:
+def _shift_left(call: Call) -> str:
     return _narrow(f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)")
 
 
-def _shift_right(call: _Call) -> str:
+def _shift_right(call: Call) -> str:
     return f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)"
 
 
-def _infix(sign: str) -> _Writer:
+def _infix(sign: str) -> Writer:
     """Return the writer of an operation between its arguments, which must not be NaN."""
     return lambda call: "(" + f" {sign} ".join(part.clean for part in call.parts) + ")"
 
 
-def _function(name: str) -> _Writer:
+def _function(name: str) -> Writer:
     """Return the writer of a function that is total and gives the right type."""
     return lambda call: f"{name}({', '.join(part.sql for part in call.parts)})"
 
 
-def _whole(name: str) -> _Writer:
+def _whole(name: str) -> Writer:
     """Return the writer of a part that DuckDB gives as a narrower integer."""
     return lambda call: f"CAST({name}({call.parts[0].clean}) AS BIGINT)"
 
 
-def _in(call: _Call) -> str:
+def _in(call: Call) -> str:
     return f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))"
 
 
-def _case(call: _Call) -> str:
+def _case(call: Call) -> str:
     pairs = zip(call.parts[:-1:2], call.parts[1::2], strict=True)
     branches = " ".join(f"WHEN {condition.sql} THEN {result.sql}" for condition, result in pairs)
     return f"(CASE {branches} ELSE {call.parts[-1].sql} END)"
 
 
-def _coalesce(call: _Call) -> str:
+def _coalesce(call: Call) -> str:
     return f"coalesce({', '.join([part.clean for part in call.parts[:-1]] + [call.parts[-1].sql])})"
 
 
-def _null_if(call: _Call) -> str:
+def _null_if(call: Call) -> str:
     one, two = (part.sql for part in call.parts)
     return f"(CASE WHEN {one} = {two} THEN NULL ELSE {one} END)"
 
 
-def _extreme(name: str) -> _Writer:
+def _extreme(name: str) -> Writer:
     """Return the writer of GREATEST or LEAST, which DuckDB lets skip NULLs and we do not."""
 
-    def write(call: _Call) -> str:
+    def write(call: Call) -> str:
         present = " AND ".join(f"{part.clean} IS NOT NULL" for part in call.parts if part.number is None)
         chosen = f"{name}({', '.join(part.clean for part in call.parts)})"
         return f"(CASE WHEN {present} THEN {chosen} END)" if present else chosen
@@ -269,95 +240,44 @@ def _extreme(name: str) -> _Writer:
     return write
 
 
-def _clamp(call: _Call) -> str:
+def _clamp(call: Call) -> str:
     value, low, high = call.parts[0].clean, call.parts[1].sql, call.parts[2].sql
     return f"(CASE WHEN {value} >= {high} THEN {high} WHEN {value} <= {low} THEN {low} ELSE {value} END)"
 
 
-def _to_integer(name: str) -> _Writer:
+def _to_integer(name: str) -> Writer:
     """Return the writer of FLOOR, CEIL or ROUND to a whole number."""
 
-    def write(call: _Call) -> str:
+    def write(call: Call) -> str:
         one = call.parts[0].sql
         return one if call.parts[0].node.type is Type.INTEGER else _narrow(f"{name}({one})")
 
     return write
 
 
-def _round(call: _Call) -> str:
+def _round(call: Call) -> str:
     if call.type is Type.INTEGER:
         return _to_integer("round")(call)
     one, power = call.parts[0].sql, real(10.0 ** int(call.parts[1].number or 0))
     return f"(CASE WHEN abs({one}) < {_WHOLE} THEN round({one} * {power}) / {power} ELSE {one} END)"
 
 
-def _defined(name: str, condition: str) -> _Writer:
+def _defined(name: str, condition: str) -> Writer:
     """Return the writer of a function on the numbers for which it is defined, NULL elsewhere."""
 
-    def write(call: _Call) -> str:
+    def write(call: Call) -> str:
         one = call.parts[0].sql
         return f"{name}(CASE WHEN {one} {condition} THEN {one} END)"
 
     return write
 
 
-def _power(call: _Call) -> str:
+def _power(call: Call) -> str:
     base, exponent = (part.clean for part in call.parts)
     return f"pow(CASE WHEN {base} <> 0 OR {exponent} >= 0 THEN {base} END, {exponent})"
 
 
-def _letters(name: str, old: str, new: str) -> _Writer:
-    """Return the writer of LOWER or UPPER for the 26 letters; a text of ASCII alone takes the fast way."""
-
-    def write(call: _Call) -> str:
-        one = call.parts[0].sql
-        slow = f"translate({one}, {text(old)}, {text(new)})"
-        return f"(CASE WHEN strlen({one}) = length({one}) THEN {name}({one}) ELSE {slow} END)"
-
-    return write
-
-
-def _concatenate(call: _Call) -> str:
-    return f"left({call.parts[0].sql} || {call.parts[1].sql}, {LONGEST_CONCATENATION})"
-
-
-def _substring(call: _Call) -> str:
-    return f"substring({call.parts[0].sql}, {int(call.parts[1].number or 1)}, {int(call.parts[2].number or 0)})"
-
-
-def _cast(call: _Call) -> str:
-    one, given, name = call.parts[0].sql, call.parts[0].node.type, NAMES[call.type]
-    if given is call.type:
-        return one
-    if given is Type.TEXT:
-        forms = {
-            Type.INTEGER: _INTEGER_FORM,
-            Type.REAL: _REAL_FORM,
-            Type.DATE: f"^{DATE_FORM}$",
-            Type.TIMESTAMP: f"^{TIMESTAMP_FORM}$",
-        }
-        # What has another form becomes the empty text, which no cast accepts.
-        return f"TRY_CAST(regexp_extract({one}, {text(forms[call.type])}) AS {name})"
-    return f"TRY_CAST({one} AS {name})" if given is Type.REAL else f"CAST({one} AS {name})"
-
-
-def _truncate(unit: str) -> _Writer:
-    return lambda call: f"CAST(date_trunc('{unit}', {call.parts[0].sql}) AS {NAMES[call.type]})"
-
-
-def _days_between(call: _Call) -> str:
-    return f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)"
-
-
-def _add_days(call: _Call) -> str:
-    start, number = call.parts[0].sql, call.parts[1].sql
-    day = start if call.type is Type.DATE else f"CAST({start} AS DATE)"
-    inside = f"{number} BETWEEN {FIRST_DAY} - {day} AND {LAST_DAY} - {day}"
-    days = f"TRY_CAST(CASE WHEN {inside} THEN {number} END AS INTEGER)"
-    return f"({start} + {days if call.type is Type.DATE else f'to_days({days})'})"
-
-
-_WRITERS: Mapping[Operation, _Writer] = {
+_WRITERS: Mapping[Operation, Writer] = {
     Operation.ADD: _sum("+"),
     Operation.SUBTRACT: _sum("-"),
     Operation.MULTIPLY: _sum("*"),
@@ -400,13 +320,13 @@ _WRITERS: Mapping[Operation, _Writer] = {
     Operation.LOG10: _defined("log10", "> 0"),
     Operation.EXP: _function("exp"),
     Operation.POWER: _power,
-    Operation.LOWER: _letters("lower", _CAPITALS, _CAPITALS.lower()),
-    Operation.UPPER: _letters("upper", _CAPITALS.lower(), _CAPITALS),
+    Operation.LOWER: letters("lower", _CAPITALS, _CAPITALS.lower()),
+    Operation.UPPER: letters("upper", _CAPITALS.lower(), _CAPITALS),
     Operation.TRIM: lambda call: f"trim({call.parts[0].sql}, ' ')",
     Operation.LENGTH: _function("length"),
-    Operation.SUBSTRING: _substring,
-    Operation.CONCAT: _concatenate,
-    Operation.CAST: _cast,
+    Operation.SUBSTRING: substring,
+    Operation.CONCAT: concatenate,
+    Operation.CAST: cast,
     Operation.YEAR: _function("year"),
     Operation.QUARTER: _function("quarter"),
     Operation.MONTH: _function("month"),
@@ -414,12 +334,12 @@ _WRITERS: Mapping[Operation, _Writer] = {
     Operation.WEEKDAY: _function("isodow"),
     Operation.HOUR: _function("hour"),
     Operation.MINUTE: _function("minute"),
-    Operation.TRUNCATE_YEAR: _truncate("year"),
-    Operation.TRUNCATE_QUARTER: _truncate("quarter"),
-    Operation.TRUNCATE_MONTH: _truncate("month"),
-    Operation.TRUNCATE_WEEK: _truncate("week"),
-    Operation.TRUNCATE_DAY: _truncate("day"),
-    Operation.TRUNCATE_HOUR: _truncate("hour"),
-    Operation.DAYS_BETWEEN: _days_between,
-    Operation.ADD_DAYS: _add_days,
+    Operation.TRUNCATE_YEAR: truncate("year"),
+    Operation.TRUNCATE_QUARTER: truncate("quarter"),
+    Operation.TRUNCATE_MONTH: truncate("month"),
+    Operation.TRUNCATE_WEEK: truncate("week"),
+    Operation.TRUNCATE_DAY: truncate("day"),
+    Operation.TRUNCATE_HOUR: truncate("hour"),
+    Operation.DAYS_BETWEEN: days_between,
+    Operation.ADD_DAYS: add_days,
 }
