@@ -369,3 +369,17 @@ def test_a_row_that_is_linked_twice_with_one_unit_is_one_row(tmp_path):
     (tmp_path / "policy.toml").write_text(links + more)
     with Session.open(tmp_path / "policy.toml", analyst="ana") as asked:
         assert sums(asked, "SELECT COUNT(*) AS n FROM t") == {(): 1}
+
+
+# tried: a column twice in one GREATEST or LEAST, in a statement that DuckDB copies while it plans
+@pytest.mark.parametrize("call", ["LEAST(x, x, x)", "GREATEST(x, x)", "LEAST(x, GREATEST(x, x), x)"])
+@pytest.mark.parametrize("keys", [None, ["a", "b"]])
+def test_a_column_may_stand_twice_in_one_call(call, keys):
+    asked = session(people(10), columns={"x": {"min": 0, "max": 10}}, budget=ApproxDP(1000, 0.1))
+    made = asked._priced(
+        f"SELECT k, SUM({call}) AS s, COUNT(DISTINCT uid) AS n FROM t GROUP BY k",  # noqa: S608
+        stated(epsilon=1, delta=1e-6),
+        keys=None if keys is None else {"k": keys},
+    )
+    found = asked.engine.run(made.request())
+    assert sorted(found.keys) == [("a",)]

@@ -234,7 +234,8 @@ def _extreme(name: str) -> Writer:
 
     def write(call: Call) -> str:
         present = " AND ".join(f"{part.clean} IS NOT NULL" for part in call.parts if part.number is None)
-        chosen = f"{name}({', '.join(part.clean for part in call.parts)})"
+        values = list(dict.fromkeys(part.clean for part in call.parts))  # DuckDB cannot copy a call with one name twice
+        chosen = f"{name}({', '.join(values)})" if len(values) > 1 else values[0]
         return f"(CASE WHEN {present} THEN {chosen} END)" if present else chosen
 
     return write
