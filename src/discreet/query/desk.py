@@ -22,8 +22,8 @@ from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.types import Type
 
 FAILED = (
-    "the engine gave no answer. Whether it does can depend on the data, so the price stays spent; ask again, at the "
-    "price of a new release, or tell the curator."
+    "the engine gave no answer. Whether it does can depend on the data, so the price stays spent and this session asks "
+    "it nothing more: tell the curator, and open another session to ask again, at the price of a new release."
 )
 
 UNBOUNDED = (
