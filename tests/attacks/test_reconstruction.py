@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -36,7 +37,6 @@ def laplace(epsilon):
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory):
-    duckdb = pytest.importorskip("duckdb")
     path = hospital_database(people=PEOPLE, seed=7).to_duckdb(tmp_path_factory.mktemp("base") / "hospital.duckdb")
     with duckdb.connect(str(path), read_only=True) as connection:
         yield connection

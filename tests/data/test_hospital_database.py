@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -84,7 +85,6 @@ def test_the_marker_is_a_fair_coin_that_nothing_public_tells():
 
 
 def test_a_database_file_holds_the_same_rows(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
     small = hospital_database(people=200, seed=1)
     path = small.to_duckdb(tmp_path / "hospital.duckdb")
     assert small.to_duckdb(path) == path

@@ -148,17 +148,6 @@ def say_written(console: Console, path: Path) -> None:
 
 
 @contextmanager
-def friendly() -> Iterator[None]:
-    """Turn what a user can mend into one line and exit code 1."""
-    try:
-        yield
-    except DiscreetError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None
-
-
-@contextmanager
 def refusing() -> Iterator[None]:
     """Turn a parameter that cannot be used into one line and exit code 2; what is missing on the machine is code 1."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ from discreet.display import Table, definition_list
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
 from discreet.privacy.promise_words import with_notion
-from discreet.query.expression import Column, Value
+from discreet.query.expression import Value
 from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend
 from discreet.query.release import PricedQuery, ReleasedTable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.display.plots import Plot
     from discreet.query.certificate import Certificate
 
-LOW, HIGH, NOISE = "low", "high", "noise"
+LOW, HIGH = "low", "high"
 _SHOWN = 60
 
 
@@ -270,8 +270,3 @@ def key_columns(answer: Answer) -> list[str]:
     """Return the columns of an answer that are keys shown unchanged."""
     keys = {key.name for key in answer.priced.query.aggregation.keys}
     return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
-
-
-def single_columns(steps: Sequence[tuple[str, Any]]) -> Mapping[str, str | None]:
-    """Return for each output column the column it shows unchanged, or None."""
-    return {name: expression.name if isinstance(expression, Column) else None for name, expression in steps}
