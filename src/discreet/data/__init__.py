@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from discreet.data.census_block import CensusBlock, census_block
+from discreet.data.genomes import Genomes, Panel, genomes
 from discreet.data.hospital import HospitalTable, hospital, visits
 from discreet.data.hospital_database import HospitalDatabase, Patients, Regions, Visits, hospital_database
+from discreet.data.ratings import Hearsay, Ratings, hearsay, ratings
+from discreet.data.register import City, Discharges, Register, register
 from discreet.data.survey import Diary, Survey, survey
 from discreet.data.table import Table
 
 __all__ = [
+    "CensusBlock",
+    "City",
     "Diary",
+    "Discharges",
+    "Genomes",
+    "Hearsay",
     "HospitalDatabase",
     "HospitalTable",
+    "Panel",
     "Patients",
+    "Ratings",
     "Regions",
+    "Register",
     "Survey",
     "Table",
     "Visits",
+    "census_block",
+    "genomes",
+    "hearsay",
     "hospital",
     "hospital_database",
+    "ratings",
+    "register",
     "survey",
     "visits",
 ]

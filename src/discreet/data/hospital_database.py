@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet._optional import optional
+from discreet.data.duckdb_file import write_duckdb
 from discreet.data.hospital import WARDS, ZIP_CODES, visits
 from discreet.data.table import Column, Table
 
@@ -77,19 +77,7 @@ class HospitalDatabase:
 
     def to_duckdb(self, path: str | Path) -> Path:
         """Write the tables into a new DuckDB file; one that exists is replaced."""
-        duckdb = optional("duckdb", extra="sql", purpose="to_duckdb()")
-        target = Path(path)
-        target.unlink(missing_ok=True)
-        with duckdb.connect(str(target)) as connection:
-            for name, columns in self.columns().items():
-                # plain arrays of text arrive as an enumeration of the values that occur, which is data
-                shown = ", ".join(
-                    f"{one}::VARCHAR AS {one}" if columns[one].dtype.kind == "U" else one for one in columns
-                )
-                connection.register("arrays", {one: np.array(column) for one, column in columns.items()})
-                connection.execute(f"CREATE TABLE {name} AS SELECT {shown} FROM arrays")  # noqa: S608  names of this file
-                connection.unregister("arrays")
-        return target
+        return write_duckdb(path, self.columns())
 
 
 def hospital_database(*, people: int, seed: int, most: int = 12) -> HospitalDatabase:
