@@ -11,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet.attacks import (
     Flip,
+    Weighing,
     attack_queries,
     ceiling,
     exact_answers,
@@ -78,7 +79,8 @@ def test_rounding_the_answers_does_not_help(step, queries):
     ask = noisy_answers(SECRET, lambda counts: step * np.round(counts / step))
     found = least_squares(ask, PEOPLE, queries=queries, truth=SECRET)
     assert found.fraction >= 0.95
-    wrong = np.bincount(found.design.block[~found.right], minlength=found.design.blocks)
+    design = Weighing(people=PEOPLE, queries=queries)
+    wrong = np.bincount(design.block[~found.right], minlength=design.blocks)
     assert wrong.max() <= 4 * step**2
 
 
@@ -101,7 +103,7 @@ def test_through_noise_the_attack_gets_what_is_predicted_and_no_more_than_the_ce
     )
     # blocks are independent: Hoeffding's bound for their means; a thousandth covers bits that are not quite balanced
     margin = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * blocks)) + 1e-3
-    of_each = ceiling(mechanism.loss * found.design.each, flip=Flip.ONE_ROW)
+    of_each = ceiling(mechanism.loss * Weighing(people=PEOPLE, queries=found.queries).each, flip=Flip.ONE_ROW)
     predicted = expected_fraction(mechanism.law(0), queries=queries)
     assert predicted <= of_each.upper <= found.ceiling.upper
     assert abs(found.fraction - predicted) <= margin
@@ -118,9 +120,9 @@ def test_a_budget_of_one_leaves_less_than_three_points_over_chance():
 def test_the_attack_sees_nothing_but_answers():
     asked = []
 
-    def ask(questions):
-        asked.extend(questions)
-        return [question.counts(SECRET) for question in questions]
+    def ask(design):
+        asked.extend(design.questions)
+        return design.exact(SECRET)
 
     blind = least_squares(ask, PEOPLE, queries=63)
     assert len(asked) == 63

@@ -6,7 +6,7 @@ import math
 from enum import Enum
 from fractions import Fraction
 
-from discreet.errors import ParameterError
+from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss
@@ -30,11 +30,11 @@ class Flip(Enum):
         return f"Flip.{self.name}"
 
 
-def ceiling(loss: PrivacyLoss, *, flip: Flip, share: Number = Fraction(1, 2)) -> Enclosure:
+def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Fraction(1, 2)) -> Enclosure:
     """Enclose the largest share of secret bits that any attacker can expect to get right from releases of this price.
 
     Every person's bit is 1 with the chance `share`, independently of the others and of all that is public. The attacker
-    may know everything else, the other people's bits included, and have any amount of time.
+    may know everything else, the other people's bits included, and have any amount of time. `flip` is never guessed.
 
     Privacy. An attacker's expected share of right bits is at most `upper`. With p = min(share, 1 - share) it is 1 - p +
         p delta(ln((1 - p)/p)), for fair bits (1 + delta(0))/2: one minus the mean of false alarms and misses at the
@@ -58,7 +58,16 @@ def ceiling(loss: PrivacyLoss, *, flip: Flip, share: Number = Fraction(1, 2)) ->
     0.8807970779778...
     """
     if not isinstance(loss, PrivacyLoss):
-        raise ParameterError("loss must be a price, such as a mechanism's .loss times the queries", parameter="loss")
+        hint = "; of a promise, such as PureDP(1), it is the .loss: PureDP(1).loss" if hasattr(loss, "loss") else ""
+        raise ParameterError(
+            f"loss must be a price, such as a mechanism's .loss times the queries{hint}", parameter="loss"
+        )
+    if flip is None:
+        raise MissingParameter(
+            "say what a flip of one secret bit does: flip=Flip.ONE_ROW if every query counts rows with the bit 1 only "
+            "(WHERE marker = 1), flip=Flip.TWO_ROWS if queries may look at both values",
+            parameter="flip",
+        )
     if not isinstance(flip, Flip):
         raise ParameterError("flip must be Flip.ONE_ROW or Flip.TWO_ROWS", parameter="flip")
     given = Fraction(probability(share, name="share"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from discreet.attacks.weighing import Bits, Counts, Weighing
+from discreet.attacks.counting import Bits
+from discreet.attacks.weighing import Counts, Weighing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +48,5 @@ def attack_queries(people: int, *, queries: int, table: str, secret: str, block:
     WHERE marker = 1 AND (((card >> 0) + (card >> 1)) & 1) = 1 GROUP BY practice
     """
     design = Weighing(people=people, queries=queries)
-    texts = (question.sql(table=table, secret=secret, block=block, place=place) for question in design.questions)
-    return AttackQueries(tuple(texts), design)
+    names = {"table": table, "secret": secret, "block": block, "place": place}
+    return AttackQueries(tuple(design.texts(names)), design)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, named, number_of, numbers_of, secret_bits
+from discreet.attacks.walsh_hadamard import walsh_hadamard
 from discreet.errors import InputError, ParameterError
 from discreet.laws.noise import IntegerNoise
 from discreet.privacy.parameters import whole
 
-Bits = NDArray[np.int8]
-Floats = NDArray[np.float64]
 Counts = Mapping[int, float] | ArrayLike
 
 _MOST_QUERIES = 2**20 - 1
+_LONGEST = 2**24  # values of a sum of noises: some hundred megabytes
 _REACH = 12.0  # standard deviations of a sum of noises beyond which its mass is below what floats resolve
 
 
-@dataclass(frozen=True, slots=True)
-class Weighing:
+@dataclass(frozen=True)
+class Weighing(CountingQueries):
     """People 0 to n - 1 in blocks of as many as there are queries; each query counts half of every block.
 
     The number of queries is N - 1 for a power of two N. The people of a block have the places 1 to N - 1, and query a
@@ -35,7 +37,7 @@ class Weighing:
         1)) and whose least eigenvalue is N/4. Answers S s + e give the least-squares estimate s + (S'S)^-1 S'e, and
         |(S'S)^-1 S'e|^2 <= |e|^2 / (N/4) <= 4 E^2 (N - 1)/N < 4 E^2. A bit that is rounded wrongly contributes at least
         1/4 to the left side.
-    Cost. N log2 N additions a block, by a fast Walsh-Hadamard transform.
+    Cost. 16 N additions a block and 4 bits of a place, by a fast Walsh-Hadamard transform.
     Reference. Hotelling 1944, for weighings; Dinur, Nissim 2003; Dwork, Yekhanin 2008.
 
     >>> design = Weighing(people=100, queries=31)
@@ -86,6 +88,26 @@ class Weighing:
         """The queries, in the order in which answers are expected."""
         return tuple(Question(mask, self) for mask in range(1, self.queries + 1))
 
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return self.queries
+
+    def exact(self, secret: ArrayLike) -> Integers:
+        """Return the true answers: one row a query, one column a block."""
+        return np.array([question.counts(secret) for question in self.questions], dtype=np.int64)
+
+    def texts(self, names: Mapping[str, str]) -> Iterator[str]:
+        """Return the queries as SQL; `names` are those of `Question.sql`: table, secret, block, place."""
+        table, secret, block, place = named(names, "table", "secret", "block", "place")
+        for question in self.questions:
+            yield question.sql(table=table, secret=secret, block=block, place=place)
+
+    def read(self, rows: Sequence[Sequence[Any]]) -> Floats:
+        """Return the counts of one query in the order of blocks; a block without a row counts 0."""
+        if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) < len(rows):
+            raise InputError("a query by block must give one row a block: its number and the count")
+        return self._row({row[0]: row[1] for row in rows})
+
     def estimate(self, answers: Sequence[Counts] | ArrayLike) -> Floats:
         """Return the least-squares estimate of every person's bit, not yet rounded."""
         table = np.zeros((self.queries + 1, self.blocks))
@@ -106,21 +128,18 @@ class Weighing:
         """Return the answers as one row a query and one column a block; a block missing from a mapping counts 0."""
         if isinstance(answers, Sequence) and any(isinstance(row, Mapping) for row in answers):
             answers = [self._row(row) for row in answers]
-        table = np.asarray(answers, dtype=np.float64)
-        if table.shape != (self.queries, self.blocks):
-            raise InputError(f"answers must be one row for each of {self.queries} queries, {self.blocks} counts a row")
-        if not np.isfinite(table).all():
-            raise InputError("answers must be finite numbers")
-        return table
+        wanted = f"answers must be one row for each of {self.queries} queries, {self.blocks} counts a row"
+        return numbers_of(answers, (self.queries, self.blocks), wanted=wanted)
 
     def _row(self, row: Counts) -> Floats:
         if not isinstance(row, Mapping):
-            return np.asarray(row, dtype=np.float64)
+            return numbers_of(row, (self.blocks,), wanted=f"answers must be {self.blocks} counts a query")
         counts = np.zeros(self.blocks)
-        for block, count in row.items():
-            if not 0 <= int(block) < self.blocks:
+        for name, count in row.items():
+            block = number_of(name)
+            if not (0 <= block < self.blocks and block.is_integer()):
                 raise InputError(f"an answer names a block that is not one of 0 to {self.blocks - 1}")
-            counts[int(block)] = float(count)
+            counts[int(block)] = number_of(count)
         return counts
 
 
@@ -160,22 +179,6 @@ class Question:
         return f"SELECT {block} AS block, COUNT(*) AS people FROM {table} WHERE {counted} GROUP BY {block}"  # noqa: S608
 
 
-def walsh_hadamard(columns: Floats) -> Floats:
-    """Return, for every column c, the sums over a of (-1)^parity(a AND x) c[a] for all x; rows are a power of two.
-
-    >>> walsh_hadamard(np.array([[1.0], [2.0]])).ravel().tolist()
-    [3.0, -1.0]
-    """
-    size, width = columns.shape
-    done = columns
-    half = 1
-    while half < size:
-        pairs = done.reshape(size // (2 * half), 2, half, width)
-        done = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
-        half *= 2
-    return done.reshape(size, width)
-
-
 def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
     """Return the share of bits that the attack is expected to recover from counts with independent integer noise.
 
@@ -194,16 +197,13 @@ def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
     spread = float(noise.scale) * 1.5 + 1  # at least the standard deviation of either law
     reach = int(_REACH * spread * size**0.5 + 40 * spread) + size
     length = 1 << (2 * reach).bit_length()
+    if length > _LONGEST:
+        raise ParameterError(
+            "the sum of so much noise has too many values to go through; `recovered_share` takes it for normal",
+            parameter="noise",
+        )
     places = np.arange(length) - length // 2
     one = np.fft.ifftshift(np.asarray(noise.pmf(places + noise.center), dtype=np.float64))
     law = np.fft.fftshift(np.fft.irfft(np.fft.rfft(one) ** (size - 1), n=length))
     fractions = law[4 * places <= size].sum(), law[4 * places < size].sum()
     return float(sum(fractions) / 2)
-
-
-def secret_bits(secret: ArrayLike, people: int) -> NDArray[np.bool_]:
-    """Return the secret column as Booleans; the values themselves are never shown."""
-    bits = np.asarray(secret)
-    if bits.shape != (people,) or bits.dtype.kind not in "biu" or not np.isin(bits, (0, 1)).all():
-        raise InputError(f"the secret column must hold {people} bits, each 0 or 1")
-    return bits.astype(np.bool_)
