@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.privacy import PureDP
-from tests.audit.sparse_vector_variants import variants
+from discreet.testing.museum import sparse_vectors
+from discreet.testing.museum.sparse_vector import SparseVector, SparseVectorMisscaled, SparseVectorRedrawn
 
 EPSILON = 0.1
+VARIANTS = dict(enumerate(sparse_vectors(), start=1))
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_the_right_variants_keep_their_claim_on_every_searched_input(number: int) -> None:
-    verdict = audit(variants(EPSILON)[number], PureDP(EPSILON))
+@pytest.mark.parametrize("exhibit", [VARIANTS[1], VARIANTS[2]], ids=["1", "2"])
+def test_the_right_variants_reach_their_claim_and_keep_it_on_every_searched_input(exhibit: SparseVector) -> None:
+    verdict = audit(exhibit, search=1)
     assert verdict.outcome is Outcome.KEPT
+    assert verdict.low == pytest.approx(EPSILON, abs=5e-5)
+    assert verdict.high is not None
     assert verdict.high <= EPSILON * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("variant", [SparseVector, SparseVectorRedrawn])
+def test_the_right_variants_keep_their_claim_for_two_hits_too(variant: type[SparseVector]) -> None:
+    verdict = audit(variant(hits=2), search=0)
+    assert verdict.outcome is Outcome.KEPT
+    assert verdict.high is not None
+    assert verdict.high <= EPSILON
 
 
 @pytest.mark.parametrize("number", [3, 4, 5, 6])
 def test_the_wrong_variants_are_refuted_with_a_witness(number: int) -> None:
-    verdict = audit(variants(EPSILON)[number], PureDP(EPSILON))
+    verdict = audit(VARIANTS[number], search=0)
     assert verdict.refuted
     assert verdict.low > EPSILON * 1.2
     assert verdict.witness is not None
     assert verdict.witness.event
 
 
-def test_the_fourth_variant_loses_seven_quarters_of_its_claim() -> None:
-    # (1 + 6 c) / 4 times epsilon at one hit, by its published analysis
-    verdict = audit(variants(EPSILON)[4], PureDP(EPSILON))
-    assert verdict.low == pytest.approx(1.75 * EPSILON, rel=2e-2)
-    assert verdict.high <= 1.75 * EPSILON * (1 + 1e-8)
+@pytest.mark.parametrize(("hits", "loss"), [(1, 0.175), (2, 0.325)])
+def test_the_fourth_variant_loses_a_quarter_and_six_quarters_for_each_hit(hits: int, loss: float) -> None:
+    # (1 + 6 c) / 4 times epsilon at c hits, by its published analysis
+    verdict = audit(SparseVectorMisscaled(hits=hits), search=1)
+    assert verdict.low == pytest.approx(loss, abs=5e-5)
+    assert verdict.high is not None
+    assert verdict.high <= loss * (1 + 1e-8)
 
 
 def test_without_query_noise_the_loss_is_infinite() -> None:
-    verdict = audit(variants(EPSILON)[5], PureDP(EPSILON))
-    assert verdict.low > 20  # the smallest probability the sums resolve; the truth is infinite
+    assert audit(VARIANTS[5], search=0).low == math.inf

@@ -3,35 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from discreet.audit.exact import audit_exact
+from discreet.audit.compared import Compared, Lawful
 from discreet.audit.goodness import Goodness, goodness_of_fit
+from discreet.audit.one_run import OneRun, one_run
+from discreet.audit.request import check_kind, check_level, check_until, checked_draws, checked_pairs, chosen_level
+from discreet.audit.until import Until
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
-from discreet.audit.wire import audit_wire
+from discreet.audit.watched import Watched
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee
 from discreet.privacy.relation import combine
 
-__all__ = ["Goodness", "Level", "Outcome", "Verdict", "Witness", "audit", "goodness_of_fit"]
+if TYPE_CHECKING:
+    from discreet.audit.attainable import best_expected_bound
+    from discreet.audit.canaries import Canaries
+    from discreet.audit.loss_bound import cap
+
+_LAZY_NAMES = {
+    "Canaries": "discreet.audit.canaries",
+    "best_expected_bound": "discreet.audit.attainable",
+    "cap": "discreet.audit.loss_bound",
+}
+
+__all__ = [
+    "Canaries",
+    "Goodness",
+    "Level",
+    "OneRun",
+    "Outcome",
+    "Until",
+    "Verdict",
+    "Witness",
+    "audit",
+    "best_expected_bound",
+    "cap",
+    "goodness_of_fit",
+    "one_run",
+]
+
+_WIRE_DRAWS = 2000
+_ARTEFACT = "floating-point artefact: round the output to look past it"
 
 
-def audit(
-    mechanism: Mechanism | Callable[[Any], Any],
+def __getattr__(name: str) -> Any:
+    """Import what only some audits need when it is first asked for."""
+    if name in _LAZY_NAMES:
+        return getattr(import_module(_LAZY_NAMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
+    mechanism: Mechanism | Lawful | Compared | Callable[[Any], Any],
     claim: Guarantee | None = None,
     *,
     neighbours: Iterable[tuple[Any, Any]] | None = None,
-    level: Level = Level.EXACT,
+    level: Level | str = Level.EXACT,
     search: int = 2,
-    draws: int = 2000,
+    draws: int | None = None,
+    confidence: float = 0.95,
+    suite: int = 1,
+    until: Until = Until.SPENT,
+    progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Put a mechanism's promise to the test.
 
-    `Level.EXACT` needs a `law(value)`: it is compared with the claim on the neighbours given (the mechanism's own if
-    none are), in both directions, and on what `search` rounds of coordinate ascent find from the worst of them.
+    `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the claim on the
+    neighbours given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
+    ascent find from the worst of them.
     `Level.WIRE` runs the code `draws` times on both inputs of each pair and looks at the form of outputs and errors; it
-    takes any callable.
+    takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
+    `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
+    that are to be right together as `suite`. `Until.DECIDED` stops as soon as the claim is refuted, or can hardly be
+    any more. `progress` is told the share of runs done.
+    `confidence`, `suite`, `until` and `progress` are for `Level.STATISTICAL` alone: an exact audit is certain, a wire
+    audit has a confidence of 1 - 1e-9.
 
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.privacy import PureDP
@@ -40,25 +90,56 @@ def audit(
     >>> audit(Laplace(scale=10, sensitivity=1), PureDP(0.05)).refuted
     True
     """
+    examined = chosen_level(level)
+    check_kind(mechanism)
+    promise = _claimed(mechanism, claim)
+    check_level(mechanism, examined)
+    if neighbours is None and not hasattr(mechanism, "neighbours"):
+        raise MissingParameter(
+            "say on which neighbouring inputs to audit it: neighbours=[(x, y), ...]", parameter="neighbours"
+        )
+    own: Any = mechanism
+    pairs = checked_pairs(own.neighbours() if neighbours is None else neighbours)
+    if examined is Level.EXACT:
+        from discreet.audit.exact import audit_exact
+
+        return audit_exact(own, promise, pairs, search=search)
+    watched = Watched(mechanism)
+    if examined is Level.WIRE:
+        from discreet.audit.wire import audit_wire
+
+        return _told(audit_wire(watched, promise, pairs, draws=checked_draws(draws, _WIRE_DRAWS)), watched)
+    from discreet.audit.statistical import DRAWS, audit_statistical
+
+    check_until(until)
+    runs = checked_draws(draws, DRAWS)
+    found = audit_statistical(
+        watched, promise, pairs, draws=runs, confidence=confidence, suite=suite, until=until, progress=progress
+    )
+    return _told(found, watched)
+
+
+def _claimed(mechanism: object, claim: object) -> Guarantee:
+    """Return the claim to test, the mechanism's own if none is given, and check that it is about its neighbours."""
     if claim is None:
-        if not isinstance(mechanism, Mechanism):
+        claim = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "claim", None)
+        if claim is None:
             raise MissingParameter(
                 "a bare callable makes no claim: pass the guarantee to test it against", parameter="claim"
             )
-        claim = mechanism.guarantee
     if not isinstance(claim, Guarantee):
         raise ParameterError("a claim is a Guarantee, such as PureDP(0.1)", parameter="claim")
     combine(getattr(mechanism, "relation", claim.relation), claim.relation)
-    if level is Level.EXACT:
-        if not hasattr(mechanism, "law") or not hasattr(mechanism, "neighbours"):
-            raise ParameterError(
-                "an exact audit needs a mechanism with law(value) and neighbours()", parameter="mechanism"
-            )
-        return audit_exact(mechanism, claim, neighbours, search=search)  # type: ignore[arg-type]
-    if neighbours is None:
-        if not isinstance(mechanism, Mechanism):
-            raise MissingParameter(
-                "say on which neighbouring inputs to run it: neighbours=[(x, y), ...]", parameter="neighbours"
-            )
-        neighbours = mechanism.neighbours()
-    return audit_wire(mechanism, claim, neighbours, draws=draws)
+    return claim
+
+
+def _told(verdict: Verdict, watched: Watched) -> Verdict:
+    """Add what a reader of a sampled verdict must know: that hardly a run ended well, that only its digits told."""
+    findings, outcome = verdict.findings, verdict.outcome
+    failed = watched.finding()
+    if failed is not None:
+        findings = (*findings, failed)
+        outcome = Outcome.OPEN if outcome is Outcome.KEPT else outcome
+    if verdict.refuted and verdict.witness is not None and "lowest binary digit" in verdict.witness.event:
+        findings = (*findings, _ARTEFACT)
+    return replace(verdict, findings=findings, outcome=outcome)

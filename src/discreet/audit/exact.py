@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.audit.compared import Compared, compared
 from discreet.audit.search import climb
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.finite import FinitePair
+from discreet.laws.location_pair import LocationPair
 from discreet.laws.number import round_down, round_up
 from discreet.laws.pair import Pair
 from discreet.mechanisms.mechanism import Mechanism
@@ -43,7 +45,7 @@ class Examined:
 
 
 def audit_exact(
-    mechanism: Mechanism, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]] | None, *, search: int
+    mechanism: Mechanism | Compared, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]] | None, *, search: int
 ) -> Verdict:
     """Compare the law with the claim over neighbours, given or the mechanism's own, and a search from the worst."""
     started = time.perf_counter()
@@ -60,6 +62,7 @@ def audit_exact(
     proven = all(one.proven for one in examined)
     high = max(one.excess.upper for one in examined) if direct or proven else None
     outcome = Outcome.REFUTED if _refutes(worst, claim) else Outcome.KEPT if proven else Outcome.OPEN
+    assumed = dict.fromkeys(name for one in examined for name in one.excess.assumptions)
     return Verdict(
         claim=claim,
         level=Level.EXACT,
@@ -68,16 +71,16 @@ def audit_exact(
         high=high,
         confidence=None,
         witness=Witness(_shown(worst.first), _shown(worst.second), _event(worst.pair, claim)),
-        findings=(),
+        findings=tuple(f"rests on {name}" for name in assumed),
         pairs=len(examined),
         samples=0,
         seconds=time.perf_counter() - started,
     )
 
 
-def _both_ways(mechanism: Mechanism, claim: Guarantee, first: Any, second: Any) -> list[Examined]:
+def _both_ways(mechanism: Mechanism | Compared, claim: Guarantee, first: Any, second: Any) -> list[Examined]:
     """Examine a pair of inputs and its reverse: the relation is symmetric, the loss is not."""
-    pair = mechanism.law(first).pair(mechanism.law(second))
+    pair = compared(mechanism, first, second)
     directions = ((first, second, pair), (second, first, pair.reversed()))
     return [Examined(a, b, one, excess(one, claim), proves(one, claim)) for a, b, one in directions]
 
@@ -94,13 +97,17 @@ def excess(pair: Pair, claim: Guarantee) -> Enclosure:
         # epsilon(delta) falls: the lower end is taken at a delta not below the claim's, the upper at one not above
         low = pair.epsilon(min(round_up(Fraction(claim.delta)), 1.0))
         high = pair.epsilon(max(round_down(Fraction(claim.delta)), 0.0))
-        return Enclosure(low.lower, max(low.lower, min(high.estimate, high.upper)), high.upper, high.method)
+        middle = max(low.lower, min(high.estimate, high.upper))
+        return Enclosure(low.lower, middle, high.upper, high.method, assumptions=high.assumptions)
     own = float(claim.delta) if isinstance(claim, ZCDP) else 0.0
-    ratios = [_ratio(pair.epsilon(delta), claim.loss.epsilon(delta).upper) for delta in _DELTAS if delta > own]
+    points = {delta: pair.epsilon(delta) for delta in _DELTAS if delta > own}
+    ratios = [_ratio(point, claim.loss.epsilon(delta).upper) for delta, point in points.items()]
+    assumptions = tuple(dict.fromkeys(name for point in points.values() for name in point.assumptions))
     low_ratio = max((ratio[0] for ratio in ratios), default=0.0)
     high_ratio = max((ratio[1] for ratio in ratios), default=0.0)
     middle = low_ratio if math.isinf(high_ratio) else low_ratio + (high_ratio - low_ratio) / 2
-    return Enclosure(low_ratio, middle, high_ratio, "worst ratio of epsilon to the claim over a range of deltas")
+    method = "worst ratio of epsilon to the claim over a range of deltas"
+    return Enclosure(low_ratio, middle, high_ratio, method, assumptions=assumptions)
 
 
 def _ratio(measured: Enclosure, allowed: float) -> tuple[float, float]:
@@ -130,7 +137,8 @@ def _refutes(worst: Examined, claim: Guarantee) -> bool:
 def _event(pair: Pair, claim: Guarantee) -> str:
     """Describe the outputs on which the claim is strained most."""
     if not isinstance(pair, FinitePair):
-        return "the half-line of outputs whose loss is largest"
+        shape = "half-line of outputs" if isinstance(pair, LocationPair) else "outputs"
+        return f"the {shape} whose loss is largest"
     if isinstance(claim, PureDP):
         return f"output {pair.witness()}"
     level = float(claim.epsilon) if isinstance(claim, ApproxDP) else 0.0

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.display.html import definition_list
-from discreet.privacy import ApproxDP, Guarantee, PureDP
+from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation
+
+if TYPE_CHECKING:
+    from discreet.display.plots import Plot
+
+_SMALL = 9e-4
+_ONE_PAIR = 2
 
 
 class Level(Enum):
@@ -15,6 +21,7 @@ class Level(Enum):
 
     WIRE = "the format of its outputs and errors"
     EXACT = "its law on neighbouring inputs"
+    STATISTICAL = "many runs on neighbouring inputs"
 
 
 class Outcome(Enum):
@@ -23,6 +30,22 @@ class Outcome(Enum):
     REFUTED = "refuted: the claim is certainly exceeded"
     KEPT = "kept on everything that was searched"
     OPEN = "neither refuted nor certified"
+    NOT_REFUTED = "not refuted by this many runs, which certifies nothing"
+
+
+def as_confidence(confidence: float) -> str:
+    """Write a confidence so that one close to 1 does not read as 1.
+
+    >>> as_confidence(0.95), as_confidence(1 - 1e-9)
+    ('0.95', '1 - 1e-9')
+    """
+    rest = 1.0 - confidence
+    return f"{confidence:.6g}" if rest >= _SMALL else f"1 - {rest:.2g}".replace("e-0", "e-")
+
+
+def refuted_at(confidence: float) -> str:
+    """Say that a claim is refuted by sampling."""
+    return f"refuted: the claim is exceeded (at confidence {as_confidence(confidence)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +64,9 @@ class Verdict:
     For pure and approximate claims `low` and `high` are losses (for the latter at the claim's delta); for the other
     notions they are shares of what the claim allows, the worst over a range of deltas, so that 1 is the limit. `low` is
     certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is None for
-    exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell.
+    exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell. `cap` is
+    the largest loss that so many samples could have refuted, had every one of them told; None for exact audits. `pairs`
+    counts the pairs of inputs in both directions, at every level.
     """
 
     claim: Guarantee
@@ -55,11 +80,29 @@ class Verdict:
     pairs: int
     samples: int
     seconds: float
+    cap: float | None = None
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is certainly exceeded."""
+        """Whether the claim is exceeded: certainly, or at the confidence stated where sampling was involved."""
         return self.outcome is Outcome.REFUTED
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words that fit the level: only an exact audit is certain."""
+        if self.outcome is Outcome.KEPT and self.level is Level.WIRE:
+            return "nothing in the form of outputs tells; values were not examined"
+        if not self.refuted or self.confidence is None:
+            return self.outcome.value
+        limit = float(self.claim.epsilon) if isinstance(self.claim, PureDP | ApproxDP) else 0.0
+        if self.findings and self.low <= limit:
+            return "refuted: outputs have a form that none may have"
+        return refuted_at(self.confidence)
+
+    @property
+    def in_losses(self) -> bool:
+        """Whether `low` and `high` are losses, and not shares of what the claim allows."""
+        return isinstance(self.claim, PureDP | ApproxDP) or self.level is Level.WIRE
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -68,18 +111,18 @@ class Verdict:
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order."""
         high = "" if self.high is None else f", at most {self.high:.6g} on the inputs searched"
-        direct = isinstance(self.claim, PureDP | ApproxDP) or self.level is Level.WIRE
+        pairs = f"{self.pairs // 2} pair{'' if self.pairs == _ONE_PAIR else 's'} of neighbours in both directions"
         rows = [
-            ("claim", str(self.claim)),
-            ("verdict", self.outcome.value),
-            ("loss" if direct else "share of the claim", f"at least {self.low:.6g}{high}"),
-            (
-                "examined",
-                f"{self.level.value}; {self.pairs} pairs of neighbours, {self.samples} samples, {self.seconds:.2f} s",
-            ),
+            ("claim", self.claim.in_words() if self.claim.relation is Relation.UNSTATED else str(self.claim)),
+            ("verdict", self.sentence),
+            ("loss" if self.in_losses else "share of the claim", f"at least {self.low:.6g}{high}"),
+            ("examined", f"{self.level.value}; {pairs}, {self.samples} samples, {self.seconds:.2f} s"),
         ]
         if self.confidence is not None:
-            rows.append(("confidence", f"{self.confidence:.6g}"))
+            rows.append(("confidence", as_confidence(self.confidence)))
+        if self.cap is not None:
+            what = "epsilon" if self.in_losses else "share of the claim"
+            rows.append(("cap", f"with this many draws at most {what} {self.cap:.4g} can be refuted"))
         if self.witness is not None:
             rows.append(("witness", f"{self.witness.event}, inputs {self.witness.first} and {self.witness.second}"))
         rows += [("finding", finding) for finding in self.findings]
@@ -88,3 +131,9 @@ class Verdict:
     def _repr_html_(self) -> str:
         """Show the same in a notebook."""
         return definition_list(self._rows())
+
+    def plot(self) -> Plot:
+        """Draw what was found beside what was claimed: the interval of the loss, the claim, and the cap."""
+        from discreet.audit.verdict_plot import drawn
+
+        return drawn(self)

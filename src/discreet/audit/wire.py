@@ -2,42 +2,65 @@
 
 Every draw is looked at for a list of events: its form (type, shape, lengths, keys), the error it raised, NaN,
 infinities, minus zero, not being a multiple of a power of two, being reachable by naive inversion from one of the
-inputs. Forms and errors are not known beforehand, so they are collected on the first half of the draws and counted on
-the second. Each event is counted once a draw on both inputs of a pair, and turned into a lower bound on epsilon by
-Clopper-Pearson intervals with a Bonferroni correction over all events and pairs. A claim is refuted when such a bound
-exceeds it; forms that are wrong on any input (NaN, infinities, minus zero, off the declared grid) are findings, and
-refute by themselves.
+inputs. Floats are looked for inside lists, tuples and dicts too. Forms and errors are not known beforehand, so they are
+collected on the first half of the draws and counted on the second. Each event is counted once a draw on both inputs of
+a pair, and turned into a lower bound on epsilon by Clopper-Pearson intervals with a Bonferroni correction over all
+events and pairs. A claim is refuted when such a bound exceeds it; forms that are wrong on any input (NaN, infinities,
+minus zero, off the declared grid) are findings, and refute by themselves.
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.audit.loss_bound import loss_at_least
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
 Floats = NDArray[np.float64]
-Event = Callable[["Draw"], bool]
+Hits = NDArray[np.bool_]
+Event = Callable[["Runs"], Hits]
 _GRIDS = range(-60, -19)
-_CONFIDENCE = 1 - 1e-6
+_CONFIDENCE = 1 - 1e-9
 _ALLOWANCE = Fraction(1, 1000)
+_LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """What one run gave: its form in words, and its floats where it is one or an array of them."""
+class Runs:
+    """What many runs on one input gave: the form of each in words, and the floats of all with the run each is from."""
 
-    form: str
-    floats: Floats | None
+    forms: tuple[str, ...]
+    floats: Floats
+    places: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        """How many runs there were."""
+        return len(self.forms)
+
+    def halves(self) -> tuple[Runs, Runs]:
+        """Return the first half, from which events are chosen, and the second, in which they are counted."""
+        middle = len(self) // 2
+        first = self.places < middle
+        return (
+            Runs(self.forms[:middle], self.floats[first], self.places[first]),
+            Runs(self.forms[middle:], self.floats[~first], self.places[~first] - middle),
+        )
+
+    def any_of(self, holds: NDArray[np.bool_]) -> Hits:
+        """Say which runs have a float for which something holds."""
+        hits = np.zeros(len(self), dtype=np.bool_)
+        hits[self.places[holds]] = True
+        return hits
 
 
 def audit_wire(
@@ -49,22 +72,24 @@ def audit_wire(
     if not pairs or draws < 2:
         raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbours")
     delta, limit = _allowed(claim)
-    release = getattr(mechanism, "wire", mechanism)
-    runs = [(_runs(release, first, draws), _runs(release, second, draws)) for first, second in pairs]
+    runs = [(_runs(mechanism, first, draws), _runs(mechanism, second, draws)) for first, second in pairs]
+    scale = getattr(mechanism, "scale", None)
+    halves = [(first.halves(), second.halves()) for first, second in runs]
     events = [
-        _events(*both, inputs, getattr(mechanism, "scale", None)) for both, inputs in zip(runs, pairs, strict=True)
+        _events(first[0], second[0], inputs, _scales(scale, claim, inputs))
+        for (first, second), inputs in zip(halves, pairs, strict=True)
     ]
     tests = 2 * sum(len(listed) for listed in events)
     best, witness = 0.0, None
-    for (first, second), inputs, listed in zip(runs, pairs, events, strict=True):
+    for (first, second), inputs, listed in zip(halves, pairs, events, strict=True):
         for name, event in listed:
-            counts = [sum(event(draw) for draw in half) for half in (first[draws // 2 :], second[draws // 2 :])]
+            counts = [int(np.count_nonzero(event(half))) for half in (first[1], second[1])]
             bound = _bound(counts, draws - draws // 2, delta, tests)
             if bound > best:
                 best, witness = bound, Witness(inputs[0], inputs[1], name)
-    everything = [draw for both in runs for run in both for draw in run]
-    findings = _findings(everything, getattr(mechanism, "grid", None))
-    failed = all(draw.form.startswith("error") for draw in everything)
+    everything = [run for both in runs for run in both]
+    findings = _findings(np.concatenate([run.floats for run in everything]), getattr(mechanism, "grid", None))
+    failed = all(form.startswith("error") for run in everything for form in run.forms)
     outcome = Outcome.REFUTED if best > limit or findings else Outcome.OPEN if failed else Outcome.KEPT
     return Verdict(
         claim=claim,
@@ -74,25 +99,52 @@ def audit_wire(
         high=None,
         confidence=_CONFIDENCE,
         witness=witness,
-        findings=(*findings, *(("every run raised an error",) if failed else ())),
-        pairs=len(pairs),
-        samples=len(everything),
+        findings=findings,
+        pairs=2 * len(pairs),
+        samples=sum(len(run) for run in everything),
         seconds=time.perf_counter() - started,
     )
 
 
-def _runs(release: Callable[[Any], Any], value: Any, draws: int) -> list[Draw]:
-    """Run on one input; an error is an outcome like any other."""
-    return [_run(release, value) for _ in range(draws)]
+def _runs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> Runs:
+    """Run on one input, all at once where the mechanism has `runs`; an error is an outcome like any other."""
+    many = getattr(mechanism, "runs", None)
+    if not callable(many):
+        release = getattr(mechanism, "wire", mechanism)
+        return _listed([_run(release, value) for _ in range(draws)])
+    try:
+        outputs = many(value, draws)
+    except Exception as error:
+        return _listed([(_error(error), None)] * draws)
+    single = isinstance(outputs, np.ndarray) and outputs.ndim == 0
+    if single or not isinstance(outputs, np.ndarray | list | tuple) or len(outputs) != draws:
+        raise ParameterError("runs(value, draws) returns as many outputs as it is asked for", parameter="mechanism")
+    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "biuf":
+        floats = outputs.reshape(draws, -1).astype(np.float64) if outputs.dtype.kind == "f" else np.empty((draws, 0))
+        places = np.repeat(np.arange(draws), floats.shape[1])
+        return Runs((_form(outputs[0]),) * draws, floats.ravel(), places)
+    return _listed([(_form(output), _floats(output)) for output in outputs])
 
 
-def _run(release: Callable[[Any], Any], value: Any) -> Draw:
+def _listed(found: list[tuple[str, Floats | None]]) -> Runs:
+    """Put forms and floats of single runs together."""
+    numbers = [np.empty(0) if floats is None else floats for _, floats in found]
+    places = np.repeat(np.arange(len(found)), [floats.size for floats in numbers])
+    return Runs(tuple(form for form, _ in found), np.concatenate(numbers), places)
+
+
+def _run(release: Callable[[Any], Any], value: Any) -> tuple[str, Floats | None]:
     """Run once."""
     try:
         output = release(value)
     except Exception as error:
-        return Draw(f"error {type(error).__name__}: {error}", None)
-    return Draw(_form(output), _floats(output))
+        return _error(error), None
+    return _form(output), _floats(output)
+
+
+def _error(error: Exception) -> str:
+    """Return the form of a run that failed."""
+    return f"error {type(error).__name__}: {error}"
 
 
 def _form(output: Any) -> str:
@@ -102,61 +154,89 @@ def _form(output: Any) -> str:
     if isinstance(output, dict):
         return f"dict {{{', '.join(f'{key!r}: {_form(entry)}' for key, entry in output.items())}}}"
     if isinstance(output, list | tuple):
-        return f"{type(output).__name__} ({', '.join(_form(entry) for entry in output)})"
+        kinds = [(form, sum(1 for _ in same)) for form, same in groupby(output, _form)]
+        return f"{type(output).__name__} ({', '.join(form if n == 1 else f'{n} of {form}' for form, n in kinds)})"
     if isinstance(output, str | bytes):
         return f"{type(output).__name__} of length {len(output)}"
     return type(output).__name__
 
 
 def _floats(output: Any) -> Floats | None:
-    """Return the floats of a number or an array; tuples, positions and texts have none."""
-    if isinstance(output, float | np.floating) or (isinstance(output, np.ndarray) and output.dtype.kind == "f"):
-        return np.atleast_1d(np.asarray(output, dtype=np.float64)).ravel()
-    return None
+    """Return the floats of an output, those in lists, tuples and values of dicts too; None where there are none."""
+    if isinstance(output, np.ndarray) and output.dtype.kind == "f":
+        return output.astype(np.float64).ravel()
+    found = list(_walk(output))
+    return np.array(found, dtype=np.float64) if found else None
 
 
-def _events(
-    first: list[Draw], second: list[Draw], inputs: tuple[Any, Any], scale: float | None
-) -> list[tuple[str, Event]]:
+def _walk(output: Any) -> Iterator[float]:
+    """Walk over the floats of an output."""
+    if isinstance(output, float | np.floating):
+        yield float(output)
+    elif isinstance(output, dict):
+        yield from _walk(list(output.values()))
+    elif isinstance(output, np.ndarray) and output.dtype.kind in "fO":
+        yield from _walk(output.ravel().tolist())
+    elif isinstance(output, list | tuple):
+        for entry in output:
+            yield from _walk(entry)
+
+
+def _scales(stated: object, claim: Guarantee, inputs: tuple[Any, Any]) -> set[float]:
+    """Return the scales of noise to try: the one stated, and what a pure claim needs for two numbers this far apart."""
+    if not all(isinstance(value, int | float | Fraction) and -_LARGEST < value < _LARGEST for value in inputs):
+        return set()
+    scales: set[float] = {float(stated)} if isinstance(stated, int | float | Fraction) else set()
+    if isinstance(claim, PureDP) and claim.epsilon > 0:
+        scales.add(abs(float(inputs[1]) - float(inputs[0])) / float(claim.epsilon))
+    return {scale for scale in scales if 0.0 < scale < _LARGEST}
+
+
+def _events(first: Runs, second: Runs, inputs: tuple[Any, Any], scales: set[float]) -> list[tuple[str, Event]]:
     """Return the events to count: the forms seen in the first halves, precision and reachability for floats."""
-    early = [*first[: len(first) // 2], *second[: len(second) // 2]]
-    events: list[tuple[str, Event]] = [
-        (f"the output has the form {form!r}", _has_form(form)) for form in sorted({draw.form for draw in early})
-    ]
-    if not any(draw.floats is not None for draw in early):
+    forms = sorted({*first.forms, *second.forms})
+    events: list[tuple[str, Event]] = [(f"the output has the form {form!r}", _has_form(form)) for form in forms]
+    if not (first.floats.size or second.floats.size):
         return events
     events += [(f"an output is no multiple of 2^{k}", _is_off(Fraction(2) ** k)) for k in _GRIDS]
-    if scale is not None and all(isinstance(value, int | float | Fraction) for value in inputs):
-        for value in inputs:
-            events.append(
-                ("an output is reachable by naive inversion from one input", _is_reached(float(value), scale))
-            )
-    return events
+    name = "an output is reachable by naive inversion from one input"
+    return events + [(name, _is_reached(float(value), scale)) for scale in sorted(scales) for value in inputs]
 
 
 def _has_form(form: str) -> Event:
-    return lambda draw: draw.form == form
+    return lambda runs: np.fromiter((one == form for one in runs.forms), dtype=np.bool_, count=len(runs))
 
 
 def _is_off(grid: Fraction) -> Event:
-    return lambda draw: draw.floats is not None and bool(np.any(_off_grid(draw.floats, grid)))
+    return lambda runs: runs.any_of(_off_grid(runs.floats, grid))
 
 
 def _is_reached(place: float, scale: float) -> Event:
-    return lambda draw: draw.floats is not None and bool(np.all(reachable(draw.floats, place, scale)))
+    def event(runs: Runs) -> Hits:
+        reached = reachable(runs.floats, place, scale)
+        return np.asarray(runs.any_of(reached) & ~runs.any_of(~reached))
+
+    return event
 
 
-def _findings(draws: list[Draw], grid: Fraction | None) -> tuple[str, ...]:
-    """Name forms that no float output may have, whatever the input."""
-    numbers = [draw.floats for draw in draws if draw.floats is not None]
+def _findings(numbers: Floats, grid: object) -> tuple[str, ...]:
+    """Name forms that no float output may have, whatever the input; a grid is looked at if it is a power of two."""
     found = []
-    if any(not np.all(np.isfinite(one)) for one in numbers):
+    if not np.all(np.isfinite(numbers)):
         found.append("an output is NaN or infinite")
-    if any(np.any((one == 0.0) & np.signbit(one)) for one in numbers):
+    if np.any((numbers == 0.0) & np.signbit(numbers)):
         found.append("an output is minus zero")
-    if grid is not None and any(np.any(_off_grid(one, grid)) for one in numbers):
+    if _is_power_of_two(grid) and np.any(_off_grid(numbers, Fraction(grid))):
         found.append("an output lies off the declared grid")
     return tuple(found)
+
+
+def _is_power_of_two(grid: object) -> TypeGuard[int | float | Fraction]:
+    """Say whether a float can be tested for being a multiple without a rounding of its own."""
+    if not isinstance(grid, int | float | Fraction) or not 0 < grid < _LARGEST:
+        return False
+    top, bottom = Fraction(grid).as_integer_ratio()
+    return top & (top - 1) == 0 and bottom & (bottom - 1) == 0
 
 
 def _off_grid(numbers: Floats, grid: Fraction) -> NDArray[np.bool_]:
@@ -185,17 +265,7 @@ def reachable(outputs: Floats, place: float, scale: float) -> NDArray[np.bool_]:
 def _bound(counts: list[int], draws: int, delta: float, tests: int) -> float:
     """Return a lower confidence bound on epsilon from one event, in both directions."""
     rest = (1 - _CONFIDENCE) / max(tests, 1)
-    one, two = counts
-    return max(_log_ratio(one, two, draws, delta, rest), _log_ratio(two, one, draws, delta, rest))
-
-
-def _log_ratio(seen: int, other: int, draws: int, delta: float, rest: float) -> float:
-    """Return ln of (lower bound on P minus delta) over the upper bound on Q, at least 0."""
-    from scipy.special import betaincinv
-
-    low = 0.0 if seen == 0 else float(betaincinv(seen, draws - seen + 1, rest / 2))
-    high = 1.0 if other == draws else float(betaincinv(other + 1, draws - other, 1 - rest / 2))
-    return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
+    return float(np.max(loss_at_least(counts, draws, counts[::-1], draws, delta=delta, rest=rest)))
 
 
 def _allowed(claim: Guarantee) -> tuple[float, float]:

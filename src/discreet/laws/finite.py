@@ -145,6 +145,13 @@ class FinitePair(Pair):
         lower = math.fsum(np.maximum(lower_terms * (1 - _ROUNDING), 0.0))
         return _chance(lower, upper, "sum over the atoms, rounded outward")
 
+    def epsilon(self, delta: float) -> Enclosure:
+        """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta; infinite where none is."""
+        impossible = math.fsum(self.p_low[self.q_high == 0])
+        if delta >= 0.0 and impossible * (1 - _ROUNDING) > delta:
+            return Enclosure.exact(math.inf, method="atoms that Q cannot produce weigh more than delta")
+        return super().epsilon(delta)
+
     def losses(self) -> tuple[Floats, Floats]:
         """Return bounds on ln P / Q for every atom; each logarithm is within a relative 2^-50 of the truth."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -158,6 +165,8 @@ class FinitePair(Pair):
     def max_loss(self) -> Enclosure:
         """Enclose the largest ln P / Q over atoms."""
         low, high = self.losses()
+        if np.max(low) == math.inf:
+            return Enclosure.exact(math.inf, method="an atom that Q cannot produce")
         return Enclosure.outward(float(np.max(low)), float(np.max(high)), method="largest ratio over the atoms")
 
     def witness(self) -> Any:

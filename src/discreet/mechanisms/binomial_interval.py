@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 
 _SPREAD = 40.0
 
@@ -61,12 +62,9 @@ def _at_most(seen: int, members: int, people: int, truth: float, lie: float) -> 
 
 def interval_for_population(seen: int, people: int, truth: float, lie: float, confidence: float) -> tuple[float, float]:
     """Return bounds on the fraction in the population the people are a sample of, clipped to [0, 1]."""
-    from scipy.special import betaincinv
-
     rest = _rest(confidence) / 2
-    low = 0.0 if seen == 0 else float(betaincinv(seen, people - seen + 1, rest))
-    high = 1.0 if seen == people else float(betaincinv(seen + 1, people - seen, 1 - rest))
-    return tuple(min(max((end - lie) / (truth - lie), 0.0), 1.0) for end in (low, high))  # type: ignore[return-value]
+    ends = float(chance_at_least(seen, people, rest)), float(chance_at_most(seen, people, rest))
+    return tuple(min(max((end - lie) / (truth - lie), 0.0), 1.0) for end in ends)  # type: ignore[return-value]
 
 
 def _rest(confidence: float) -> float:

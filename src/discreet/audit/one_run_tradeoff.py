@@ -1,0 +1,137 @@
+"""How many right guesses about canaries a whole trade-off curve allows: a recursion from the top count downwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.laws.number import round_up
+from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PrivacyLoss, PureDP
+
+Points = Sequence[tuple[float, float]]
+_DOWN = 1.0 - 2.0**-50
+_LINES = 64
+_LEAST_DELTA = 1e-12
+_WIDEST = 60.0
+_LEAST_CHANCE = 1e-18
+_HALVINGS = 26
+
+
+def implied_points(claim: Guarantee | PrivacyLoss) -> Points:
+    """Return points (epsilon, delta) that a claim implies: its own if it is one, else a grid along its curve."""
+    if isinstance(claim, PureDP | ApproxDP):
+        delta = round_up(Fraction(claim.delta)) if isinstance(claim, ApproxDP) else 0.0
+        return ((round_up(Fraction(claim.epsilon)), min(delta, 1.0)),)
+    loss = claim if isinstance(claim, PrivacyLoss) else claim.loss
+    reach = min(_reach(claim, loss), _WIDEST)
+    levels = [reach * step / _LINES for step in range(_LINES + 1)]
+    return tuple((level, min(loss.delta(level).upper, 1.0)) for level in levels)
+
+
+def _reach(claim: Guarantee | PrivacyLoss, loss: PrivacyLoss) -> float:
+    """Return an epsilon beyond which the curve hardly falls."""
+    if isinstance(claim, GaussianDP):
+        return float(claim.mu) * (float(claim.mu) / 2 + 8)
+    return min(loss.epsilon(_LEAST_DELTA).upper, loss.max_loss().upper)
+
+
+@dataclass(frozen=True)
+class CurveBelow:
+    """Lines below a(x) = f(1 - x), where f is the trade-off curve that points (epsilon, delta) imply.
+
+    Each point gives f(1 - x) >= e^-epsilon (x - delta) and f(1 - x) >= 1 - delta - e^epsilon (1 - x). A line is kept as
+    its slope, rounded down, and its zero, rounded up; only those that are highest somewhere are kept, the flattest
+    first.
+    """
+
+    slopes: tuple[float, ...]
+    zeros: tuple[float, ...]
+
+    @classmethod
+    def through(cls, points: Iterable[tuple[float, float]]) -> CurveBelow:
+        """Return the lines of some points."""
+        lines: list[tuple[float, float]] = []
+        for epsilon, delta in points:
+            small = math.exp(-epsilon) * _DOWN
+            lines.append((small, delta))
+            if small > 0.0:
+                lines.append((math.exp(epsilon) * _DOWN, 1.0 - (1.0 - delta) * small * _DOWN + 2.0**-52))
+        highest = _highest(sorted(set(lines), key=lambda line: (line[0], -line[1])))
+        return cls(tuple(slope for slope, _ in highest), tuple(zero for _, zero in highest))
+
+
+def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the upper envelope of lines of growing slope; leaving one out by a rounding error is safe."""
+    kept: list[tuple[float, float]] = []
+    for slope, zero in lines:
+        if kept and slope == kept[-1][0]:
+            kept.pop()
+        while len(kept) > 1 and _meet(kept[-2], (slope, zero)) <= _meet(kept[-2], kept[-1]):
+            kept.pop()
+        kept.append((slope, zero))
+    return kept
+
+
+def _meet(flat: tuple[float, float], steep: tuple[float, float]) -> float:
+    """Return where two lines meet."""
+    return (steep[0] * steep[1] - flat[0] * flat[1]) / (steep[0] - flat[0])
+
+
+def tradeoff_tail(right: int, *, canaries: int, guesses: int, curve: CurveBelow) -> float:
+    """Bound the chance of so many right guesses, or more, about the canaries of a mechanism with this trade-off curve.
+
+    Accuracy. Let no test tell the data with a canary from the data without it, or the reverse, better than f: misses
+        are at least f(false alarms). If V counts the right ones of exactly r guesses about m canaries, each in or out
+        by a fair coin of its own, then P(V >= v) <= the largest c for which N_0 <= 1, where N_v = c, N_k = 0 for k > v
+        and N_(j-1) = max(N_j, (m f(1 - (j N_j + S_j)/m) + N_j + S_j)/(r - j + 1)) for j = v, v - 1, ..., 1, S_j being
+        the sum of N_k over k > j. It holds for at most r guesses too.
+        Proof: fix i, the coins of the others and j. Let E be the outputs that guess 'in' about i and get at least j - 1
+        of the others right. With i in, E is a right guess and V >= j; with i out, a wrong one and V >= j - 1. So P(E
+        with i in) <= 1 - f(P(E with i out)), and the same for 'out'. 1 - f is concave, so averages over 'in' and 'out',
+        the coins of the others and i may be taken inside: a <= 1 - f(c) with a = E[V; V >= j]/m and c = E[r - V; V >= j
+        - 1]/m. f can be taken to be its own inverse (both directions are promised), so c >= f(1 - a). Now let N_k be
+        P(V >= k) itself. Summing by parts, m a = j N_j + S_j and m c = (r - j + 1) N_(j-1) - N_j - S_j. Hence N_(j-1)
+        is at least the right-hand side above, which grows in all N_k with k >= j, as f(1 - a) grows in a. So the
+        recursion, which starts with the least these can be, bounds them from below all the way, and N_0 = 1. Missing
+        guesses can be made up by coins, which never makes fewer right.
+    Cost. Some thirty passes of at most v steps.
+    Reference. Mahloujifar, Melis, Chaudhuri 2025.
+
+    >>> round(tradeoff_tail(100, canaries=100, guesses=100, curve=CurveBelow.through([(2.0, 0.0)])), 9)
+    3.073e-06
+    """
+    low, high = math.log(_LEAST_CHANCE), 0.0
+    if right <= 0:
+        return 1.0
+    if not is_allowed(_LEAST_CHANCE, right, canaries=canaries, guesses=guesses, curve=curve):
+        return _LEAST_CHANCE
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if is_allowed(math.exp(middle), right, canaries=canaries, guesses=guesses, curve=curve):
+            low = middle
+        else:
+            high = middle
+    return min(math.exp(high) / _DOWN, 1.0)
+
+
+def is_allowed(chance: float, right: int, *, canaries: int, guesses: int, curve: CurveBelow) -> bool:
+    """Say whether P(V >= right) >= chance cannot be excluded: every step is rounded so that N_0 comes out too small."""
+    slopes, zeros = curve.slopes, curve.zeros
+    place, last = 0, len(slopes) - 1
+    reached, above = chance, 0.0
+    for count in range(right, 0, -1):
+        tail = (count * reached + above) * _DOWN / canaries
+        height = slopes[place] * (tail - zeros[place])
+        while place < last:
+            steeper = slopes[place + 1] * (tail - zeros[place + 1])
+            if steeper < height:
+                break
+            place, height = place + 1, steeper
+        above = (above + reached) * _DOWN
+        wanted = (canaries * height + above) if height > 0.0 else above
+        reached = max(reached, wanted * _DOWN / (guesses - count + 1))
+        if reached > 1.0:
+            return False
+    return True

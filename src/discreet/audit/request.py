@@ -1,0 +1,136 @@
+"""What an audit can be asked: a mechanism that fits the level, pairs of different inputs, a number of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.until import Until
+from discreet.audit.verdict import Level
+from discreet.errors import ParameterError
+from discreet.laws.law import Law
+from discreet.privacy.parameters import whole
+
+Pairs = list[tuple[Any, Any]]
+_PAIRS = "neighbours is a list of pairs, each a tuple of two inputs: neighbours=[(x, y), ...]"
+
+
+def chosen_level(level: object) -> Level:
+    """Return the level meant by a member of Level or by its name.
+
+    >>> chosen_level("statistical").name
+    'STATISTICAL'
+    """
+    if isinstance(level, Level):
+        return level
+    if isinstance(level, str) and level.upper() in Level.__members__:
+        return Level[level.upper()]
+    levels = ", ".join(f"Level.{name}" for name in Level.__members__)
+    raise ParameterError(f"a level is one of {levels}, or the name of one as a text", parameter="level")
+
+
+def check_kind(mechanism: object) -> None:
+    """Refuse what is often taken for a mechanism: its name, its class, a law."""
+    if isinstance(mechanism, str | bytes):
+        raise ParameterError(
+            "a mechanism is an object or a function, not its name; exhibits of the museum are in "
+            "discreet.testing.museum.MUSEUM, each with a label.name",
+            parameter="mechanism",
+        )
+    if isinstance(mechanism, type):
+        name = mechanism.__name__
+        raise ParameterError(
+            f"{name} is a class: pass an instance, such as {name}(...); a call of the class itself is audited as "
+            f"lambda value: {name}(value)",
+            parameter="mechanism",
+        )
+    if isinstance(mechanism, Law):
+        raise ParameterError(
+            "this is a law, one distribution; a mechanism has one for each input: law(value)", parameter="mechanism"
+        )
+
+
+def check_level(mechanism: object, level: Level) -> None:
+    """Refuse a mechanism that cannot be audited at a level, and say at which it can."""
+    kind = type(mechanism).__name__
+    known, runs = _has(mechanism, "law", "pair"), callable(mechanism) or _has(mechanism, "runs", "wire")
+    if level is Level.EXACT and not known:
+        remedy = (
+            "To audit it by running it, pass level=Level.STATISTICAL (what many runs tell) or level=Level.WIRE (what "
+            "the form of its outputs tells)"
+            if runs
+            else f"This {kind} has neither, and cannot be called"
+        )
+        raise ParameterError(
+            f"an exact audit needs a mechanism with law(value) or pair(first, second). {remedy}", parameter="mechanism"
+        )
+    if level is not Level.EXACT and not runs:
+        remedy = "it has a law: use level=Level.EXACT" if known else "pass a function of one input, or a mechanism"
+        raise ParameterError(f"this {kind} cannot be called, so it cannot be run; {remedy}", parameter="mechanism")
+
+
+def _has(mechanism: object, *names: str) -> bool:
+    """Say whether something has one of these methods."""
+    return any(callable(getattr(mechanism, name, None)) for name in names)
+
+
+def checked_pairs(neighbours: object) -> Pairs:
+    """Return pairs of inputs as a list; refuse what are no pairs, and inputs that are all paired with themselves."""
+    if isinstance(neighbours, str | bytes | dict) or not isinstance(neighbours, Iterable):
+        raise ParameterError(_PAIRS, parameter="neighbours")
+    pairs: Pairs = []
+    for pair in neighbours:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ParameterError(_PAIRS, parameter="neighbours")
+        pairs.append(pair)
+    if not pairs:
+        raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
+    # some of many tables may well come down to the same counts, and such a pair does no harm beside others
+    if all(is_same(*pair) for pair in pairs):
+        raise ParameterError(
+            "neighbours must differ: an audit of an input and itself says nothing", parameter="neighbours"
+        )
+    return pairs
+
+
+def is_same(first: Any, second: Any) -> bool:  # noqa: PLR0911  one a kind
+    """Say whether two inputs are the same in type and content; objects of unknown kinds only if they are one.
+
+    >>> is_same([1, 2.0], [1, 2.0]), is_same(0, 0.0), is_same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    (True, False, False)
+    """
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        if first.dtype != second.dtype or first.shape != second.shape:
+            return False
+        if first.dtype.kind == "O":
+            return is_same(first.ravel().tolist(), second.ravel().tolist())
+        return bool(first.tobytes() == second.tobytes())
+    if isinstance(first, dict):  # an order of keys can tell
+        return is_same(list(first.items()), list(second.items()))
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(is_same(*both) for both in zip(first, second, strict=True))
+    if isinstance(first, float | complex):  # minus zero is not zero
+        return repr(first) == repr(second)
+    return isinstance(first, int | str | bytes | Fraction | set | frozenset | np.generic) and bool(first == second)
+
+
+def checked_draws(draws: object, default: int) -> int:
+    """Return a number of runs."""
+    if draws is None:
+        return default
+    if isinstance(draws, bool | np.bool_) or not isinstance(draws, int | np.integer):
+        raise ParameterError("draws is a whole number of runs, such as draws=20_000", parameter="draws")
+    return whole(draws, name="draws")
+
+
+def check_until(until: object) -> None:
+    """Refuse anything that is no member of Until."""
+    if not isinstance(until, Until):
+        raise ParameterError("until= is Until.SPENT or Until.DECIDED", parameter="until")
