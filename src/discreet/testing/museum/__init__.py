@@ -1,0 +1,137 @@
+"""The museum of mechanisms, right and broken: each with its claim, its exact law, and the verdict an audit owes it."""
+
+from __future__ import annotations
+
+from discreet.errors import ParameterError
+from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNeverFlipped
+from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
+from discreet.testing.museum.exhibit import Exhibit, Label
+from discreet.testing.museum.floating_noise import FloatingLaplace, InvertedLaplace
+from discreet.testing.museum.gaps import GapByFraction, GapByIndex
+from discreet.testing.museum.gaussians import (
+    IntegerGaussian,
+    IntegerGaussianByTheContinuousFormula,
+    ShuffledBatches,
+)
+from discreet.testing.museum.geometric import TruncatedGeometric
+from discreet.testing.museum.histograms import (
+    LaplaceNoise,
+    LaplaceParallel,
+    NoisyHistogram,
+    NoisyHistogramInverted,
+    PrefixSum,
+)
+from discreet.testing.museum.noisy_maximum import (
+    NoisyMaximum,
+    NoisyMaximumExponential,
+    NoisyMaximumValue,
+    NoisyMaximumValueExponential,
+)
+from discreet.testing.museum.rappor import OneTimeRappor, Rappor
+from discreet.testing.museum.sensitivities import (
+    ClampedSum,
+    ClampedToData,
+    RoundedHalfEven,
+    SumOfCounts,
+    VarianceOfTheOtherForm,
+)
+from discreet.testing.museum.sparse_vector import (
+    SparseVector,
+    SparseVectorMisscaled,
+    SparseVectorNoiseless,
+    SparseVectorRedrawn,
+    SparseVectorUnlimited,
+)
+from discreet.testing.museum.sparse_vector_combined import NumericalSparseVector, SparseVectorParallel
+from discreet.testing.museum.sparse_vector_values import SparseVectorValues
+
+__all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]
+
+
+def benchmark() -> tuple[Exhibit, ...]:
+    """Return the twenty mechanisms of a published benchmark, in its order.
+
+    Reference. Bichsel, Steffen, Bogunovic, Vechev 2021.
+
+    >>> len(benchmark())
+    20
+    """
+    return (
+        LaplaceNoise(),
+        TruncatedGeometric(),
+        NoisyHistogram(),
+        NoisyHistogramInverted(),
+        NoisyMaximum(),
+        NoisyMaximumExponential(),
+        NoisyMaximumValue(),
+        NoisyMaximumValueExponential(),
+        SparseVector(),
+        SparseVectorRedrawn(),
+        SparseVectorValues(),
+        SparseVectorMisscaled(),
+        SparseVectorNoiseless(),
+        SparseVectorUnlimited(),
+        Rappor(),
+        OneTimeRappor(),
+        LaplaceParallel(),
+        SparseVectorParallel(),
+        PrefixSum(),
+        NumericalSparseVector(),
+    )
+
+
+def sparse_vectors() -> tuple[Exhibit, ...]:
+    """Return the six published sparse-vector algorithms, of which the first two are right.
+
+    Reference. Lyu, Su, Li 2017.
+    """
+    return (
+        SparseVector(),
+        SparseVectorRedrawn(),
+        SparseVectorValues(),
+        SparseVectorMisscaled(),
+        SparseVectorNoiseless(),
+        SparseVectorUnlimited(),
+    )
+
+
+def faults() -> tuple[Exhibit, ...]:
+    """Return the faults that people make, each beside a mechanism that does it right."""
+    return (
+        FloatingLaplace(),
+        InvertedLaplace(),
+        GapByFraction(),
+        GapByIndex(),
+        ClampedSum(),
+        SumOfCounts(),
+        RoundedHalfEven(),
+        VarianceOfTheOtherForm(),
+        ClampedToData(),
+        SplitBudget(),
+        UnsplitBudget(),
+        NoiseDrawnOnce(),
+        FixedSeed(),
+        UniformNoise(),
+        TwoCoins(),
+        YesIsNeverFlipped(),
+        ExactThreshold(),
+        IntegerGaussian(),
+        IntegerGaussianByTheContinuousFormula(),
+        ShuffledBatches(),
+    )
+
+
+MUSEUM: tuple[Exhibit, ...] = (*benchmark(), *faults())
+
+
+def exhibit_named(name: str) -> Exhibit:
+    """Return the exhibit of the museum that has this name on its label; capitals do not matter.
+
+    >>> exhibit_named("SVT4")
+    <Exhibit SVT4: claims 0.1-DP>
+    """
+    for exhibit in MUSEUM:
+        if isinstance(name, str) and exhibit.label.name.casefold() == name.casefold():
+            return exhibit
+    names = ", ".join(exhibit.label.name for exhibit in MUSEUM)
+    raise ParameterError(f"the museum has no exhibit {name!r}; it has {names}", parameter="name")

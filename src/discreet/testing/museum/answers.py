@@ -1,0 +1,86 @@
+"""Exhibits that answer yes or no, and that name what is frequent."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.verdict import Level, Outcome
+from discreet.laws.finite import Finite
+from discreet.laws.pair import Pair
+from discreet.privacy import ApproxDP, PureDP
+from discreet.testing.museum.budgets import certain, disjoint
+from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.patterns import Vector, Vectors
+
+_WARNER = "Warner 1965"
+
+
+class TwoCoins(NumericExhibit):
+    """The textbook's randomized response: the truth on heads, a second coin on tails."""
+
+    label = Label(
+        "TwoCoins",
+        PureDP(math.log(3)),
+        Outcome.KEPT,
+        Level.EXACT,
+        "The truth with chance 3/4 and the opposite with chance 1/4: right, with epsilon = ln 3.",
+        _WARNER,
+    )
+    chances = (Fraction(1, 4), Fraction(3, 4))  # of reporting 'yes' when the truth is 'no', and when it is 'yes'
+
+    def neighbours(self) -> list[tuple[int, int]]:
+        """No and yes."""
+        return [(0, 1)]
+
+    def runs(self, value: int, draws: int) -> NDArray[np.int8]:
+        """Draw reports: 1 for yes."""
+        return (self.random.random(draws) < float(self.chances[value])).astype(np.int8)
+
+    def pair(self, first: int, second: int) -> Pair:
+        """Return the pair in exact rationals."""
+        laws = [Finite([0, 1], [1 - self.chances[value], self.chances[value]]) for value in (first, second)]
+        return laws[0].pair(laws[1])
+
+
+class YesIsNeverFlipped(TwoCoins):
+    """The same, but only those who have nothing to hide ever lie."""
+
+    label = Label(
+        "YesIsNeverFlipped",
+        PureDP(math.log(3)),
+        Outcome.REFUTED,
+        Level.EXACT,
+        "A 'yes' is reported as it is, a 'no' is flipped with chance 1/2: whoever reports 'no' has nothing to hide.",
+        _WARNER + "; the fault is a textbook one",
+    )
+    chances = (Fraction(1, 2), Fraction(1))
+
+
+class ExactThreshold(NumericExhibit):
+    """The names of all groups with at least five people, counted exactly."""
+
+    label = Label(
+        "ExactThreshold",
+        ApproxDP(1, 1e-6),
+        Outcome.REFUTED,
+        Level.EXACT,
+        "A group is named if at least five people are in it, without noise: one person makes a name appear.",
+        "Korolova, Kenthapadi, Mishra, Ntoulas 2009",
+    )
+    least = 5
+
+    def neighbours(self) -> list[Vectors]:
+        """Groups, one of which loses a person."""
+        return [(np.array([5.0, 9.0]), np.array([4.0, 9.0])), (np.array([5.0, 9.0]), np.array([5.0, 8.0]))]
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.int8]:
+        """Show which groups are named, the same in every run."""
+        return np.tile((value >= self.least).astype(np.int8), (draws, 1))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """The same groups are named, or not."""
+        return certain() if np.array_equal(first >= self.least, second >= self.least) else disjoint()

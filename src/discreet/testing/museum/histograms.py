@@ -1,0 +1,155 @@
+"""Benchmark exhibits that add Laplace noise to one number, to each count of a histogram, and before summing up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.verdict import Level, Outcome
+from discreet.laws.pair import Pair
+from discreet.privacy import PureDP
+from discreet.privacy.laplace_pair import LaplacePair
+from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.laplace_products import laplace_product
+from discreet.testing.museum.noise import laplace
+from discreet.testing.museum.patterns import Vector, Vectors, all_differ, one_differs
+from discreet.testing.museum.sandwich import Sandwich
+
+_DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
+_EPSILON = Fraction(1, 10)
+
+
+class LaplaceNoise(NumericExhibit):
+    """Laplace noise on one number."""
+
+    label = Label(
+        "Laplace",
+        PureDP(_EPSILON),
+        Outcome.KEPT,
+        Level.EXACT,
+        "One number plus Laplace noise of scale 1 / epsilon: right.",
+        "Dwork, McSherry, Nissim, Smith 2006",
+    )
+    scale = 1 / _EPSILON
+
+    def neighbours(self) -> list[Vectors]:
+        """A number and the ones beside it."""
+        return one_differs(1)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw noisy numbers."""
+        return float(value[0]) + laplace(self.random, float(self.scale), (draws,))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Return the closed form of one shifted Laplace law."""
+        return shifted_laplace(first, second, self.scale)
+
+
+class NoisyHistogram(NumericExhibit):
+    """Laplace noise on every count of a histogram, of which a person changes one."""
+
+    label = Label(
+        "NoisyHist1",
+        PureDP(_EPSILON),
+        Outcome.KEPT,
+        Level.EXACT,
+        "Every count plus Laplace noise of scale 1 / epsilon, one count differs: right.",
+        _DING,
+    )
+    scale = 1 / _EPSILON
+
+    def neighbours(self) -> list[Vectors]:
+        """Five counts, one of which differs."""
+        return one_differs(5)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw noisy histograms."""
+        return value + laplace(self.random, float(self.scale), (draws, value.size))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Only the counts that differ tell anything."""
+        return shifted_laplace(first, second, self.scale)
+
+
+class NoisyHistogramInverted(NoisyHistogram):
+    """The same with epsilon where 1 / epsilon belongs."""
+
+    label = Label(
+        "NoisyHist2",
+        PureDP(_EPSILON),
+        Outcome.REFUTED,
+        Level.EXACT,
+        "The scale of the noise is epsilon instead of 1 / epsilon: a hundred times too little.",
+        _DING,
+    )
+    scale = _EPSILON
+
+
+class LaplaceParallel(NumericExhibit):
+    """Twenty noisy copies of one number, each at a twentieth of the budget."""
+
+    label = Label(
+        "LaplaceParallel",
+        PureDP(_EPSILON),
+        Outcome.KEPT,
+        Level.EXACT,
+        "Twenty noisy copies of one number at epsilon / 20 each: right, and every copy tells a little.",
+        "Bichsel, Steffen, Bogunovic, Vechev 2021",
+    )
+    scale = 20 / _EPSILON
+    copies = 20
+
+    def neighbours(self) -> list[Vectors]:
+        """A number and the ones beside it."""
+        return one_differs(1)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw vectors of noisy copies."""
+        return float(value[0]) + laplace(self.random, float(self.scale), (draws, self.copies))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Losses of independent copies add."""
+        return shifted_laplace(np.repeat(first, self.copies), np.repeat(second, self.copies), self.scale)
+
+
+class PrefixSum(NumericExhibit):
+    """Running totals of noisy counts."""
+
+    label = Label(
+        "PrefixSum",
+        PureDP(_EPSILON),
+        Outcome.REFUTED,
+        Level.EXACT,
+        "Running totals of counts with Laplace noise of scale 1 / epsilon: right if one count differs; here all do.",
+        "Wang, Ding, Wang, Kifer, Zhang 2019",
+    )
+    scale = 1 / _EPSILON
+
+    def neighbours(self) -> list[Vectors]:
+        """Ten counts, all of which may differ."""
+        return all_differ(10)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw noisy running totals."""
+        return np.cumsum(value + laplace(self.random, float(self.scale), (draws, value.size)), axis=1)
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Differences of running totals give the noisy counts back, so that they tell the same."""
+        return shifted_laplace(first, second, self.scale)
+
+
+def shifted_laplace(first: Vector, second: Vector, scale: Fraction) -> Pair:
+    """Return the pair of independent Laplace answers of one scale about two vectors of centres.
+
+    Certified in ball arithmetic where one answer differs; between a coarser and a finer pair where several do.
+    """
+    moves = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
+    sizes, counts = np.unique(moves[moves > 0], return_counts=True)
+    if sizes.size == 1 and counts[0] == 1:
+        return LaplacePair(Fraction(float(sizes[0])) / scale)
+    product = Sandwich.of_atoms(np.ones(1), np.ones(1))
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        product = product.times(laplace_product(float(Fraction(size) / scale), count)).compressed()
+    return product

@@ -1,0 +1,101 @@
+"""Benchmark exhibits: sparse vector with freshly noised values, and two sparse-vector algorithms side by side.
+
+A value that is released with fresh noise is independent of the verdicts, and so are two algorithms with noise of their
+own: their losses add.
+Reference. Wang, Ding, Wang, Kifer, Zhang 2019; Bichsel, Steffen, Bogunovic, Vechev 2021.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.verdict import Level, Outcome
+from discreet.laws.pair import Pair
+from discreet.privacy import PureDP
+from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.laplace_products import laplace_product
+from discreet.testing.museum.noise import laplace
+from discreet.testing.museum.patterns import Vector, Vectors, all_differ
+from discreet.testing.museum.sandwich import Sandwich, mixture
+from discreet.testing.museum.sparse_vector import EPSILON, SparseVector, SparseVectorMisscaled
+from discreet.testing.museum.sparse_vector_values import BELOW, SparseVectorValues
+
+
+class NumericalSparseVector(SparseVector):
+    """Sparse vector whose hits are answered with fresh noise."""
+
+    label = Label(
+        "NumericalSVT",
+        PureDP(EPSILON),
+        Outcome.KEPT,
+        Level.EXACT,
+        "A third of epsilon each for the threshold, the comparisons and the values, which have fresh noise: right.",
+        "Wang, Ding, Wang, Kifer, Zhang 2019",
+    )
+    threshold = 1.0
+    hits = 2
+    threshold_scale = 3 / EPSILON
+    query_scale = 12 / EPSILON
+    value_scale = 6 / EPSILON
+    varied = None
+
+    def runs(self, value: Vector, draws: int) -> NDArray[Any]:
+        """Draw vectors of values, 0 for a miss and -1000 for not looked at any more."""
+        verdicts = super().runs(value, draws)
+        released = value + laplace(self.random, self.value_scale, (draws, value.size))
+        released[verdicts == 0] = 0.0
+        released[verdicts == -1] = BELOW
+        return released
+
+    def pair(self, first: Vector, second: Vector) -> Sandwich:
+        """Given the verdicts the values are independent Laplace answers; their losses add to that of the verdicts."""
+        panels = self.panels(first, second)
+        outcomes, p = self.chances(panels, first)
+        _, q = self.chances(panels, second)
+        moved = np.abs(first - second)
+        parts = []
+        for outcome, mass, other in zip(outcomes, p.tolist(), q.tolist(), strict=True):
+            moves = [move for move, told in zip(moved.tolist(), outcome, strict=True) if told == 1]
+            values = Sandwich.of_atoms(np.ones(1), np.ones(1))
+            for move, count in Counter(moves).items():
+                values = values.times(laplace_product(move / self.value_scale, count, 64))
+            parts.append((mass, other, values))
+        return mixture(parts).compressed()
+
+
+class SparseVectorParallel(NumericExhibit):
+    """The third and the fourth algorithm on the same answers, with independent noise."""
+
+    label = Label(
+        "SVT34Parallel",
+        PureDP(2 * EPSILON),
+        Outcome.REFUTED,
+        Level.EXACT,
+        "The third and the fourth algorithm side by side, two hits each: the claims add, and so do the losses.",
+        "Bichsel, Steffen, Bogunovic, Vechev 2021",
+    )
+
+    def __init__(self, *, seed: int | None = None) -> None:
+        """Both with two hits."""
+        super().__init__(seed=seed)
+        self.third, self.fourth = SparseVectorValues(hits=2, cells=24), SparseVectorMisscaled(hits=2)
+        self.third.random = self.fourth.random = self.random
+
+    def neighbours(self) -> list[Vectors]:
+        """Ten answers that all may differ."""
+        return all_differ(10)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[Any]:
+        """Draw both vectors side by side."""
+        return np.concatenate([self.third.runs(value, draws), self.fourth.runs(value, draws)], axis=1)
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Losses of independent outputs add."""
+        panels = self.fourth.panels(first, second)
+        masses = [self.fourth.chances(panels, value)[1] for value in (first, second)]
+        fourth = Sandwich.of_atoms(*masses).merged()
+        return self.third.pair(first, second).compressed(1 << 12).times(fourth).compressed(1 << 13)

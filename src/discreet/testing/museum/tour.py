@@ -1,0 +1,223 @@
+"""A tour of the museum: every exhibit audited at the level that must see its fault, beside the verdict on its label."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from discreet.audit import Level, Outcome, Verdict, audit
+from discreet.display import Table
+from discreet.privacy import ApproxDP, PureDP
+from discreet.testing.museum import MUSEUM
+from discreet.testing.museum.exhibit import Exhibit, Inputs, Label
+from discreet.testing.museum.published import PUBLISHED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from discreet.display.plots import Plot
+
+ALARM = 1e-9  # of all sampled levels together
+_WIRE_DRAWS = 20_000
+_SIZE = 0.01  # of the test that the sampled pair is chosen by
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One exhibit with what the audit said, and what many runs said where they were asked for."""
+
+    label: Label
+    verdict: Verdict
+    sampled: Verdict | None
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is that of the label, and no run contradicts it."""
+        contradicted = self.sampled is not None and self.sampled.refuted and self.label.expected is Outcome.KEPT
+        return self.verdict.outcome is self.label.expected and not contradicted
+
+    @property
+    def false_bounds(self) -> dict[str, float]:
+        """Published lower bounds that exceed the truth, by who published them."""
+        if self.label.name not in PUBLISHED or self.verdict.high is None:
+            return {}
+        return PUBLISHED[self.label.name].false_bounds(self.verdict.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """All stops, and the time they took together."""
+
+    stops: tuple[Stop, ...]
+    seconds: float
+
+    def __iter__(self) -> Iterator[Stop]:
+        """Walk from stop to stop."""
+        return iter(self.stops)
+
+    @property
+    def surprises(self) -> tuple[str, ...]:
+        """The names of exhibits whose verdict is not the one on the label."""
+        return tuple(stop.label.name for stop in self.stops if not stop.as_expected)
+
+    def table(self) -> Table:
+        """Return one line an exhibit: claim (epsilon, delta), level, loss from below and above, verdict, label.
+
+        The seconds of the audit are shown, or what was proven by runs where there were any.
+        """
+        sampled = any(stop.sampled is not None for stop in self.stops)
+        columns = [
+            "exhibit",
+            "claim",
+            "level",
+            "low",
+            "high",
+            *(["sampled"] if sampled else []),
+            "verdict",
+            "label",
+            *([] if sampled else ["s"]),
+        ]
+        rows = [
+            [
+                stop.label.name,
+                epsilon_of(stop.label),
+                stop.verdict.level.name.lower(),
+                in_digits(stop.verdict.low),
+                "" if stop.verdict.high is None else in_digits(stop.verdict.high),
+                *([in_digits(stop.sampled.low) if stop.sampled else ""] if sampled else []),
+                stop.verdict.outcome.name.lower(),
+                stop.label.expected.name.lower(),
+                *([] if sampled else [f"{stop.verdict.seconds:.2f}"]),
+            ]
+            for stop in self.stops
+        ]
+        return Table(columns, rows)
+
+    def bounds(self) -> Table:
+        """Return the benchmark beside what was published about it; a star marks a bound that exceeds the truth."""
+        rows = [
+            [stop.label.name, epsilon_of(stop.label), in_digits(stop.verdict.low), *_published(stop)]
+            for stop in self.stops
+            if stop.label.name in PUBLISHED
+        ]
+        columns = ["mechanism", "claim", "exact", "DP-Sniper, logistic / perceptron", "StatDP, first / second run"]
+        return Table(columns, rows)
+
+    def plot(self) -> Plot:
+        """Draw claim, exact loss and the best published bound of the benchmark's mechanisms."""
+        from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+
+        stops = [stop for stop in self.stops if stop.label.name in PUBLISHED]
+        drawn = axes(
+            title="Twenty mechanisms: claimed, true and published losses",
+            x_label="epsilon (logarithmic)",
+            height=max(0.34 * len(stops) + 1.4, 3.0),
+        )
+        most = 40.0
+        for place, stop in enumerate(reversed(stops)):
+            truth = min(stop.verdict.low, most)
+            colour = ORANGE if stop.label.expected is Outcome.REFUTED else BLUE
+            drawn.barh(place, truth, height=0.62, color=colour, alpha=0.85, zorder=2)
+            if truth == most:
+                drawn.annotate("infinite", (most, place), (-4, 0), textcoords="offset points", ha="right", va="center",
+                               fontsize=9, color="white", zorder=4)  # fmt: skip
+            claim = float(stop.label.claim.epsilon)  # type: ignore[attr-defined]
+            drawn.plot([claim, claim], [place - 0.42, place + 0.42], color=INK, linewidth=2.0, zorder=3)
+            published = PUBLISHED[stop.label.name].bounds
+            best = max(published.values())
+            mark = "X" if stop.false_bounds else "o"
+            drawn.plot([best], [place], mark, color=GREEN, markeredgecolor="white", markersize=7.5, zorder=5)
+        drawn.set_xscale("log")
+        ticks = (0.03, 0.1, 0.3, 1, 3, 10)
+        drawn.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        drawn.set_xticks([], minor=True)
+        drawn.set_xlim(0.03, most)
+        drawn.set_ylim(-0.7, len(stops) - 0.3)
+        drawn.set_yticks(range(len(stops)), [stop.label.name for stop in reversed(stops)])
+        drawn.tick_params(axis="y", length=0, labelsize=9.5)
+        drawn.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.8, zorder=0)
+        handles = [
+            drawn.plot([], [], "s", color=BLUE, markersize=9, label="true loss, claim kept")[0],
+            drawn.plot([], [], "s", color=ORANGE, markersize=9, label="true loss, claim broken")[0],
+            drawn.plot([], [], "|", color=INK, markersize=12, markeredgewidth=2, label="claim")[0],
+            drawn.plot([], [], "o", color=GREEN, markersize=7, label="best published lower bound")[0],
+            drawn.plot([], [], "X", color=GREEN, markersize=7, label="published, and above the truth")[0],
+        ]
+        drawn.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.4, -0.09), ncols=3, frameon=False,
+                     fontsize=9, labelcolor=INK)  # fmt: skip
+        return Plot(cast("Figure", drawn.figure))
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return self.table()._repr_html_()
+
+
+def tour(
+    exhibits: Iterable[Exhibit] = MUSEUM,
+    *,
+    search: int = 0,
+    sampled: bool = False,
+    draws: int = 50_000,
+    progress: Callable[[str], None] | None = None,
+) -> Tour:
+    """Audit exhibits, each at the level on its label, and with `sampled` also by so many runs.
+
+    Runs are made on the pair of neighbours that the exact law says is told apart best, so that none are spent on
+    looking for it. `progress` is told the name of each exhibit before it is audited.
+
+    >>> from discreet.testing.museum import benchmark
+    >>> tour(benchmark()[:3]).surprises
+    ()
+    """
+    started = time.perf_counter()
+    listed = tuple(exhibits)
+    stops = []
+    for exhibit in listed:
+        if progress is not None:
+            progress(exhibit.label.name)
+        verdict = audit(exhibit, level=exhibit.label.level, search=search, draws=_WIRE_DRAWS)
+        runs = _sampled(exhibit, draws, len(listed)) if sampled else None
+        stops.append(Stop(exhibit.label, verdict, runs))
+    return Tour(tuple(stops), time.perf_counter() - started)
+
+
+def _sampled(exhibit: Exhibit, draws: int, suite: int) -> Verdict:
+    """Audit by runs, at a confidence that holds for the whole museum."""
+    best = told_apart_best(exhibit)
+    return audit(exhibit, level=Level.STATISTICAL, neighbours=best, draws=draws, confidence=1 - ALARM, suite=suite)
+
+
+def told_apart_best(exhibit: Exhibit) -> list[Inputs]:
+    """Return the neighbours between which a test of size 1 % errs least, all of them where the law is not known."""
+    listed = exhibit.neighbours()
+    errors = []
+    for both in listed if len(listed) > 1 else []:
+        pair = exhibit.pair(*both)
+        if pair is None:
+            return listed
+        errors.append(min(one.tradeoff(_SIZE).estimate for one in (pair, pair.reversed())))
+    return [listed[errors.index(min(errors))]] if errors else listed
+
+
+def epsilon_of(label: Label) -> str:
+    """Write the claim of a label in a few letters."""
+    claim = label.claim
+    if isinstance(claim, ApproxDP):
+        return f"{float(claim.epsilon):.3g}, {float(claim.delta):.0e}"
+    return f"{float(claim.epsilon):.4g}" if isinstance(claim, PureDP) else str(claim)
+
+
+def in_digits(loss: float) -> str:
+    """Write a loss with four decimals."""
+    return "inf" if math.isinf(loss) else f"{loss:.4f}"
+
+
+def _published(stop: Stop) -> list[str]:
+    """Return the bounds of both testers, with a star on those that exceed the truth."""
+    known, false = PUBLISHED[stop.label.name], stop.false_bounds
+    marked = {name: f"{bound:.4f}{'*' if name in false else ''}" for name, bound in known.bounds.items()}
+    names = list(marked.values())
+    return [" / ".join(names[:2]), " / ".join(names[2:]) or "error"]

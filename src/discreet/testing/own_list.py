@@ -1,0 +1,135 @@
+"""discreet's own mechanisms and statistics, a few instances of each, with inputs on which their samplers are tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet import mechanisms, statistics
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import Norm, Relation, Sensitivity
+
+_ADD_REMOVE, _CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
+_COUNTS = Sensitivity(1, norm=Norm.L1, relation=_ADD_REMOVE)
+_MANY, _FEW = 1.0, 0.25
+
+
+@dataclass(frozen=True)
+class Own:
+    """A mechanism to audit: how to make it, an input for its sampler, and which share of the draws it can afford."""
+
+    name: str
+    make: Callable[[], Mechanism]
+    value: Any
+    share: float = _MANY
+
+
+def _mechanisms() -> list[Own]:
+    """Return the mechanisms of the room, in the order of its page."""
+    histogram = partial(mechanisms.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1)
+    table = {"a": 30, "b": 1, "c": 0}
+    return [
+        Own("Laplace, counts", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=1), 41),
+        Own("Laplace, reals", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=0.25), 0.3),
+        Own("Laplace, array", partial(mechanisms.Laplace, epsilon=1, sensitivity=_COUNTS), np.array([1, 2, 3])),
+        Own("Gaussian, counts", partial(mechanisms.Gaussian, scale=3, sensitivity=2), 41),
+        Own("Gaussian by target", partial(mechanisms.Gaussian, epsilon=1, delta=1e-5, sensitivity=1), 5),
+        Own("Gaussian, reals", partial(mechanisms.Gaussian, scale=2.5, sensitivity=1.0, grid=0.5), 0.3),
+        Own("RandomizedResponse 2", partial(mechanisms.RandomizedResponse, epsilon=1, categories=2), 1, _FEW),
+        Own("RandomizedResponse 5", partial(mechanisms.RandomizedResponse, epsilon=1, categories=5), 4, _FEW),
+        Own("Exponential", partial(mechanisms.Exponential, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("PermuteAndFlip", partial(mechanisms.PermuteAndFlip, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("Top 2", partial(mechanisms.Top, k=2, epsilon=1, sensitivity=1), [0, 1, 2, 1], _FEW),
+        Own("NoisyMax", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("NoisyMax with lead", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1, gap=True), [5, 5], _FEW),
+        Own(
+            "AboveThreshold",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1),
+            [0, 4, 3],
+            _FEW,
+        ),
+        Own(
+            "AboveThreshold, 2 hits",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=2, sensitivity=1, hits=2, monotone=True),
+            [0, 4, 3, 3],
+            _FEW,
+        ),
+        Own(
+            "AboveThreshold, gaps",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1, gap=True),
+            [9, 9],
+            _FEW,
+        ),
+        Own("TruncatedGeometric", partial(mechanisms.TruncatedGeometric, epsilon=1, delta=1e-3, sensitivity=1), 41),
+        Own("ThresholdedHistogram 1", partial(histogram, relation=_ADD_REMOVE), table, _FEW),
+        Own(
+            "ThresholdedHistogram 2",
+            partial(histogram, relation=_CHANGE_ONE, noise=mechanisms.KeyNoise.TRUNCATED_GEOMETRIC),
+            table,
+            _FEW,
+        ),
+    ]
+
+
+def _statistics() -> list[Own]:
+    """Return the statistics of tables."""
+    coarse: dict[str, Any] = {"grid": 1, "relation": _ADD_REMOVE}
+    return [
+        Own("Count", partial(statistics.Count, relation=_ADD_REMOVE, epsilon=0.5), [1, 2, 3], _FEW),
+        Own("Sum", partial(statistics.Sum, bounds=(0, 10), relation=_ADD_REMOVE, epsilon=1), [1.5, None, 7.25], _FEW),
+        Own("Mean", partial(statistics.Mean, bounds=(0, 1), relation=_ADD_REMOVE, epsilon=1), [0.5, 0.25], _FEW),
+        Own("Variance", partial(statistics.Variance, bounds=(0, 1), epsilon=2, **coarse), [0, 1, 1], _FEW),
+        Own("StandardDeviation", partial(statistics.StandardDeviation, bounds=(0, 1), rho=0.5, **coarse), [0, 1], _FEW),
+        Own(
+            "Covariance",
+            partial(statistics.Covariance, centre=[0], radius=1, steps=2, relation=_ADD_REMOVE, epsilon=1),
+            np.array([[0.5], [1.0]]),
+            _FEW,
+        ),
+        Own("Histogram", partial(statistics.Histogram, keys=["a", "b"], relation=_ADD_REMOVE, epsilon=1), ["a"], _FEW),
+        Own(
+            "DiscoveredHistogram",
+            partial(statistics.DiscoveredHistogram, relation=_ADD_REMOVE, epsilon=1, delta=1e-4),
+            ["a"] * 6 + ["b"],
+            _FEW,
+        ),
+        Own("CountDistinct", partial(statistics.CountDistinct, relation=_ADD_REMOVE, epsilon=1), ["a", "b"], _FEW),
+        Own("Quantile", partial(statistics.Quantile, level=0.5, bounds=(0, 4), epsilon=1, **coarse), [1, 2], _FEW),
+        Own(
+            "Quantiles",
+            partial(
+                statistics.Quantiles,
+                levels=(0.25, 0.5, 0.75),
+                bounds=(0, 2),
+                grid=1,
+                relation=_CHANGE_ONE,
+                rho=0.5,
+                tie_bits=0,
+                missing=0,
+            ),
+            [1, 2, 0],
+            _FEW,
+        ),
+        Own(
+            "ClippingBounds",
+            partial(
+                statistics.ClippingBounds,
+                level=0.5,
+                relation=_ADD_REMOVE,
+                epsilon=4,
+                smallest=1,
+                largest=2,
+                per_doubling=1,
+                symmetric=True,
+            ),
+            [1.0, 3.0],
+            _FEW,
+        ),
+    ]
+
+
+OWN: tuple[Own, ...] = (*_mechanisms(), *_statistics())

@@ -1,0 +1,240 @@
+"""Faults in mechanisms that report a category or choose among scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet.audit import Level
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noisy_max_gap import Winner
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.top import Top
+from discreet.privacy import PureDP, Relation
+from discreet.randomness.bernoulli import bernoulli_exp
+from discreet.randomness.uniform import uniform_below
+from discreet.testing.planted.fault import LAW, Overstated, Planted
+
+_of_five = partial(RandomizedResponse, epsilon=1, categories=5)
+_of_two = partial(RandomizedResponse, epsilon=1, categories=2)
+_both_ways: list[tuple[Any, Any]] = [([0, 0, 0], [1, -1, -1])]
+
+
+class NeverFlips(RandomizedResponse):
+    """Everybody tells the truth."""
+
+    def __call__(self, value: Any) -> Any:
+        """Report the category."""
+        return value
+
+
+class CountsTwo(Overstated, RandomizedResponse):  # type: ignore[misc]  # a promise of any kind
+    """The probability of the truth is that for two categories; there are five."""
+
+    def __init__(self) -> None:
+        """Take e / (1 + e)."""
+        super().__init__(truth=Fraction(2.718281828459045) / Fraction(3.718281828459045), categories=5)
+        self._said = PureDP(1, relation=Relation.CHANGE_ONE)
+
+
+class LiesMayBeTrue(RandomizedResponse):
+    """A lie is any category, the true one included."""
+
+    def __call__(self, value: Any) -> Any:
+        """Report the truth or anything."""
+        honest = bool(self._coins(1)[0])
+        return value if honest else uniform_below(self.categories)
+
+
+class OneCoinForAll(RandomizedResponse):
+    """One coin decides for the whole column: all tell the truth or all lie."""
+
+    def __call__(self, value: Any) -> Any:
+        """Toss once."""
+        column = np.asarray(value)
+        return column if self._coins(1)[0] else 1 - column
+
+
+class FullRate(Exponential):
+    """Without the 2 that scores moving both ways need."""
+
+    @property
+    def rate(self) -> Fraction:
+        """Epsilon over D."""
+        return 2 * super().rate
+
+
+class MovesBothWays(Exponential):
+    """Stated to be monotone; on its tables one score rises while others fall."""
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield what one person really does."""
+        yield from Exponential(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbours()
+
+
+class TakesTheBest(Exponential):
+    """Always the best candidate."""
+
+    def __call__(self, value: Any) -> int:
+        """Return the place of the largest score."""
+        return int(np.argmax(value))
+
+
+class BetterOfTwo(Exponential):
+    """Looks at two random candidates only, and takes the better one."""
+
+    def __call__(self, value: Any) -> int:
+        """Compare two."""
+        one, two = uniform_below(len(value)), uniform_below(len(value))
+        return one if value[one] >= value[two] else two
+
+
+class FullFlips(PermuteAndFlip):
+    """Coins without the 2 that scores moving both ways need."""
+
+    @property
+    def rate(self) -> Fraction:
+        """Epsilon over D."""
+        return 2 * super().rate
+
+
+class FirstHead(PermuteAndFlip):
+    """The candidates are not permuted: the first head wins."""
+
+    def __call__(self, value: Any) -> int:
+        """Toss in the order given."""
+        top = max(value)
+        while True:
+            for place, score in enumerate(value):
+                if bernoulli_exp(self.rate * Fraction(top - score)):
+                    return place
+
+
+class UnsplitPlaces(Top):
+    """Every place is chosen at the whole epsilon."""
+
+    @property
+    def _each(self) -> Fraction:
+        """Forget to split."""
+        return self._share * self.places
+
+
+class WithReplacement(Top):
+    """A winner stays in the race for the other places."""
+
+    def __call__(self, value: Any) -> tuple[int, ...]:
+        """Choose each place among all."""
+        return tuple(Exponential._positions(self, value)[0] for _ in range(self.places))
+
+
+class QuietMax(Overstated, NoisyMax):  # type: ignore[misc]  # a promise of any kind
+    """Half the noise."""
+
+    def __init__(self, **stated: Any) -> None:
+        """Halve the scale afterwards."""
+        super().__init__(**stated)
+        self._said = PureDP(stated["epsilon"], relation=self.relation)
+        self.noise = DiscreteLaplace(self.noise.scale / 2)
+
+
+class MonotoneByName(NoisyMax):
+    """Stated to be monotone; on its tables one score rises while others fall."""
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield what one person really does."""
+        yield from NoisyMax(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbours()
+
+
+class GapByPosition(NoisyMax):
+    """The lead is told and ties are broken by position."""
+
+    def __call__(self, value: Any) -> Winner:
+        """Subtract the second largest from the largest."""
+        noised = self._steps(value) + self.noise.draw(len(value))
+        place = int(np.argmax(noised))
+        return Winner(place, int(noised[place] - np.delete(noised, place).max()))
+
+
+class ExactGap(NoisyMax):
+    """The winner is noisy, its lead is exact."""
+
+    def __call__(self, value: Any) -> Winner:
+        """Tell the lead of the true scores."""
+        noised = self._steps(value) + self.noise.draw(len(value))
+        place = int(np.argmax(noised))
+        return Winner(place, int(value[place] - max(score for other, score in enumerate(value) if other != place)))
+
+
+class SharedNoise(NoisyMax):
+    """One draw for all scores: the noise cancels."""
+
+    def __call__(self, value: Any) -> int:
+        """Add the same noise everywhere."""
+        return int(np.argmax(self._steps(value) + self.noise.draw_one()))
+
+
+class TwoTries(RandomizedResponse):
+    """Every report is made twice, and the better one is taken."""
+
+    def __call__(self, value: Any) -> Any:
+        """Report the truth if one of two reports is true."""
+        first, second = super().__call__(value), super().__call__(value)
+        return value if value in (first, second) else first
+
+
+FAULTS = [
+    Planted("RandomizedResponse: never flips", "everybody tells the truth", Level.STATISTICAL,
+            partial(NeverFlips, epsilon=1, categories=2), _of_two, neighbours=[(0, 1)], draws=4000),
+    Planted("RandomizedResponse: categories miscounted", "q for two categories, used for five", Level.EXACT,
+            CountsTwo, _of_five),
+    Planted("RandomizedResponse: a lie may be true", "lies are drawn among all categories", LAW,
+            partial(LiesMayBeTrue, epsilon=1, categories=5), _of_five, inputs=[0], draws=8000),
+    Planted("RandomizedResponse: one coin for all", "all people of a column lie together", Level.STATISTICAL,
+            partial(OneCoinForAll, epsilon=1, categories=2), _of_two,
+            neighbours=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
+    Planted("RandomizedResponse: two tries", "the truth has two chances", LAW,
+            partial(TwoTries, epsilon=1, categories=2), _of_two, inputs=[0, 1], draws=2000),
+    Planted("Exponential: the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT,
+            partial(FullRate, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1)),
+    Planted("Exponential: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
+            partial(MovesBothWays, epsilon=1, sensitivity=1, monotone=True),
+            partial(MovesBothWays, epsilon=1, sensitivity=1)),
+    Planted("Exponential: takes the best", "no randomness at all", Level.STATISTICAL,
+            partial(TakesTheBest, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
+            neighbours=[([1, 1], [0, 2])], draws=4000),
+    Planted("Exponential: the better of two", "another law than the one stated", LAW,
+            partial(BetterOfTwo, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
+            inputs=[[0, 1, 2]], draws=10_000),
+    Planted("PermuteAndFlip: the 2 is missing", "scores move both ways, the coins are for one", Level.EXACT,
+            partial(FullFlips, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
+            neighbours=_both_ways),
+    Planted("PermuteAndFlip: not permuted", "the first head wins", LAW,
+            partial(FirstHead, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
+            inputs=[[0, 1, 2]], draws=2000),
+    Planted("Top: epsilon not split", "each of the places costs the whole epsilon", Level.EXACT,
+            partial(UnsplitPlaces, k=2, epsilon=1, sensitivity=1), partial(Top, k=2, epsilon=1, sensitivity=1)),
+    Planted("Top: winners stay in the race", "a candidate can be chosen twice", LAW,
+            partial(WithReplacement, k=2, epsilon=1, sensitivity=1), partial(Top, k=2, epsilon=1, sensitivity=1),
+            inputs=[[0, 1, 2, 1]], draws=1000),
+    Planted("NoisyMax: half the noise", "scale D / epsilon for scores that move both ways", Level.EXACT,
+            partial(QuietMax, epsilon=1, sensitivity=1), partial(NoisyMax, epsilon=1, sensitivity=1)),
+    Planted("NoisyMax: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
+            partial(MonotoneByName, epsilon=1, sensitivity=1, monotone=True),
+            partial(MonotoneByName, epsilon=1, sensitivity=1)),
+    Planted("NoisyMax: lead with ties by position", "the index breaks ties and the lead tells", LAW,
+            partial(GapByPosition, epsilon=2, sensitivity=1, gap=True),
+            partial(NoisyMax, epsilon=2, sensitivity=1, gap=True), inputs=[[2, 2, 0, 0]], draws=2000),
+    Planted("NoisyMax: exact lead", "the lead is that of the true scores", Level.STATISTICAL,
+            partial(ExactGap, epsilon=1, sensitivity=1, gap=True),
+            partial(NoisyMax, epsilon=1, sensitivity=1, gap=True), neighbours=[([3, 3], [4, 3])], draws=4000),
+    Planted("NoisyMax: one noise for all scores", "the noise cancels", Level.STATISTICAL,
+            partial(SharedNoise, epsilon=1, sensitivity=1), partial(NoisyMax, epsilon=1, sensitivity=1),
+            neighbours=[([1, 1], [0, 2])], draws=4000),
+]  # fmt: skip

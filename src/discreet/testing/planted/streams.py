@@ -1,0 +1,177 @@
+"""Faults in streams that are compared with a noisy threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from discreet.audit import Level
+from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.above_threshold import AboveThreshold, Split
+from discreet.privacy import PureDP
+from discreet.testing.planted.fault import LAW, Overstated, Planted
+
+_HARDLY_ANY = Fraction(1, 1000)  # as good as no noise, and still a law
+_plain = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1)
+_long = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, split=Split.TEXTBOOK)
+_hits = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=2)
+_rising: list[tuple[Any, Any]] = [([0] * 8, [1] * 8), ([-12] * 7 + [12], [-11] * 7 + [11])]
+
+
+class Stream(Overstated, AboveThreshold):  # type: ignore[misc]  # a promise of any kind
+    """A stream whose releases are made by its own class, with the promise of the right one."""
+
+    def __init__(self, **stated: Any) -> None:
+        """Promise what the right one promises, then let the fault in."""
+        super().__init__(**stated)
+        self._said = PureDP(self._promised, relation=self.relation)
+        self._spoil()
+        self._noisy_threshold = self._threshold + self.threshold_noise.sample()
+
+    def _spoil(self) -> None:
+        """Change the noise."""
+
+    def release(self, value: Any) -> Any:
+        """Open a fresh stream of the same kind and report its hits."""
+        stream = type(self)(**self._parameters)
+        reported = []
+        for place, entry in enumerate(value):
+            if stream.watch(entry):
+                reported.append(place)
+            if stream.remaining == 0:
+                break
+        return tuple(reported)
+
+
+class BareThreshold(Stream):
+    """The threshold has no noise."""
+
+    def _spoil(self) -> None:
+        self.threshold_noise = DiscreteLaplace(_HARDLY_ANY)
+
+
+class BareValues(Stream):
+    """The values have no noise."""
+
+    def _spoil(self) -> None:
+        self.query_noise = DiscreteLaplace(_HARDLY_ANY)
+
+
+class UnsplitHits(Stream):
+    """The noise on values is that of a single hit."""
+
+    def _spoil(self) -> None:
+        self.query_noise = DiscreteLaplace(self.query_noise.scale / self.hits)
+
+
+class HalfQueryNoise(Stream):
+    """The noise on values is for monotone streams."""
+
+    def _spoil(self) -> None:
+        self.query_noise = DiscreteLaplace(self.query_noise.scale / 2)
+
+
+class FreshThreshold(Stream):
+    """The threshold's noise is drawn anew for every value."""
+
+    def watch(self, value: Any) -> bool:
+        """Draw, then look."""
+        self._noisy_threshold = self._threshold + self.threshold_noise.draw_one()
+        return super().watch(value)
+
+
+class OneHitMore(Stream):
+    """The stream stops one hit too late."""
+
+    def _spoil(self) -> None:
+        self._remaining = self.hits + 1
+
+
+class NeverStops(Stream):
+    """Hits are not counted."""
+
+    def watch(self, value: Any) -> bool:
+        """Look, and forget."""
+        found = super().watch(value)
+        self._remaining = self.hits
+        return found
+
+
+class MonotoneStream(Stream):
+    """Stated to be monotone; on its tables values move both ways."""
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield what one person really does."""
+        yield from AboveThreshold(
+            threshold=0, epsilon=self._epsilon, sensitivity=self.sensitivity, hits=self.hits
+        ).neighbours()
+
+
+class Answers(Stream):
+    """Releases the answers to its hits: a noisy value for each hit, None for the others."""
+
+    def release(self, value: Any) -> Any:
+        """Answer until the hits are spent, at most three values."""
+        stream = type(self)(**self._parameters)
+        answers: list[Any] = []
+        for entry in value:
+            answers.append(stream.answer(entry) if stream.remaining else None)
+        return tuple(answers)
+
+    def outcome(self, value: Any) -> Any:
+        """The answers."""
+        return self.release(value)
+
+
+class BareAnswers(Answers):
+    """A hit is answered with the true value."""
+
+    def answer(self, value: Any) -> Any:
+        """Leave the noise out."""
+        margin, steps = self._look(value)
+        return None if margin < 0 else steps
+
+
+class FreeAnswers(Answers):
+    """Answers are given at a price that was never charged."""
+
+    def __init__(self, **stated: Any) -> None:
+        """Promise epsilon for the verdicts only."""
+        super().__init__(**stated)
+        self._said = PureDP(self._epsilon, relation=self.relation)
+
+
+FAULTS = [
+    Planted("AboveThreshold: no noise on the threshold", "'below' is paid for again and again", Level.EXACT,
+            partial(BareThreshold, threshold=0, epsilon=1, sensitivity=1, split=Split.TEXTBOOK), _long,
+            neighbours=_rising),
+    Planted("AboveThreshold: no noise on the values", "all values meet the same noisy threshold", Level.EXACT,
+            partial(BareValues, threshold=0, epsilon=1, sensitivity=1), _plain, neighbours=[([0, 1], [1, 0])]),
+    Planted("AboveThreshold: hits not split", "noise for one hit, four are reported", Level.EXACT,
+            partial(UnsplitHits, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
+            partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
+            neighbours=[([6] * 4 + [-6] * 4, [7] * 4 + [-7] * 4)]),
+    Planted("AboveThreshold: monotone noise", "values move both ways, the noise is for one", Level.EXACT,
+            partial(HalfQueryNoise, threshold=0, epsilon=1, sensitivity=1), _plain),
+    Planted("AboveThreshold: monotone by name", "values move both ways, monotone was stated", Level.EXACT,
+            partial(MonotoneStream, threshold=0, epsilon=1, sensitivity=1, monotone=True),
+            partial(MonotoneStream, threshold=0, epsilon=1, sensitivity=1)),
+    Planted("AboveThreshold: threshold drawn anew", "every value meets its own noisy threshold", LAW,
+            partial(FreshThreshold, threshold=0, epsilon=1, sensitivity=1, monotone=True, hits=3),
+            partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, monotone=True, hits=3),
+            inputs=[[0, 0, 0]], draws=3000),
+    Planted("AboveThreshold: one hit too many", "the stream stops one hit late", LAW,
+            partial(OneHitMore, threshold=0, epsilon=1, sensitivity=1), _plain, inputs=[[0, 1, 2]], draws=300),
+    Planted("AboveThreshold: never stops", "hits are not counted", LAW,
+            partial(NeverStops, threshold=0, epsilon=1, sensitivity=1), _plain, inputs=[[0, 1, 2]], draws=300),
+    Planted("AboveThreshold: bare answers", "a hit is answered with the true value", Level.STATISTICAL,
+            partial(BareAnswers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1),
+            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1), neighbours=[([0], [1])],
+            draws=1200),
+    Planted("AboveThreshold: answers for nothing", "fresh answers, not charged", Level.STATISTICAL,
+            partial(FreeAnswers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=3),
+            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=3), neighbours=[([0], [1])],
+            draws=1500),
+]  # fmt: skip
