@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -48,8 +48,9 @@ theorems: $(READY) ## write docs/theorems.md from the docstrings
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 	@$(RUN) -m tools.notebooks
 
-figures: $(READY) ## draw docs/_static/*.svg from the exact laws
+figures: $(READY) ## draw docs/_static/*.svg from the exact laws and from the seeded experiments
 	@$(RUN) -m tools.figures
+	@$(RUN) -m tools.experiments
 
 soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
 	@mkdir -p build
@@ -67,6 +68,12 @@ bench-statistics: $(READY) ## compare the private statistics with the peers; wri
 
 bench-query: $(READY) ## time private SQL against plain SQL and the peers; write docs/evidence/bench-query.md
 	@$(RUN) benchmarks/query.py --write
+
+bench-attacks: $(READY) ## run the attacks at full size against their theory; write docs/evidence/bench-attacks.md
+	@$(RUN) benchmarks/attacks.py --write
+
+bench-audit: $(READY) ## audit the museum and discreet at full count; write docs/evidence/bench-audit.md
+	@$(RUN) benchmarks/audit.py --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -16,8 +16,11 @@ from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, p
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.statistics.global_sensitivity import Query, sensitivity
 from tools.attack_figures import reconstruction
+from tools.audit_figures import audit_cap
 from tools.key_figures import thresholded_histogram, truncated_geometric
 from tools.moment_figures import covariance_error, variance_error
+from tools.museum_figures import museum, sparse_vector_losses
+from tools.one_run_figures import one_run_cap
 from tools.panels import styled
 from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
 from tools.rank_figures import clipping_error, quantile_error, quantiles_error
@@ -322,6 +325,10 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "error-against-queries": error_against_queries,
     "price-curve": price_curve,
     "reconstruction": reconstruction,
+    "one-run": one_run_cap,
+    "museum": museum,
+    "audit-cap": audit_cap,
+    "sparse-vectors": sparse_vector_losses,
     "price-tradeoff": price_tradeoff,
 }
 ALSO_AS_PNG = {"one-answer"}

@@ -45,7 +45,7 @@ def test_a_false_alarm_of_the_demo_has_a_chance_far_below_one_in_a_thousand_mill
     ratio = 1 - np.exp(-float(stories.EACH))
     noisy = [
         counts + random.geometric(ratio, practices) - random.geometric(ratio, practices)
-        for counts in attacks.exact_answers(bits)(design.questions)
+        for counts in attacks.exact_answers(bits)(design)
     ]
     right = (design.decode(noisy) == bits).reshape(practices, stories.QUERIES).sum(axis=1)
     charged = dp.PureDP(stories.EACH, relation=dp.Relation.ADD_REMOVE).loss * stories.QUERIES

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.docstrings import claims, subjects
+from tools.experiments import EXPERIMENTS
 from tools.figures import FIGURES, FOLDER, draw, main
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,10 +28,10 @@ def named_in_docstrings():
 
 @pytest.mark.parametrize("name", named_in_docstrings())
 def test_every_figure_that_a_docstring_names_is_drawn_here(name):
-    assert Path(name).stem in FIGURES
+    assert Path(name).stem in {*FIGURES, *EXPERIMENTS}
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", [*FIGURES, *EXPERIMENTS])
 def test_a_figure_is_stored_and_loads_nothing_from_elsewhere(name):
     text = (ROOT / FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     assert not re.search(r"(?:href|src)=\"(?!#)", text)

@@ -20,8 +20,11 @@ _COMMANDS = {
     "budget": "Say what was spent and what is left.",
     "ledger": "List what was asked; verify, amend.",
     "account": "Price a plan of releases, or find the noise for a target.",
+    "attack": "Attack invented people: linkage, reconstruction, membership and more.",
+    "audit": "Put promises to the test: the museum of broken mechanisms, discreet itself.",
     "demo": "Attack an invented hospital, then ask discreet instead.",
 }
+_WITHOUT_SQL = ("account", "attack", "audit")  # an attack through SQL says itself what it misses
 EXIT_CODES = (
     "Exit codes: 0 done; 1 refused, or a mistake in the policy; 2 usage; 3 the budget does not allow it; 4 the ledger "
     "was tampered with; 5 failed after the charge, which stays."
@@ -40,7 +43,7 @@ class Program(click.Group):
         if name not in _COMMANDS:
             return None
         try:
-            for package in () if name == "account" else ("sqlglot", "duckdb"):
+            for package in () if name in _WITHOUT_SQL else ("sqlglot", "duckdb"):
                 optional(package, extra="sql", purpose=f"discreet {name}")
         except MissingExtra as missing:
             raise click.ClickException(str(missing)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -170,7 +170,7 @@ def attack_private(stage: Stage, session: Session) -> attacks.Reconstruction:
     found = reconstruct(stage, run)
     # the attack knows no price; the ceiling is that of what the ledger charged, all answers together
     top = attacks.ceiling(compose(charged), flip=attacks.Flip.ONE_ROW)
-    return attacks.Reconstruction(found.design, found.estimates, found.bits, found.right, top, found.seconds)
+    return replace(found, ceiling=top)
 
 
 def reconstruct(stage: Stage, run: Callable[[str], Sequence[Sequence[Any]]]) -> attacks.Reconstruction:

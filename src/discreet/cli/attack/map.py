@@ -1,0 +1,52 @@
+"""`discreet attack map`: where answers are reconstructed, traced, or safe, drawn by the attacks themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from discreet.attacks.fundamental_law import fundamental_law
+from discreet.cli.attack.options import SETTINGS, people, plot_to, seed, tell
+from discreet.cli.console import answering, readable_console, spinner
+from discreet.cli.narration import Chapter
+
+_FEWEST_QUERIES, _ERRORS = 16, 21
+_BEFORE = (
+    "A curator answers counting queries about invented people with noise of one size. The Fourier attack asks "
+    "questions of its own choice, the membership test takes published counts as they come; both were run for every "
+    "number of queries and every size of the noise. Numbers are standard deviations, in people.",
+)
+
+
+@click.command(context_settings=SETTINGS)
+@people(1023, least=63, most=16_383)
+@click.option(
+    "--queries", type=click.IntRange(64, 2**16), default=2**15, show_default=True, help="The most queries to ask."
+)
+@click.option(
+    "--epsilon", type=click.FloatRange(0.01, 20), default=1.0, show_default=True,
+    help="Of the line from which on answers are safe, all together; nothing is released.",
+)  # fmt: skip
+@click.option(
+    "--delta", type=click.FloatRange(1e-12, 0.01), default=1e-6, show_default=True, help="The delta that goes with it."
+)
+@seed()
+@plot_to()
+def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot_file: Path | None) -> None:
+    """Draw the map of the fundamental law: queries, people, error.
+
+    Takes some seconds, ten or more for the most people and queries.
+    """
+    asked = [1 << bits for bits in range(_FEWEST_QUERIES.bit_length() - 1, queries.bit_length())]
+    errors = np.logspace(-1, 4, _ERRORS).tolist()
+    with answering(), spinner(readable_console(), "Attacking"):
+        found = fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
+    after = (
+        f"Safe means (epsilon, delta) = ({epsilon:g}, {delta:g}) for all answers together, whatever the attacker does. "
+        "Between the attacks and that line neither of the two succeeds and nothing is promised.",
+    )
+    chapter = Chapter(f"The fundamental law, {people:,} people", _BEFORE, found.table(), after)
+    with answering():
+        tell([chapter], plot=found.plot, plot_file=plot_file)

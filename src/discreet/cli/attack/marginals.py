@@ -1,0 +1,120 @@
+"""`discreet attack marginals`: a secret column from published tables of counts, exact, noisy and private."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import click
+
+from discreet.attacks import (
+    Conjunctions,
+    Fit,
+    Reconstruction,
+    exact_answers,
+    from_marginals,
+    noisy_answers,
+    session_answers,
+)
+from discreet.attacks.noise import uniform_noise
+from discreet.cli.attack import options
+from discreet.cli.attack.attribute_table import (
+    ATTRIBUTE,
+    SECRET,
+    TABLE,
+    Bits,
+    attribute_session,
+    invented_attributes,
+)
+from discreet.cli.attack.secret_column import counts_loss, invented_bits, split
+from discreet.cli.console import answering, readable_console, spinner
+from discreet.cli.narration import Chapter
+from discreet.display import format_number
+from discreet.errors import ParameterError
+
+_MANY, _FEW = (2000, 60), (100, 16)  # people and attributes, through arrays and through SQL
+_MOST_IN_SQL = 2000
+
+
+@click.command(context_settings=options.SETTINGS)
+@click.option(
+    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
+    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
+)  # fmt: skip
+@click.option("--people", type=click.IntRange(2, 5000), help="Invented people. [default: 2,000; 100 for discreet]")
+@click.option("--attributes", type=click.IntRange(1, 150), help="Public attributes. [default: 60; 16 for discreet]")
+@click.option("--ways", type=click.IntRange(1, 4), default=2, show_default=True, help="Attributes of a table.")
+@click.option(
+    "--noise", "error", type=click.FloatRange(0, 1e6), default=2.0, show_default=True,
+    help="Largest error of a noisy curator's counts.",
+)  # fmt: skip
+@click.option("--rho", type=click.FloatRange(1e-6, 1e3), default=2.0, show_default=True, help="Budget of discreet.")
+@options.seed()
+@options.plot_to()
+def marginals(
+    against: str, ways: int, error: float, rho: float, seed: int, plot_file: Path | None, **size: int
+) -> None:
+    """Recover a secret column from tables of a few public attributes by the secret one.
+
+    Takes some seconds; thousands of people, or of counts from a session, take a minute or more.
+    """
+    with answering():
+        default = _FEW if against == "discreet" else _MANY
+        people, columns = size["people"] or default[0], size["attributes"] or default[1]
+        attributes, secret = invented_attributes(people, columns, seed=seed), invented_bits(people, seed=seed)
+        with spinner(readable_console(), "Reading tables and solving"):
+            found = from_marginals(exact_answers(secret), attributes, ways=ways, error=0, truth=secret)
+            rows = [("exact tables", found)]
+            if against == "noisy":
+                ask = noisy_answers(secret, uniform_noise(error, seed=seed + 1))
+                noisy = from_marginals(ask, attributes, ways=ways, error=error, truth=secret)
+                rows.append((f"noise up to {format_number(error, digits=3)}", noisy))
+            if against == "discreet":
+                private = _private(attributes, secret, ways=ways, rho=rho)
+                rows.append((f"a session, rho {format_number(rho)} in all", private))
+        options.tell([_chapter(columns, ways, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+
+
+def _private(attributes: Bits, secret: Bits, *, ways: int, rho: float) -> Reconstruction:
+    """Ask a session for every count, and split its budget between them."""
+    queries = len(Conjunctions(attributes, ways=ways))
+    if queries > _MOST_IN_SQL:
+        raise ParameterError(
+            f"a session is asked in SQL, count by count; take tables of at most {_MOST_IN_SQL:,} counts"
+        )
+    with attribute_session(attributes, secret, rho=rho, purpose="discreet attack marginals") as session:
+        each = split(session, queries=queries)
+        ask = session_answers(session, rho=each, table=TABLE, secret=SECRET, attribute=ATTRIBUTE)
+        loss = counts_loss(each, queries=queries)
+        return from_marginals(ask, attributes, ways=ways, fit=Fit.SQUARES, truth=secret, loss=loss)
+
+
+def _chapter(attributes: int, ways: int, rows: list[tuple[str, Reconstruction]]) -> Chapter:
+    """Tell what came of it, theory beside it."""
+    found = rows[0][1]
+    return Chapter(
+        "Reconstruction from published tables",
+        (
+            f"{found.people:,} invented people have {attributes} public attributes and a secret bit each. Nobody asks "
+            f"anything: all tables of {ways} attributes by the secret bit are published, {found.queries:,} independent "
+            "counts. Least squares finds the numbers between 0 and 1 that fit them best.",
+        ),
+        options.compact(
+            ["what is published", "recovered", "certain", "ceiling", "s"],
+            [
+                [
+                    words,
+                    options.percent(one.fraction),
+                    options.percent(None if one.floor is None else math.floor(1000 * one.floor) / 1000),
+                    options.percent(None if one.ceiling is None else math.ceil(1000 * one.ceiling.upper) / 1000),
+                    f"{one.seconds:.2f}",
+                ]
+                for words, one in rows
+            ],
+        ),
+        (
+            f"There are {found.queries / found.people:.2f} counts a person; exact ones give everybody away above about "
+            "a half. Certain: for any errors within their bound. Ceiling: for any attacker, from the price alone. "
+            "Guessing gets half of all bits right.",
+        ),
+    )

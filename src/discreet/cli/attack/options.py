@@ -1,0 +1,77 @@
+"""What the attacks share on the command line: how many people, the seed of their invention, where to draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from discreet.cli.console import readable_console, say_written, show
+from discreet.cli.narration import Chapter
+from discreet.display import Table
+from discreet.display.plots import Plot
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+_SUFFIXES = (".svg", ".png", ".pdf")
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
+def people(default: int, *, least: int, most: int) -> Decorator:
+    """Return the option that says how many people are invented."""
+    return click.option(
+        "--people", type=click.IntRange(least, most), default=default, show_default=True, help="Invented people."
+    )
+
+
+def seed(default: int = 2026) -> Decorator:
+    """Return the option that seeds the invention of people and the attack's own choices."""
+    words = "Seed of the invented people, the attack's choices and a toy's noise; discreet's noise has none."
+    return click.option("--seed", type=click.IntRange(min=0), default=default, show_default=True, help=words)
+
+
+def plot_to(what: str = "the result") -> Decorator:
+    """Return the option that says where to draw the result; a file that cannot be drawn is refused before the work."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    words = f"Draw {what} into this file (.svg, .png, .pdf)."
+    return click.option("--plot", "plot_file", type=kind, callback=_drawable, help=words)
+
+
+def _drawable(_: click.Context, __: click.Parameter, target: Path | None) -> Path | None:
+    """Refuse a file of another suffix, or where nothing can be written."""
+    if target is None:
+        return None
+    if target.suffix not in _SUFFIXES:
+        raise click.BadParameter(f"the file name must end in .svg, .png or .pdf, got {target.name!r}")
+    if not target.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(target.parent)!r}; make it first")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise click.BadParameter(f"{str(target)!r} cannot be written")
+    return target
+
+
+def compact(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """Return a table without the columns that say nothing in any row.
+
+    >>> print(compact(["who", "expected"], [["a session", ""]]))
+    who
+    ---------
+    a session
+    """
+    kept = [place for place in range(len(columns)) if any(row[place] not in ("", None) for row in rows)]
+    return Table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+
+
+def percent(share: float | None) -> str:
+    """Write a share in percent, to a tenth, or nothing."""
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def tell(chapters: list[Chapter], *, plot: Callable[[], Plot], plot_file: Path | None) -> None:
+    """Print the chapters, and draw where asked."""
+    console = readable_console()
+    for chapter in chapters:
+        show(console, chapter)
+    if plot_file is not None:
+        say_written(console, plot().save(plot_file))

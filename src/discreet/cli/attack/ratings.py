@@ -1,0 +1,83 @@
+"""`discreet attack ratings`: find rows of a sparse table by a few remarks, and what private counts leave to find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from discreet import attacks
+from discreet.attacks import Flip
+from discreet.cli.attack import options
+from discreet.cli.console import answering, readable_console, spinner
+from discreet.cli.narration import Chapter
+from discreet.data import Ratings
+from discreet.data import ratings as invented
+from discreet.display import Table, format_number
+from discreet.privacy import Relation
+from discreet.statistics import histogram
+
+_CONTRIBUTION, _SHOWN = 10, 8
+
+
+@click.command(context_settings=options.SETTINGS)
+@options.people(20_000, least=500, most=200_000)
+@options.seed()
+@click.option("--items", type=click.IntRange(100, 50_000), default=4000, show_default=True, help="Invented items.")
+@click.option("--targets", type=click.IntRange(10, 400), default=100, show_default=True, help="People looked for.")
+@click.option("--wrong", type=click.FloatRange(0, 0.9), default=0.25, show_default=True, help="Share of wrong remarks.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 100), default=6.0, show_default=True, help="Least eccentricity of a claim."
+)
+@click.option(
+    "--epsilon", type=click.FloatRange(0.01, 10), default=1.0, show_default=True, help="Price of the private table."
+)
+@options.plot_to()
+def ratings(
+    people: int, seed: int, items: int, targets: int, wrong: float, threshold: float, epsilon: float,
+    plot_file: Path | None,
+) -> None:  # fmt: skip
+    """Find people among sparse ratings by a few remarks about them, some of them wrong."""
+    console = readable_console()
+    with answering():
+        with spinner(console, "Inventing ratings and looking for people"):
+            table = invented(people=people, items=items, seed=seed)
+            found = attacks.identify(table, wrong=wrong, targets=targets, threshold=threshold, seed=seed)
+            private = _private(table, items, epsilon)
+        chapter = Chapter(
+            "A few remarks find a row",
+            (
+                f"{people:,} invented people rated {items:,} items. The table is published with numbers for names. "
+                "Somebody overheard a few remarks about a person: which item, roughly how many stars, roughly when; "
+                "some are about items the person never rated.",
+            ),
+            found.table,
+            (
+                "Others expected: how many other people rated as many of these items, if everybody chose "
+                "independently. Claimed if absent: the person's own row was taken out before.",
+            ),
+        )
+        options.tell([chapter, private], plot=found.plot, plot_file=plot_file)
+
+
+def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
+    """Tell what is left to find when counts with noise are published instead of rows."""
+    counts = histogram(
+        table.item, keys=np.arange(items), relation=Relation.ADD_REMOVE, epsilon=epsilon, unit=table.person,
+        contribution=_CONTRIBUTION,
+    )  # fmt: skip
+    highest = attacks.ceiling(counts.loss, flip=Flip.ONE_ROW).upper
+    rows = [[str(key), counts[key].value, counts[key].low, counts[key].high] for key in range(_SHOWN)]
+    return Chapter(
+        "The same table, released privately",
+        (
+            f"Instead of rows, how often each item was rated, at epsilon {format_number(epsilon)} for everything a "
+            f"person rated; whoever rated more than {_CONTRIBUTION} items counts for {_CONTRIBUTION} in all.",
+        ),
+        Table(["item", "ratings", "from", "to"], rows, f"The first {_SHOWN} of {items:,} items"),
+        (
+            "Whether a given person rated anything at all, if that was as likely as not before, nobody guesses right "
+            f"from this with a chance above {-(-1000 * highest // 1) / 10:.1f} %.",
+        ),
+    )

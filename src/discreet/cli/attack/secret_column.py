@@ -1,0 +1,104 @@
+"""A table of invented people with one secret bit each, behind a session with a budget of zCDP."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet._optional import optional
+from discreet.errors import ParameterError
+from discreet.ledger import MemoryLedger
+from discreet.privacy import ZCDP, PrivacyLoss, Relation
+from discreet.privacy.parameters import positive
+from discreet.query.policy_file import read_policy
+from discreet.query.schema import with_source
+from discreet.query.session import Session, terms_of
+from discreet.statistics.noisy_vector import NoisyVector
+
+TABLE, SECRET, PERSON = "people", "marker", "person"
+ATTACKER = "mallory"
+_STEPS = 2**20  # in which a session counts to 1
+
+
+def invented_bits(people: int, *, seed: int) -> NDArray[np.int64]:
+    """Return a fair coin for every person: nothing public tells anything about it."""
+    return np.random.default_rng(seed).integers(0, 2, people)  # noqa: TID251  invented people come from a seed
+
+
+@contextmanager
+def secret_session(secret: ArrayLike, *, rho: float, purpose: str) -> Iterator[Session]:
+    """Write a column of bits into a database, and open a session whose whole budget is rho.
+
+    Its ledger is kept in memory: it and the database end with the block.
+    """
+    duckdb = optional("duckdb", extra="sql", purpose=purpose)
+    optional("sqlglot", extra="sql", purpose=purpose)
+    budget = float(positive(rho, name="rho"))
+    bits = np.asarray(secret).astype(int).tolist()
+    with tempfile.TemporaryDirectory() as folder:
+        with duckdb.connect(str(Path(folder, "people.duckdb"))) as connection:
+            columns = f"unnest(range(len($1))) AS {PERSON}, unnest($1::BIGINT[]) AS {SECRET}"
+            connection.execute(f"CREATE TABLE {TABLE} AS SELECT {columns}", [bits])
+        Path(folder, "policy.toml").write_text(_policy(len(bits), budget), encoding="utf-8")
+        policy, engine = with_source(read_policy(Path(folder, "policy.toml")))
+        with Session(policy, analyst=ATTACKER, engine=engine, ledger=MemoryLedger(terms_of(policy))) as session:
+            yield session
+
+
+def split(session: Session, *, queries: int) -> Fraction:
+    """Return the price of each of so many queries that together spend what is left of the budget."""
+    remaining = session.budget.remaining
+    if not isinstance(remaining, ZCDP):
+        raise ParameterError("only a budget of zCDP is split here; state the budget as rho")
+    return Fraction(remaining.rho) / queries
+
+
+def counts_loss(rho: Fraction, *, queries: int) -> PrivacyLoss:
+    """Return the price of so many counts of a session at rho each, from the law of their noise.
+
+    Privacy. One person's row moves every count by at most 1; the price holds for all counts together.
+        Proof: a session counts in steps of 2^-20 and adds, to each count anew, the noise of this `NoisyVector`. Added
+        or removed, a row with the bit 1 moves a count by 2^20 steps or by none; the price of a count is that of a move
+        by all of them, which is no less, and prices of independent noise add up.
+
+    >>> counts_loss(Fraction(1, 2048), queries=1024).delta(0).upper
+    0.38292492...
+    """
+    count = NoisyVector.gaussian(rho=rho, shift=_STEPS, squared=_STEPS**2, relation=Relation.ADD_REMOVE, scalar=True)
+    return count.loss * queries
+
+
+def _policy(people: int, rho: float) -> str:
+    """Return what a curator would write for it."""
+    return f"""\
+[data]
+source = "people.duckdb"
+lineage = "invented-people"
+version = "1"
+
+[protect]
+unit = "person"
+
+[budget]
+notion = "zcdp"
+rho = {rho!r}
+delta = 0
+ledger = "ledger.sqlite"
+
+[analysts]
+{ATTACKER} = {{}}
+
+[tables.{TABLE}]
+unit = "{PERSON}"
+rows = 1
+
+[tables.{TABLE}.columns]
+{PERSON} = {{min = 0, max = {max(people - 1, 1)}}}
+{SECRET} = {{min = 0, max = 1}}
+"""

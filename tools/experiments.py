@@ -1,0 +1,54 @@
+"""Draw the figures of docs/_static that show experiments: attacks and audits, seeded, minutes in all."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from discreet.display.plots import Plot
+from tools.figures import FOLDER, ROOT
+
+# figure: (module of tools, function)
+EXPERIMENTS = {
+    "linkage": ("linkage_figures", "linkage"),
+    "ratings": ("linkage_figures", "identification"),
+    "anonymity": ("linkage_figures", "anonymity"),
+    "fourier": ("fourier_figures", "fourier_attack"),
+    "robust_fourier": ("fourier_figures", "robust_fourier_attack"),
+    "decoders": ("decoder_figures", "decoders"),
+    "marginals": ("decoder_figures", "marginals"),
+    "census": ("decoder_figures", "census"),
+    "differencing": ("differencing_figures", "differences"),
+    "averaging": ("averaging_figures", "averaged"),
+    "membership": ("membership_figures", "membership_curves"),
+    "fundamental-law-map": ("map_figures", "fundamental_law_map"),
+}
+
+
+def draw(name: str) -> Plot:
+    """Run the experiment of a figure and draw it."""
+    module, function = EXPERIMENTS[name]
+    plot: Plot = getattr(import_module(f"tools.{module}"), function)()
+    return plot
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw all, or those that are named."""
+    parser = argparse.ArgumentParser(prog="python -m tools.experiments", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*EXPERIMENTS, []], help="figures; all if none is named")
+    parser.add_argument("--folder", type=Path, default=ROOT / FOLDER, help="where to write")
+    parser.add_argument("--png", action="store_true", help="write every figure as PNG too, to look at")
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name in options.names or EXPERIMENTS:
+        plot = draw(name)
+        print(plot.save(options.folder / f"{name}.svg").name, flush=True)
+        if options.png:
+            plot.save(options.folder / f"{name}.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
