@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from report import machine
+from report import aligned, machine
 
 EVIDENCE = Path(__file__).resolve().parent.parent / "docs" / "evidence"
 COLUMNS = ("what", "measured", "bar", "")
@@ -34,13 +34,7 @@ Section = Callable[[], Iterable[Bar]]
 
 def table(bars: list[Bar]) -> str:
     """Return lines as a Markdown table whose columns line up."""
-    lines = [COLUMNS, *(bar.cells for bar in bars)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
-    texts = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
-    ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([texts[0], rule, *texts[1:]])
+    return aligned([COLUMNS, *(bar.cells for bar in bars)])
 
 
 def run(sections: Mapping[str, Section], *, page: str, title: str, document: str) -> int:

@@ -51,8 +51,12 @@ def duration(seconds: float) -> str:
 
 def table(rows: list[Row]) -> str:
     """Return rows as a Markdown table whose columns line up."""
-    lines = [COLUMNS, *(row.cells for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    return aligned([COLUMNS, *(row.cells for row in rows)])
+
+
+def aligned(lines: list[tuple[str, ...]]) -> str:
+    """Return a heading and lines as a Markdown table whose columns line up."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     texts = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
     ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
+from discreet.attacks.reconstruction import Reconstruction
 from discreet.cli.console import readable_console, say_written, show
 from discreet.cli.narration import Chapter
 from discreet.display import Table
@@ -75,3 +77,11 @@ def tell(chapters: list[Chapter], *, plot: Callable[[], Plot], plot_file: Path |
         show(console, chapter)
     if plot_file is not None:
         say_written(console, plot().save(plot_file))
+
+
+def shares(found: Reconstruction) -> list[str]:
+    """Return the shares recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
+    certain = None if found.floor is None else math.floor(1000 * found.floor) / 1000
+    highest = None if found.ceiling is None else math.ceil(1000 * found.ceiling.upper) / 1000
+    parts = [found.fraction, found.expected, certain, highest]
+    return [*(percent(part) for part in parts), f"{found.seconds:.2f}"]

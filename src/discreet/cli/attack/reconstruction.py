@@ -195,11 +195,7 @@ def _chapter(decoder: _Decoder, rows: list[tuple[str, Reconstruction]]) -> Chapt
             [
                 [
                     words,
-                    options.percent(one.fraction),
-                    options.percent(one.expected),
-                    options.percent(None if one.floor is None else math.floor(1000 * one.floor) / 1000),
-                    options.percent(None if one.ceiling is None else math.ceil(1000 * one.ceiling.upper) / 1000),
-                    f"{one.seconds:.2f}",
+                    *options.shares(one),
                 ]
                 for words, one in rows
             ],

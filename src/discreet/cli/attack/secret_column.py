@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -32,20 +32,24 @@ def invented_bits(people: int, *, seed: int) -> NDArray[np.int64]:
 
 
 @contextmanager
-def secret_session(secret: ArrayLike, *, rho: float, purpose: str) -> Iterator[Session]:
-    """Write a column of bits into a database, and open a session whose whole budget is rho.
+def secret_session(
+    secret: ArrayLike, *, rho: float, purpose: str, attributes: Mapping[str, NDArray[np.int64]] | None = None
+) -> Iterator[Session]:
+    """Write a column of bits, and of public attributes if there are any, into a database; open a session with rho.
 
-    Its ledger is kept in memory: it and the database end with the block.
+    The ledger is kept in memory: it and the database end with the block.
     """
     duckdb = optional("duckdb", extra="sql", purpose=purpose)
     optional("sqlglot", extra="sql", purpose=purpose)
     budget = float(positive(rho, name="rho"))
-    bits = np.asarray(secret).astype(int).tolist()
+    bits = np.asarray(secret).astype(np.int64)
+    columns = {PERSON: np.arange(len(bits)), SECRET: bits, **(attributes or {})}
     with tempfile.TemporaryDirectory() as folder:
         with duckdb.connect(str(Path(folder, "people.duckdb"))) as connection:
-            columns = f"unnest(range(len($1))) AS {PERSON}, unnest($1::BIGINT[]) AS {SECRET}"
-            connection.execute(f"CREATE TABLE {TABLE} AS SELECT {columns}", [bits])
-        Path(folder, "policy.toml").write_text(_policy(len(bits), budget), encoding="utf-8")
+            connection.register("arrays", columns)
+            connection.execute(f"CREATE TABLE {TABLE} AS SELECT * FROM arrays")  # noqa: S608  a name of this file
+        text = _policy(len(bits), [SECRET, *(attributes or {})], budget)
+        Path(folder, "policy.toml").write_text(text, encoding="utf-8")
         policy, engine = with_source(read_policy(Path(folder, "policy.toml")))
         with Session(policy, analyst=ATTACKER, engine=engine, ledger=MemoryLedger(terms_of(policy))) as session:
             yield session
@@ -74,8 +78,9 @@ def counts_loss(rho: Fraction, *, queries: int) -> PrivacyLoss:
     return count.loss * queries
 
 
-def _policy(people: int, rho: float) -> str:
+def _policy(people: int, bits: list[str], rho: float) -> str:
     """Return what a curator would write for it."""
+    bounds = "\n".join(f"{name} = {{min = 0, max = 1}}" for name in bits)
     return f"""\
 [data]
 source = "people.duckdb"
@@ -100,5 +105,5 @@ rows = 1
 
 [tables.{TABLE}.columns]
 {PERSON} = {{min = 0, max = {max(people - 1, 1)}}}
-{SECRET} = {{min = 0, max = 1}}
+{bounds}
 """
