@@ -85,3 +85,10 @@ def test_a_revealed_input_gives_the_cap() -> None:
     revealing = pair_of([Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)])
     assert best_expected_bound(revealing, 2000) == pytest.approx(cap(1000), abs=1e-9)
     assert np.isfinite(best_expected_bound(revealing, 10**6))
+
+
+def test_draws_so_few_that_mean_counts_have_no_bound_still_let_expect_one() -> None:
+    laplace = dp.Laplace(scale=10, sensitivity=1)
+    pair = laplace.law(0).pair(laplace.law(1))
+    middle = expected_loss_at_least(0.5, 0.5 * math.exp(-0.1), 200, delta=0.0, rest=0.05)
+    assert best_expected_bound(pair, 400) >= 0.9 * middle > 0.0

@@ -175,6 +175,19 @@ class Odd:
     """An object that cannot be a number and has no memory of itself."""
 
 
+class Unreadable(dict[str, int]):
+    """An output that fails whenever it is looked at."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    def items(self) -> Any:
+        raise RuntimeError("no")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no")
+
+
 HOSTILE: list[Callable[[Any], Any]] = [
     lambda x: None if x else 0,
     lambda x: "yes" if x else "no",
@@ -203,7 +216,19 @@ def test_whatever_comes_out_is_counted(telling: Callable[[Any], Any], until: Unt
 
 
 @pytest.mark.parametrize(
-    "silent", [lambda _: Odd(), lambda _: [], lambda _: 1 / 0, lambda _: float("nan"), lambda _: ()]
+    "silent",
+    [
+        lambda _: Odd(),
+        lambda _: [],
+        lambda _: 1 / 0,
+        lambda _: float("nan"),
+        lambda _: (),
+        lambda _: Unreadable(),
+        lambda _: {Odd(): Unreadable()},
+        Sampler(lambda _, __, n: np.zeros((n, 0))),
+        Sampler(lambda _, __, n: np.full(n, 1e300)),
+        Sampler(lambda _, __, n: (0.5 for _ in range(n))),
+    ],
 )
 def test_outputs_that_tell_nothing_refute_nothing(silent: Callable[[Any], Any]) -> None:
     verdict = statistical(silent, dp.PureDP(0.1), [(0, 1)], draws=400)
@@ -220,6 +245,70 @@ def test_a_batch_that_fails_is_run_one_by_one() -> None:
             return value
 
     assert statistical(Batch(), dp.PureDP(1), draws=400).refuted
+
+
+@pytest.mark.parametrize("until", list(Until))
+def test_a_batch_with_too_few_rows_is_run_one_by_one_and_not_taken_for_an_event_that_is_rare(until: Until) -> None:
+    class Short:
+        def runs(self, value: int, draws: int) -> Any:
+            return np.zeros(draws // 4 if value else draws)
+
+        def __call__(self, _: int) -> float:
+            return 0.0
+
+    assert statistical(Short(), dp.PureDP(0.5), draws=2000, until=until).low == 0.0
+
+
+@pytest.mark.parametrize("until", list(Until))
+def test_the_type_of_the_array_that_a_batch_comes_in_is_no_outcome_of_a_run(until: Until) -> None:
+    def coin(random: np.random.Generator, value: int, draws: int) -> Any:
+        rows = random.integers(0, 2, draws).astype(object if value else float)
+        rows[(random.random(draws) < 0.1) & (value == 2)] = None
+        return rows
+
+    verdict = statistical(Sampler(coin), dp.PureDP(0.5), [(0, 1)], draws=4000, confidence=1 - 1e-9, until=until)
+    assert not verdict.refuted
+    assert statistical(Sampler(coin), dp.PureDP(0.5), [(1, 2)], draws=4000, until=until).refuted
+
+
+@pytest.mark.parametrize("until", list(Until))
+@pytest.mark.parametrize("budget", [300, 900, 1150, 1600])
+def test_a_budget_that_runs_out_is_not_taken_for_a_loss(budget: int, until: Until) -> None:
+    left, random = [budget], np.random.default_rng(7)
+
+    def coin(_: int) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("the budget is spent")
+        return int(random.integers(0, 2))
+
+    assert not statistical(coin, dp.PureDP(0.5), draws=2000, until=until).refuted
+
+
+def test_inputs_that_print_alike_are_not_the_same() -> None:
+    class Frame:
+        def __init__(self, total: int) -> None:
+            self.total = total
+
+        def __repr__(self) -> str:
+            return "a long table"
+
+    assert statistical(lambda frame: frame.total, dp.PureDP(1), [(Frame(0), Frame(1))], draws=400).refuted
+
+
+def test_inputs_that_cannot_be_printed_are_named_by_their_type() -> None:
+    class Mute:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    assert "an input of type Mute" in str(statistical(lambda _: 0.0, dp.PureDP(1), [(Mute(), Mute())], draws=400))
+
+
+def test_claims_and_confidences_beyond_all_reach_are_not_refuted() -> None:
+    verdict = statistical(lambda x: x, dp.PureDP(1000), draws=400, until=Until.DECIDED)
+    assert verdict.outcome is Outcome.NOT_REFUTED
+    assert "can only pass" in str(verdict)
+    assert statistical(lambda x: x, dp.PureDP(1), draws=4000, confidence=1 - 2**-50, suite=1000).refuted
 
 
 def test_a_batch_of_object_rows_is_read_row_by_row() -> None:

@@ -68,6 +68,8 @@ def imported(tree: ast.AST):
             yield f"{node.value.id}.{node.attr}"
 
 
+# a museum shows noise that protects nobody, and one planted fault is a seed
+SHOWN = {"testing/museum/noise.py", "testing/planted/additive.py"}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "data")
 
 
@@ -75,7 +77,7 @@ FILES = sorted(path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE)
 def test_no_file_outside_data_uses_an_insecure_generator(path):
     names = set(imported(ast.parse(path.read_text())))
     insecure = {name for name in names if name == "random" or name.startswith(("random.", "numpy.random", "np.random"))}
-    assert not insecure
+    assert bool(insecure) == (path.relative_to(SOURCE).as_posix() in SHOWN)
 
 
 def test_there_are_files_to_look_at():

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, named, numbers_of, secret_bits
 from discreet.attacks.walsh_hadamard import walsh_hadamard
+from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.privacy.parameters import whole
 
@@ -86,8 +87,7 @@ class Characters(CountingQueries):
     @cached_property
     def factors(self) -> tuple[tuple[int, int], ...]:
         """The pairs (m, c) of the labellings, in order and all different; (1, 0) leaves people where they are."""
-        # the attacker's own coins: they protect nobody
-        coins = np.random.default_rng(self.seed)  # noqa: TID251
+        coins = invented_coins(self.seed or 0)  # one labelling needs none, and more have a seed
         drawn = {(1, 0): None}  # in the order of drawing
         while len(drawn) < self.relabellings:
             pairs = coins.integers(0, self.size // 2, (self.relabellings - len(drawn), 2)).tolist()

@@ -246,10 +246,10 @@ def _length(people: int) -> int:
 def _recovered(people: int, queries: int, error: float, seed: int) -> float:
     """Run the Fourier attack with so many queries, on as many people as it can go for, until enough were attacked."""
     attacked, again = _effort(people, queries)
-    random, noise = generator(people, _other(seed, queries)), gaussian_noise(error, seed=_other(seed, 1))
+    coins, noise = generator(people, _other(seed, queries)), gaussian_noise(error, seed=_other(seed, 1))
     right = []
     for _ in range(-(-_CANDIDATES // attacked)):
-        secret = random.integers(0, 2, attacked)
+        secret = coins.integers(0, 2, attacked)
         ask = noisy_answers(secret, noise)
         found = fourier(ask, attacked, relabellings=again, seed=_other(seed, 2), truth=secret)
         right.append(np.mean(found.bits == secret))
@@ -265,13 +265,13 @@ def _traced(people: int, queries: int, errors: Floats, seed: int) -> Floats:
     groups = -(-_CANDIDATES // looked)
     own = _other(seed, queries)
     invented = genomes(people=groups * looked, positions=queries, seed=own, outsiders=1, reference=_REFERENCE)
-    random = generator(people, _other(seed, queries + 1))
+    coins = generator(people, _other(seed, queries + 1))
     called = np.zeros(len(errors))
     for rows in np.split(invented.cases.packed, groups):
         members = Panel(rows, queries)
-        counts = members.counts + random.binomial(people - looked, invented.frequencies)
+        counts = members.counts + coins.binomial(people - looked, invented.frequencies)
         for place, error in enumerate(errors):
-            shown = (counts + random.normal(0.0, error, queries)) / people
+            shown = (counts + coins.normal(0.0, error, queries)) / people
             found = membership(
                 shown, invented.frequencies, members, reference=invented.reference,
                 people=people, level=ALARMS, deviation=error / people,

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.counting import Floats
 from discreet.attacks.walsh_hadamard import walsh_hadamard
+from discreet.data.invention import Coins
+from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.privacy.parameters import nonnegative, probability
@@ -108,7 +110,7 @@ def malicious_noise(error: Number, *, seed: int) -> Noise:
     return noise
 
 
-def _targets(bound: float, size: int, coins: np.random.Generator) -> Floats:  # noqa: TID251  a name of a type
+def _targets(bound: float, size: int, coins: Coins) -> Floats:
     """Return 1 at the places to be turned and 0 elsewhere; nobody has the place 0."""
     level = bound / size**0.5
     # what projections were found to reach for bits and places in general position; 16 level^2 is the theorem's limit
@@ -139,5 +141,5 @@ def _numbers(counts: ArrayLike) -> Floats:
     return np.asarray(counts, dtype=np.float64)
 
 
-def _coins(seed: int) -> np.random.Generator:  # noqa: TID251  a name of a type
-    return np.random.default_rng(seed)  # noqa: TID251  noise of a toy, which protects nobody
+def _coins(seed: int) -> Coins:
+    return invented_coins(seed)

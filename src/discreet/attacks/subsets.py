@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.counting import CountingQueries, Floats, Integers, named, numbers_of, secret_bits
+from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
 from discreet.privacy.parameters import whole
 
@@ -134,7 +135,7 @@ class RandomSubsets(SubsetQueries):
     def packed(self) -> Packed:
         """The sets, one row a query, eight people a byte."""
         # the attacker's own coins: they protect nobody
-        coins = np.random.default_rng(self.seed)  # noqa: TID251
+        coins = invented_coins(self.seed)
         drawn = coins.integers(0, 256, (self.queries, -(-self.people // 8)), dtype=np.uint8)
         if self.people % 8:
             drawn[:, -1] &= np.uint8(0xFF << (8 - self.people % 8) & 0xFF)  # places that nobody has

@@ -70,6 +70,7 @@ class Part:
         """The number of its coefficients."""
         return max(len(self.knots) - 1, 0) + len(self.shown)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def features(self, numbers: Floats, kinds: Codes) -> NDArray[np.float32]:
         """Return its ramps and indicators, added up over its columns."""
         total = np.zeros((self.size, len(numbers)), dtype=np.float32)

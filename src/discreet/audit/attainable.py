@@ -12,7 +12,7 @@ from discreet.laws.pair import Pair
 
 Floats = npt.NDArray[np.float64]
 _SIZES = 300
-_CLOSEST = 24
+_CLOSEST, _SPREAD = 24, 400
 
 
 def best_expected_bound(pair: Pair, draws: int, confidence: float = 0.95, *, delta: float = 0.0) -> float:
@@ -37,8 +37,11 @@ def best_expected_bound(pair: Pair, draws: int, confidence: float = 0.95, *, del
     rest, runs = allowed_error(confidence), draws // 2
     powers, sizes = _events(pair)
     rough = loss_at_least(powers * runs, runs, sizes * runs, runs, delta=delta, rest=rest)
-    # the bound at the mean counts is close to the mean bound: only the most promising events are summed over
+    # the bound at the mean counts is close to the mean bound: only the most promising events are summed over, or events
+    # of all sizes where draws are so few that no mean counts have a bound
     promising = np.argsort(-rough, kind="stable")[:_CLOSEST]
+    if not np.any(rough):
+        promising = np.unique(np.linspace(0, len(sizes) - 1, _SPREAD).astype(np.int64))
     return max(
         expected_loss_at_least(float(powers[place]), float(sizes[place]), runs, delta=delta, rest=rest)
         for place in promising

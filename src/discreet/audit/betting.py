@@ -13,6 +13,7 @@ from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 Floats = npt.NDArray[np.float64]
 _STAKES = np.geomspace(1.0, 1e-4, 24)  # shares of the largest stake that cannot lose more than everything
 _FUTILE = 0.01
+_LARGEST = 700.0  # no number of pairs that can be run refutes a claim as large
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def log_wealth(tally: Tally, epsilon: float, delta: float) -> float:
 
 def log_wealths(tally: Tally, epsilons: Floats, delta: float) -> Floats:
     """Return the logarithm of the wealth against each of several claims."""
-    factor = np.exp(epsilons)[:, None]
+    factor = np.exp(np.minimum(epsilons, _LARGEST))[:, None]
     stakes = _STAKES[None, :] / (factor + delta)
     with np.errstate(divide="ignore"):
         total = np.zeros(stakes.shape)
@@ -113,8 +114,9 @@ def hopeless(tally: Tally, epsilon: float, delta: float, rest: float, *, left: i
     level = _FUTILE / (look * (look + 1))
     p = float(chance_at_most(tally.both + tally.first, tally.pairs, level))
     q = float(chance_at_least(tally.both + tally.second, tally.pairs, level))
-    stakes = _STAKES / (math.exp(epsilon) + delta)
-    gains = np.array([1.0 - math.exp(epsilon) - delta, 1.0 - delta, -math.exp(epsilon) - delta, -delta])
+    factor = math.exp(min(epsilon, _LARGEST))
+    stakes = _STAKES / (factor + delta)
+    gains = np.array([1.0 - factor - delta, 1.0 - delta, -factor - delta, -delta])
     chances = np.array([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)])
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(1.0 + stakes[:, None] * gains[None, :], 1e-300))

@@ -41,7 +41,12 @@ def cap(draws: int, confidence: float = 0.95, *, delta: float = 0.0, suite: int 
     """
     if draws < 1 or suite < 1:
         raise ParameterError("a cap is for at least one draw on each input and one audit", parameter="draws")
-    return float(loss_at_least(draws, draws, 0, draws, delta=delta, rest=allowed_error(confidence, suite)))
+    return largest_bound(draws, delta=delta, rest=allowed_error(confidence, suite))
+
+
+def largest_bound(draws: int, *, delta: float, rest: float) -> float:
+    """Return the bound of an event seen in all draws on one input and in none on its neighbour."""
+    return float(loss_at_least(draws, draws, 0, draws, delta=delta, rest=rest))
 
 
 def allowed_error(confidence: float, suite: int = 1) -> float:

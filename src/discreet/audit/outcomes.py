@@ -68,10 +68,10 @@ class Encoder:
     def fitted(cls, first: Any, second: Any) -> Encoder:
         """Learn from runs of both inputs."""
         encoder = cls()
-        if _is_numeric(first) and _is_numeric(second):
-            encoder.width = max(_flat(first).shape[1], _flat(second).shape[1])
+        if is_numeric(first) and is_numeric(second):
+            encoder.width = max(_flat(first).shape[1], _flat(second).shape[1], 1)
         else:
-            flat = [flattened(output) for runs in (first, second) for output in _listed(runs)]
+            flat = [flattened(output) for runs in (first, second) for output in listed(runs)]
             encoder.width = max((len(numbers) for _, numbers, _ in flat), default=0)
             texts = max((len(words) for _, _, words in flat), default=0)
             encoder.words = [_vocabulary(form for form, _, _ in flat)]
@@ -83,9 +83,9 @@ class Encoder:
 
     def encode(self, runs: Any) -> Outcomes:
         """Turn runs into columns."""
-        if _is_numeric(runs) and not self.words:
+        if is_numeric(runs) and not self.words:
             return Outcomes(self._fit_width(_flat(runs)), np.empty((len(runs), 0), dtype=np.int64))
-        flat = [flattened(output) for output in _listed(runs)]
+        flat = [flattened(output) for output in listed(runs)]
         numbers = np.full((len(flat), self.width), np.nan)
         codes = np.full((len(flat), len(self.words)), UNSEEN, dtype=np.int64)
         for row, (form, values, words) in enumerate(flat):
@@ -121,29 +121,41 @@ class Encoder:
 def collected(mechanism: Callable[[Any], Any], value: Any, draws: int, *, one_by_one: bool = False) -> Any:
     """Run on one input: all at once where the mechanism has `runs`, one by one otherwise; an error is an outcome.
 
-    None says that running all at once raised an error. That is one event for many runs, not an outcome of each.
+    None says that running all at once raised an error, or gave another number of rows. That is one event for many runs,
+    not an outcome of each.
     """
     many = getattr(mechanism, "runs", None)
     if callable(many) and not one_by_one:
         try:
-            return many(value, draws)
+            return _rows(many(value, draws), draws)
         except Exception:
             return None
-    once = getattr(mechanism, "wire", mechanism)
-    outputs: list[Any] = []
-    for _ in range(draws):
-        try:
-            outputs.append(once(value))
-        except Exception as error:
-            outputs.append(Raised(f"{type(error).__name__}: {_printed(error)}"))
-    return outputs
+    return [run_once(mechanism, value) for _ in range(draws)]
+
+
+def run_once(mechanism: Callable[[Any], Any], value: Any) -> Any:
+    """Return the output of one run, in the form in which outputs leave, or the error that it ended with."""
+    try:
+        return getattr(mechanism, "wire", mechanism)(value)
+    except Exception as error:
+        return Raised(f"{type(error).__name__}: {_printed(error)}")
+
+
+def _rows(batch: Any, draws: int) -> Any:
+    """Return a batch as an array or a list, or None where it has not one row a run."""
+    if not isinstance(batch, np.ndarray):
+        batch = batch.to_numpy() if hasattr(batch, "to_numpy") else list(batch)
+    return batch if len(batch) == draws else None
 
 
 def flattened(output: Any) -> tuple[str, list[float], list[str]]:
     """Return the form of an output in words, its numbers and its texts, in the order in which they stand."""
     numbers: list[float] = []
     texts: list[str] = []
-    return _form(output, numbers, texts, _DEPTH), numbers, texts
+    try:
+        return _form(output, numbers, texts, _DEPTH), numbers, texts
+    except Exception:  # an object that fails when it is read is told by its type
+        return f"{type(output).__name__} that cannot be read", [], []
 
 
 def _form(output: Any, numbers: list[float], texts: list[str], depth: int) -> str:  # noqa: PLR0911  one a kind
@@ -200,7 +212,7 @@ def _printed(output: Any) -> str:
         return type(output).__name__
 
 
-def _is_numeric(runs: Any) -> bool:
+def is_numeric(runs: Any) -> bool:
     """Say whether runs are an array of plain numbers, one row a run."""
     return isinstance(runs, np.ndarray) and runs.ndim >= 1 and runs.dtype.kind in "biuf"
 
@@ -210,11 +222,22 @@ def _flat(runs: NDArray[Any]) -> Floats:
     return np.asarray(runs, dtype=np.float64).reshape(len(runs), -1)
 
 
-def _listed(runs: Any) -> Iterable[Any]:
-    """Return runs one by one, rows of an array of objects as tuples."""
-    if isinstance(runs, np.ndarray) and runs.ndim > 1:
-        return [tuple(row.ravel().tolist()) if runs.dtype.kind == "O" else row for row in runs]
-    return list(runs)
+def listed(runs: Any) -> list[Any]:
+    """Return runs one by one, rows of an array as tuples.
+
+    The type of an array is one for all of its rows, and one odd row changes it: it is no outcome of a run, and the
+    numbers of arrays of every type come out alike.
+    """
+    if not isinstance(runs, np.ndarray):
+        return list(runs)
+    if runs.ndim > 1:
+        return [tuple(_plain(one) for one in row) for row in runs.reshape(len(runs), -1).tolist()]
+    return [_plain(one) for one in runs.tolist()]
+
+
+def _plain(entry: Any) -> Any:
+    """Return a real number of an array as a float, and anything else as it is."""
+    return _number(entry) if isinstance(entry, bool | int | float | np.bool_ | np.integer | np.floating) else entry
 
 
 def _vocabulary(words: Iterable[str]) -> dict[str, int]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import shake_128
 from typing import Any
 
 import numpy as np
 
 from discreet.audit.learning import learned
-from discreet.audit.outcomes import Encoder, Outcomes, collected
+from discreet.audit.outcomes import Encoder, Outcomes, collected, is_numeric, listed, run_once
 from discreet.audit.targets import Aim
 
 Inputs = tuple[Any, Any]
@@ -19,6 +21,7 @@ _EARLY = 20_000
 _ROUNDS = 8  # of doubled runs, the last half of all
 _LEAST = 4000  # runs that a first judgement needs, if there are as many
 _SURE = 2.5  # standard errors behind
+_PRINTED = (bool, int, float, complex, str, bytes, type(None), Fraction)  # what prints in full
 
 
 class BatchFailed(Exception):
@@ -40,10 +43,38 @@ class Runner:
         runs = collected(self.mechanism, value, draws, one_by_one=self.one_by_one)
         if runs is None:
             raise BatchFailed
+        self._took(draws)
+        return runs
+
+    def both(self, values: Inputs, draws: int) -> Iterator[tuple[int, Any]]:
+        """Run so many times on each of two inputs, and yield the runs in parts, each with the place of its input.
+
+        Single runs take turns in a mixed order: what a mechanism remembers of earlier runs, such as a budget that ran
+        out, then meets both inputs alike and is not taken for what it tells about them.
+        """
+        if self.one_by_one or not callable(getattr(self.mechanism, "runs", None)):
+            for start in range(0, draws, _CHUNK):
+                yield from enumerate(self._in_turns(values, min(_CHUNK, draws - start)))
+            return
+        for place, value in enumerate(values):
+            for start in range(0, draws, _CHUNK):
+                yield place, self.draw(value, min(_CHUNK, draws - start))
+
+    def _in_turns(self, values: Inputs, draws: int) -> tuple[list[Any], list[Any]]:
+        """Run one by one on both inputs, each pair of runs in an order as if by a coin, the same in every audit."""
+        mixed = shake_128(str(self.taken).encode()).digest(draws // 8 + 1)
+        outputs: tuple[list[Any], list[Any]] = ([], [])
+        for first in np.unpackbits(np.frombuffer(mixed, dtype=np.uint8))[:draws].tolist():
+            for place in (first, 1 - first):
+                outputs[place].append(run_once(self.mechanism, values[place]))
+        self._took(2 * draws)
+        return outputs
+
+    def _took(self, draws: int) -> None:
+        """Count runs, and tell the share done."""
         self.taken += draws
         if self.progress is not None:
             self.progress(min(self.taken / self.total, 1.0))
-        return runs
 
 
 @dataclass
@@ -62,12 +93,12 @@ class Entrant:
             self.runs += draws
 
     def everything(self) -> Any:
-        """Return all runs, as one array where they are arrays of one kind."""
+        """Return all runs, as one array where they are arrays of numbers of one shape."""
         if len(self.parts) == 1:
             return self.parts[0]
-        if all(isinstance(one, np.ndarray) and one.shape[1:] == self.parts[0].shape[1:] for one in self.parts):
+        if all(is_numeric(one) and one.shape[1:] == self.parts[0].shape[1:] for one in self.parts):
             return np.concatenate(self.parts)
-        return [output for part in self.parts for output in part]
+        return [output for part in self.parts for output in listed(part)]
 
 
 @dataclass
@@ -79,7 +110,7 @@ class Race:
 
     @classmethod
     def between(cls, neighbours: Sequence[Inputs], aim: Aim) -> Race:
-        """Enter the pairs; inputs that are written alike are run once for all their pairs."""
+        """Enter the pairs; inputs that are equal are run once for all their pairs."""
         entrants: dict[Any, Entrant] = {}
         pairs = []
         for both in neighbours:
@@ -131,11 +162,15 @@ def encoded(first: Entrant, second: Entrant) -> tuple[Encoder, tuple[Outcomes, O
     return encoder, (encoder.encode(runs[0]), encoder.encode(runs[1]))
 
 
-def _key(value: Any) -> Any:
-    """Return something equal for equal inputs; an input that cannot be told is its own."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype.kind != "O" else id(value)
-    try:
-        return type(value).__name__, repr(value)
-    except Exception:
-        return id(value)
+def _key(value: Any, depth: int = 6) -> Any:
+    """Return something equal for equal inputs; an input of another kind is its own, for many print alike."""
+    kind = type(value)
+    if kind is np.ndarray and value.dtype.kind in "biufcSU":
+        return value.dtype.str, value.shape, value.tobytes()
+    if kind in _PRINTED or isinstance(value, np.number | np.bool_):
+        return kind.__name__, repr(value)
+    if depth > 0 and kind in (list, tuple):
+        return kind.__name__, tuple(_key(one, depth - 1) for one in value)
+    if depth > 0 and kind is dict:
+        return kind.__name__, tuple((_key(key, depth - 1), _key(one, depth - 1)) for key, one in value.items())
+    return kind.__name__, id(value)

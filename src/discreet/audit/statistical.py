@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.audit.betting import Tally, hopeless, log_wealth, loss_refuted
 from discreet.audit.learning import Event, learned
-from discreet.audit.loss_bound import allowed_error, cap, loss_at_least
+from discreet.audit.loss_bound import allowed_error, largest_bound, loss_at_least
 from discreet.audit.outcomes import Encoder, Outcomes
 from discreet.audit.screening import BatchFailed, Entrant, Race, Runner, encoded
 from discreet.audit.targets import Aim, targets_of
@@ -83,7 +83,7 @@ class _Trial:
         test = _Test(self.runner, encoder, pair, aim)
         low, event = test.counted(events) if until is Until.SPENT else test.bet(events[0])
         limit = 1.0 if aim.shares else event.target.epsilon
-        ceiling = aim.in_terms(cap(aim.test, 1.0 - self.rest, delta=event.target.delta), event.target)
+        ceiling = aim.in_terms(largest_bound(aim.test, delta=event.target.delta, rest=self.rest), event.target)
         inputs = [_shown(one.value) for one in (pair[::-1] if event.swapped else pair)]
         return Verdict(
             claim=self.claim,
@@ -150,11 +150,10 @@ class _Test:
     def counted(self, events: list[Event]) -> tuple[float, Event]:
         """Count in all runs and return the largest bound, those of all events holding together."""
         counts = np.zeros((len(events), 2), dtype=np.int64)
-        for side, entrant in enumerate(self.pair):
-            for start in range(0, self.aim.test, _CHUNK):
-                fresh = self.encoder.encode(self.runner.draw(entrant.value, min(_CHUNK, self.aim.test - start)))
-                for place, event in enumerate(events):
-                    counts[place, side] += np.count_nonzero(event.shown(fresh))
+        for side, runs in self.runner.both((self.pair[0].value, self.pair[1].value), self.aim.test):
+            fresh = self.encoder.encode(runs)
+            for place, event in enumerate(events):
+                counts[place, side] += np.count_nonzero(event.shown(fresh))
         bounds = [self._bound(event, count, len(events)) for event, count in zip(events, counts.tolist(), strict=True)]
         best = int(np.argmax(bounds))
         return bounds[best], events[best]
@@ -169,17 +168,18 @@ class _Test:
     def bet(self, event: Event) -> tuple[float, Event]:
         """Bet on pairs of runs until the claim is refuted, cannot be refuted any more, or the runs are spent."""
         epsilon, delta, enough = event.target.epsilon, event.target.delta, math.log(1.0 / self.aim.rest)
-        values = [one.value for one in (self.pair[::-1] if event.swapped else self.pair)]
+        one, two = self.pair[::-1] if event.swapped else self.pair
         tally, look, refuted = Tally(), 0, False
         while tally.pairs < self.aim.test and not refuted:
             look += 1
             more = min(max(_FIRST_LOOK, tally.pairs // 4), self.aim.test - tally.pairs, _CHUNK)
-            shown, other = (event.shown(self.encoder.encode(self.runner.draw(value, more))) for value in values)
+            fresh = self.runner.both((one.value, two.value), more)
+            shown, other = (event.shown(self.encoder.encode(runs)) for _, runs in fresh)
             tally = tally + Tally.of(shown, other)
             refuted = log_wealth(tally, epsilon, delta) >= enough
             if hopeless(tally, epsilon, delta, self.aim.rest, left=self.aim.test - tally.pairs, look=look):
                 break
-        reach = cap(self.aim.test, 1.0 - self.aim.rest)
+        reach = largest_bound(self.aim.test, delta=0.0, rest=self.aim.rest)
         low = self.aim.in_terms(loss_refuted(tally, delta, self.aim.rest, reach=reach), event.target)
         # the claim itself need not be on the grid of losses that are bet against to find the bound
         limit = 1.0 if self.aim.shares else epsilon
@@ -188,6 +188,9 @@ class _Test:
 
 def _shown(value: Any) -> Any:
     """Return an input as something short to print; inputs of an audit are made up, not taken from anybody."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    text = repr(plain)
+    try:
+        plain = value.tolist() if hasattr(value, "tolist") else value
+        text = repr(plain)
+    except Exception:  # inputs may be anything at all
+        return f"an input of type {type(value).__name__}"
     return plain if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

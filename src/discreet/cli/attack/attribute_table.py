@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cli.attack.secret_column import SECRET, TABLE, secret_session
+from discreet.data.invention import coins as invented_coins
 from discreet.query.session import Session
 
 __all__ = ["ATTRIBUTE", "SECRET", "TABLE", "attribute_session", "invented_attributes"]
@@ -18,7 +19,7 @@ Bits = NDArray[np.int64]
 
 def invented_attributes(people: int, attributes: int, *, seed: int) -> Bits:
     """Return fair coins for every person and attribute."""
-    return np.random.default_rng([seed, 1]).integers(0, 2, (people, attributes))  # noqa: TID251  invented people
+    return invented_coins(seed, 1).integers(0, 2, (people, attributes))
 
 
 def attribute_session(attributes: Bits, secret: Bits, *, rho: float, purpose: str) -> AbstractContextManager[Session]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._optional import optional
+from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
@@ -28,7 +29,7 @@ _STEPS = 2**20  # in which a session counts to 1
 
 def invented_bits(people: int, *, seed: int) -> NDArray[np.int64]:
     """Return a fair coin for every person: nothing public tells anything about it."""
-    return np.random.default_rng(seed).integers(0, 2, people)  # noqa: TID251  invented people come from a seed
+    return invented_coins(seed).integers(0, 2, people)
 
 
 @contextmanager
