@@ -53,7 +53,7 @@ def run(sections: Mapping[str, Section], *, page: str, title: str, document: str
             parts.append(f"## {name}\n\n{table(bars)}")
             print(f"\n{parts[-1]}", flush=True)
     bound = [bar for bar in every if bar.met is not None]
-    summary = f"{sum(bar.met is True for bar in bound)} of {len(bound)} bars met."
+    summary = f"{sum(bool(bar.met) for bar in bound)} of {len(bound)} bars met."
     about = machine()
     print(f"\n{about}\n{summary}")
     if options.write and options.only is None:

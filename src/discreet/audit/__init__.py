@@ -57,6 +57,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """Name what is imported late as well."""
+    return sorted({*globals(), *__all__})
+
+
 def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     mechanism: Mechanism | Lawful | Compared | Callable[[Any], Any],
     claim: Guarantee | None = None,
