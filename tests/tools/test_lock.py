@@ -28,6 +28,6 @@ def test_no_host_and_no_path_is_named():
     assert re.findall(r"https?:|file:|@|index-url|find-links|trusted-host|\s/", LOCK) == []
 
 
-@pytest.mark.parametrize("heavy", ["torch", "pyspark", "numba"])
+@pytest.mark.parametrize("heavy", ["torch", "pyspark"])
 def test_what_is_heavy_stays_out(heavy):
     assert heavy not in PINNED
