@@ -16,6 +16,7 @@ from discreet.laws.peeling import Peeling
 from discreet.laws.permute_and_flip import PermuteAndFlipLaw
 from discreet.laws.product import Product, ProductPair
 from discreet.laws.race import Race, Softmax
+from discreet.laws.softmax_draws import SignedDraws, SoftmaxDraws, signed_draws
 from discreet.laws.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.truncated import Outside, Truncated
 from discreet.laws.truncated_laplace import TruncatedLaplace
@@ -42,9 +43,12 @@ __all__ = [
     "ProductPair",
     "Race",
     "SafeEnd",
+    "SignedDraws",
     "Softmax",
+    "SoftmaxDraws",
     "Thresholded",
     "ThresholdedTable",
     "Truncated",
     "TruncatedLaplace",
+    "signed_draws",
 ]
