@@ -1,0 +1,85 @@
+"""Who is protected in a table of records: the relation, a public size, and how many records one unit may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import MissingParameter, ParameterError
+from discreet.privacy import Relation
+from discreet.privacy.parameters import whole
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Tables that differ in one unit, of at most `rows` records; `size` is public, about or exactly the record count.
+
+    Under change-one both tables have the same number of units. `size` scales answers and sets parameters; where the
+    relation is add/remove, or a unit can have several records or none, it is a public statement and never the private
+    count. `everyone` says that every unit has at least one record; state False where a unit may have none, as people
+    without a visit have in a table of visits.
+
+    Privacy. Let c be the count of a query and N the number of records. One unit moves c, and N, by at most `count` =
+        rows, and 2c - N by at most `swing`, which is rows under add/remove and 2 rows under change-one; it moves the
+        histogram of one set of attributes by at most `l1` in L1 and by at most the root of `squared` in L2. Where
+        `same_count` says so, N does not move.
+        Proof: a unit's records add between 0 and rows to c and to N, and replacing one such number by another moves
+        their sum by at most rows. A record adds +1 or -1 to 2c - N, so a unit's records add at most rows in absolute
+        value; change-one takes one unit out and puts another in, with as many records or not. A unit adds a vector of
+        non-negative entries with sum at most rows to the histogram: L1 and L2 at most rows. The difference of two such
+        vectors a, b has L1 at most 2 rows, and as a, b >= 0, |a - b|^2 <= |a|^2 + |b|^2 <= 2 rows^2. Where every unit
+        has at least one record and at most one, replacing a unit replaces one record by one.
+    """
+
+    relation: Relation
+    size: int
+    rows: int = 1
+    everyone: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is not stated."""
+        if self.relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
+            raise MissingParameter(
+                "say who is a neighbour: Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation"
+            )
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ParameterError("size is a public number of records, at least 1", parameter="size")
+        object.__setattr__(self, "rows", whole(self.rows, name="rows"))
+        if self.rows < 1:
+            raise ParameterError("rows is at least 1", parameter="rows")
+        if not isinstance(self.everyone, bool):
+            raise ParameterError("everyone is True or False", parameter="everyone")
+
+    @property
+    def same_count(self) -> bool:
+        """Whether neighbours have the same number of records: each unit has exactly one, and one is changed."""
+        return self.relation is Relation.CHANGE_ONE and self.rows == 1 and self.everyone
+
+    @property
+    def _times(self) -> int:
+        return 2 if self.relation is Relation.CHANGE_ONE else 1
+
+    @property
+    def swing(self) -> int:
+        """By how much one unit moves 2c - N, c the count of any query and N the number of records."""
+        return self._times * self.rows
+
+    @property
+    def count(self) -> int:
+        """By how much one unit moves one count: under change-one, one unit's records go and another's come."""
+        return self.rows
+
+    @property
+    def l1(self) -> int:
+        """The L1 distance of one histogram, of any set of attributes, on neighbours."""
+        return self._times * self.rows
+
+    @property
+    def squared(self) -> int:
+        """The square of the L2 distance of one histogram on neighbours."""
+        return self._times * self.rows**2
+
+    @property
+    def range_per_count(self) -> Fraction:
+        """The range of losses for a choice among signed queries by (2c - N)/(2 size), per unit of the rate."""
+        return Fraction(self.swing, self.size)
