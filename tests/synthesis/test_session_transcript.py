@@ -1,0 +1,424 @@
+"""DualQuery on a session with its draws in a file: a crash loses at most one round, which is paid for again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed
+from discreet.ledger import MemoryLedger, SqliteLedger
+from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
+from discreet.query import Session
+from discreet.query.engines.duckdb_engine import DuckDBEngine
+from discreet.query.policy import Analyst
+from discreet.query.session import terms_of
+from discreet.synthesis import Neighbours, Release, Workload, conjunctions
+from discreet.synthesis.dual_query import DualQuery, _Game
+from discreet.synthesis.session_transcript import lost_round
+from discreet.synthesis.sessions import domain_of, dual_query
+from discreet.synthesis.transcript import FileTranscript, Round
+from tests.conftest import Rounds
+from tests.query.small_tables import Untouchable
+
+ROUNDS = 6
+SETUP = """
+    import pandas as pd
+    from discreet.privacy import PureDP
+    from discreet.query import Session
+    from discreet.synthesis import conjunctions
+    from discreet.synthesis.sessions import domain_of, dual_query
+
+    def opened(folder):
+        people = pd.DataFrame({"person": range(90), "sex": ["f", "m", "m"] * 30, "smokes": ["no", "yes"] * 45})
+        columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
+        return Session.from_frames(
+            people=people, unit="person", rows=1, budget=PureDP(9), columns=columns, ledger=folder + "/ledger.sqlite",
+            lineage="people of a test",
+        )
+
+    def asked(session, path):
+        workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
+        return dual_query(session, "people", workload, epsilon=2, size=90, eta=1, rounds=6, transcript=path)
+"""
+KILLED = """
+    import os, signal, sys
+    from discreet.synthesis.transcript import FileTranscript
+
+    folder, number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    append = FileTranscript.append
+
+    def dying(self, one):
+        if one.number == number and point == "drawn":
+            os.kill(os.getpid(), signal.SIGKILL)
+        append(self, one)
+        if one.number == number and point == "kept":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    FileTranscript.append = dying
+    asked(opened(folder), folder + "/draws")
+"""
+POINTS = [(3, "drawn"), (1, "drawn"), (3, "kept"), (ROUNDS, "kept")]
+space: dict[str, Any] = {}
+exec(textwrap.dedent(SETUP), space)  # noqa: S102 (the same words run in the process that is killed)
+opened, asked = space["opened"], space["asked"]
+
+
+def kept(path: Path) -> tuple[Any, ...]:
+    with FileTranscript(path) as transcript:
+        return transcript.rounds
+
+
+class Death(SystemExit):
+    """What ends a process: nothing of discreet's runs after it, and the disk stays as it is."""
+
+
+@contextmanager
+def dying(number: int, point: str) -> Iterator[Counter[int]]:
+    """End whatever draws a round, at a point of it; count the draws of every round until then."""
+    append, draw, store, begin = FileTranscript.append, _Game.draw, SqliteLedger.store, FileTranscript.begin
+    draws: Counter[int] = Counter()
+    rows = DuckDBEngine.rows
+
+    def appended(self: FileTranscript, one: Round) -> None:
+        if (one.number, point) == (number, "drawn"):
+            raise Death
+        append(self, one)
+        if (one.number, point) == (number, "kept"):
+            raise Death
+
+    def drawn(self: _Game, turn: int) -> Round:
+        draws[turn] += 1
+        return draw(self, turn)
+
+    def dead(*_: object) -> None:
+        raise Death
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FileTranscript, "append", appended)
+        patch.setattr(_Game, "draw", drawn)
+        patch.setattr(FileTranscript, "begin", dead if point == "before the header" else begin)
+        patch.setattr(DuckDBEngine, "rows", dead if point == "before rows are read" else rows)
+        patch.setattr(SqliteLedger, "store", dead if point == "before it is stored" else store)
+        yield draws
+
+
+def killed(folder: Path, number: int, point: str) -> Counter[int]:
+    """Leave in a folder what a release leaves that ends at a point of a round; return the draws it made."""
+    with dying(number, point) as draws, opened(str(folder)) as session, pytest.raises(Death):
+        asked(session, folder / "draws")
+    return draws
+
+
+def really_killed(folder: Path, number: int, point: str) -> None:
+    """Do the same by SIGKILL to a process of its own."""
+    script = textwrap.dedent(SETUP) + textwrap.dedent(KILLED)
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", script, str(folder), str(number), point],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def price_of(round_number: int, release: Release) -> Fraction:
+    made = DualQuery.of(release.workload, release.neighbours, epsilon=2, eta=1, rounds=ROUNDS)
+    return Fraction(lost_round(made, round_number).epsilon)  # type: ignore[attr-defined]
+
+
+def goes_on(folder: Path, number: int, point: str) -> None:
+    """Check that what a crash left is taken up for the price of the lost round, and is free from then on."""
+    before = kept(folder / "draws")
+    assert len(before) == number - (point == "drawn")
+    with opened(str(folder)) as session:
+        assert session.budget.spent.epsilon == 2
+        release = asked(session, folder / "draws")
+        rounds = release.evidence["transcript"]
+        assert len(rounds) == ROUNDS
+        assert rounds[: len(before)] == before
+        spent = session.budget.spent.epsilon
+        assert spent == 2 + (0 if len(before) == ROUNDS else price_of(len(before) + 1, release))
+        again = asked(session, folder / "draws")
+        assert again.evidence["record"]["replayed"]
+        assert again.evidence["transcript"] == rounds
+        assert np.array_equal(again.answers, release.answers)
+        assert asked(session, folder / "others").evidence["record"]["replayed"]
+        assert session.budget.spent.epsilon == spent
+        session.ledger.verify()
+
+
+@pytest.mark.theorem("released_with.privacy")
+@pytest.mark.parametrize(("number", "point"), POINTS)
+def test_a_release_that_ended_goes_on_and_pays_for_the_lost_round_only(tmp_path: Path, number: int, point: str) -> None:
+    killed(tmp_path, number, point)
+    goes_on(tmp_path, number, point)
+
+
+@pytest.mark.theorem("released_with.privacy")
+def test_a_killed_process_leaves_what_can_be_taken_up(tmp_path: Path, rounds: Rounds) -> None:
+    for place, (number, point) in enumerate(POINTS[: rounds(sample=1, full=len(POINTS))]):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        really_killed(folder, number, point)
+        goes_on(folder, number, point)
+
+
+@pytest.mark.theorem("released_with.privacy")
+def test_a_crash_between_the_charge_and_the_first_line_pays_for_everything_again(tmp_path: Path) -> None:
+    draws = killed(tmp_path, 1, "before the header")
+    assert not draws
+    with opened(str(tmp_path)) as session:
+        release = asked(session, tmp_path / "draws")
+        assert len(release.evidence["transcript"]) == ROUNDS
+        assert session.budget.spent.epsilon == 4
+
+
+@pytest.mark.theorem("released_with.privacy")
+@pytest.mark.parametrize(
+    "deaths",
+    [
+        [(2, "drawn"), (2, "drawn"), (2, "drawn")],
+        [(0, "before rows are read"), (2, "kept"), (0, "before rows are read"), (3, "drawn")],
+        [(2, "kept"), (3, "kept"), (5, "drawn")],
+        [(1, "drawn"), (4, "kept"), (5, "drawn"), (0, "before it is stored"), (0, "before it is stored")],
+    ],
+)
+def test_no_round_is_drawn_more_often_than_it_was_paid_for(tmp_path: Path, deaths: list[tuple[int, str]]) -> None:
+    draws: Counter[int] = Counter()
+    for number, point in deaths:
+        draws += killed(tmp_path, number, point)
+    with dying(0, "never") as last, opened(str(tmp_path)) as session:
+        release = asked(session, tmp_path / "draws")
+        draws += last
+        words = [one.fields["description"] for one in session.ledger.entries() if one.kind.value == "charge"]
+        paid = Counter(dict.fromkeys(range(1, ROUNDS + 1), 1))
+        paid += Counter(int(one.split()[1]) for one in words if one.startswith("round "))
+        assert draws <= paid
+        assert sum(words.count(one) for one in words if not one.startswith("round ")) == 1
+        extra = sum((price_of(one, release) * (paid[one] - 1) for one in paid), Fraction(0))
+        assert session.budget.spent.epsilon == 2 + extra
+        assert len(words) - 1 == len([one for one in deaths if one[1] != "before it is stored"])
+
+
+@pytest.mark.theorem("released_with.privacy")
+def test_a_file_that_is_put_back_to_an_earlier_state_is_refused(tmp_path: Path) -> None:
+    killed(tmp_path, 1, "kept")
+    early = (tmp_path / "draws").read_bytes()
+    killed(tmp_path, 4, "kept")
+    late = (tmp_path / "draws").read_bytes()
+    killed(tmp_path, 5, "kept")
+    with opened(str(tmp_path)) as session:
+        spent = session.budget.spent.epsilon
+        (tmp_path / "draws").write_bytes(early)
+        with pytest.raises(LedgerTampered, match="earlier state"):
+            asked(session, tmp_path / "draws")
+        assert session.budget.spent.epsilon == spent
+        (tmp_path / "draws").write_bytes(late)
+        assert len(asked(session, tmp_path / "draws").evidence["transcript"]) == ROUNDS
+
+
+def test_two_at_once_do_not_draw_the_same_rounds(tmp_path: Path) -> None:
+    killed(tmp_path, 3, "kept")
+    with opened(str(tmp_path)) as session:
+        with FileTranscript(tmp_path / "draws"), pytest.raises(LedgerError, match="another process"):
+            asked(session, tmp_path / "draws")
+        assert session.budget.spent.epsilon == 2
+
+
+def test_another_analyst_or_another_version_of_the_data_cannot_take_it_up(tmp_path: Path) -> None:
+    killed(tmp_path, 3, "kept")
+    with opened(str(tmp_path)) as session:
+        both = {**session.policy.analysts, "ben": Analyst("ben")}
+        session.ledger.amend(caps={"analyst": None, "ben": None}, reason="a test", by="the test")
+        policy = replace(session.policy, analysts=both)
+        for changed, who in ((policy, "ben"), (replace(policy, version="2"), "analyst")):
+            other = Session(changed, analyst=who, engine=Untouchable(), ledger=session.ledger)
+            with pytest.raises(LedgerMismatch, match="Nothing was spent"):
+                asked(other, tmp_path / "draws")
+            assert other.engine.reads == 0  # type: ignore[attr-defined]
+        assert session.budget.spent.epsilon == 2
+
+
+def forged(path: Path, header: str, rounds: list[Round]) -> None:
+    """Write a file whose checksums are right, as anybody can."""
+    path.unlink(missing_ok=True)
+    with FileTranscript(path) as transcript:
+        transcript._write(header)
+        transcript._header = header
+        for one in rounds:
+            transcript.append(one)
+
+
+def test_forged_rounds_are_refused_before_anything_is_charged_or_read(tmp_path: Path) -> None:
+    killed(tmp_path, 2, "kept")
+    path = tmp_path / "draws"
+    with FileTranscript(path) as transcript:
+        terms, rounds = dict(transcript.terms or {}), transcript.rounds
+    draws = len(rounds[0])
+    header = json.dumps(terms, sort_keys=True)
+    foreign = [
+        (json.dumps({**terms, "digest": "0" * 64}, sort_keys=True), list(rounds), LedgerMismatch),
+        (json.dumps({**terms, "lineage": "others"}, sort_keys=True), list(rounds), LedgerMismatch),
+        (json.dumps({**terms, "charge": None}, sort_keys=True), list(rounds), LedgerMismatch),
+        ("{}", list(rounds), LedgerMismatch),
+        (header, [Round(1, [15] * draws, [1] * draws)], LedgerTampered),
+        (header, [Round(1, [0] * (draws + 1), [1] * (draws + 1))], LedgerTampered),
+        (header, [Round(one, [0] * draws, [1] * draws) for one in range(1, ROUNDS + 2)], LedgerTampered),
+    ]
+    with opened(str(tmp_path)) as session:
+        blind = Session(session.policy, analyst="analyst", engine=Untouchable(), ledger=session.ledger)
+        for words, false, error in foreign:
+            forged(path, words, false)
+            with pytest.raises(error):
+                asked(blind, path)
+            assert blind.budget.spent.epsilon == 2
+        assert blind.engine.reads == 0  # type: ignore[attr-defined]
+
+
+def test_a_complete_transcript_is_finished_without_reading_data(tmp_path: Path) -> None:
+    killed(tmp_path, ROUNDS, "kept")
+    with opened(str(tmp_path)) as session:
+        blind = Session(session.policy, analyst="analyst", engine=Untouchable(), ledger=session.ledger)
+        release = asked(blind, tmp_path / "draws")
+        assert blind.engine.reads == 0  # type: ignore[attr-defined]
+        assert release.evidence["transcript"] == kept(tmp_path / "draws")
+        assert blind.budget.spent.epsilon == 2
+
+
+def test_a_transcript_of_another_ledger_or_request_is_refused(tmp_path: Path) -> None:
+    killed(tmp_path, 3, "kept")
+    with opened(str(tmp_path)) as session:
+        other = Session(
+            session.policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(session.policy))
+        )
+        with pytest.raises(LedgerMismatch, match="Nothing was spent"):
+            asked(other, tmp_path / "draws")
+        assert other.budget.spent.epsilon == 0
+        workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
+        with pytest.raises(LedgerMismatch, match="Nothing was spent"):
+            dual_query(session, "people", workload, epsilon=1, size=90, eta=1, rounds=6, transcript=tmp_path / "draws")
+        assert session.budget.spent.epsilon == 2
+
+
+def test_what_failed_after_the_charge_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> None:
+        raise OSError("a disk that is full of secret-4711")
+
+    with opened(str(tmp_path)) as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(FileTranscript, "append", failing)
+            with pytest.raises(QueryFailed):
+                asked(session, tmp_path / "draws")
+        with (
+            Session(session.policy, analyst="analyst", engine=session.engine, ledger=session.ledger) as other,
+            pytest.raises(LedgerMismatch, match="ended without"),
+        ):
+            asked(other, tmp_path / "draws")
+
+
+def test_taking_up_is_refused_where_the_budget_does_not_allow_the_lost_round(tmp_path: Path) -> None:
+    killed(tmp_path, 3, "kept")
+    with opened(str(tmp_path)) as session:
+        session.ledger.amend(budget=PureDP(2, relation=Relation.ADD_REMOVE), reason="a test", by="the test")
+        blind = Session(session.policy, analyst="analyst", engine=Untouchable(), ledger=session.ledger)
+        with pytest.raises(BudgetExceeded):
+            asked(blind, tmp_path / "draws")
+        assert blind.engine.reads == 0  # type: ignore[attr-defined]
+        assert len(kept(tmp_path / "draws")) == 3
+
+
+def small() -> tuple[Workload, Neighbours]:
+    people = pd.DataFrame({"sex": ["f", "m"], "smokes": ["no", "yes"]})
+    columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
+    with Session.from_frames(people=people, unit="row", budget=PureDP(1), columns=columns) as session:
+        return conjunctions(domain_of(session, "people"), ways=2, count=15), Neighbours(Relation.CHANGE_ONE, 1000)
+
+
+@pytest.mark.theorem("lost_round.privacy")
+def test_the_rounds_together_cost_what_the_release_costs() -> None:
+    workload, neighbours = small()
+    pure = DualQuery.of(workload, neighbours, epsilon=1, eta=1, rounds=5)
+    assert sum(Fraction(lost_round(pure, one).epsilon) for one in range(1, 6)) == pure.price.pure_epsilon  # type: ignore[attr-defined]
+    assert pure.price.pure_epsilon <= 1
+    whole = DualQuery.of(workload, neighbours, rho=0.1, eta=1, rounds=5)
+    prices = [lost_round(whole, one) for one in range(1, 6)]
+    assert prices[0] == PureDP(0, relation=Relation.CHANGE_ONE)
+    assert all(isinstance(one, ZCDP) for one in prices[1:])
+    assert sum(Fraction(one.rho) for one in prices[1:]) == whole.price.rho <= Fraction(0.1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.theorem("lost_round.privacy")
+def test_under_an_approximate_promise_a_round_costs_the_less_of_its_two_prices() -> None:
+    workload, neighbours = small()
+    made = DualQuery.of(workload, neighbours, epsilon=1, delta=1e-6, eta=1, rounds=5)
+    for number in range(2, 6):
+        width, draws = made.price.ranges[number - 2]
+        found = lost_round(made, number)
+        level = ZCDP(draws * width**2 / 8).to_approx(Fraction(1, 10**6)).epsilon
+        if isinstance(found, ApproxDP):
+            assert Fraction(found.epsilon) >= level
+            assert found.epsilon < draws * width
+        else:
+            assert found.epsilon == draws * width  # type: ignore[attr-defined]
+
+
+@pytest.mark.theorem("released_with.privacy")
+@pytest.mark.parametrize(
+    ("budget", "price"),
+    [
+        (ZCDP(2), {"rho": 0.5}),
+        (ZCDP(2), {"epsilon": 1}),
+        (ApproxDP(6, 1e-3), {"epsilon": 1, "delta": Fraction(1, 10**6)}),
+    ],
+)
+def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, budget: Any, price: Any) -> None:
+    people = pd.DataFrame({"sex": ["f", "m", "m"] * 30, "smokes": ["no", "yes"] * 45})
+    columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
+    given: dict[str, Any] = {"unit": "row", "budget": budget, "columns": columns, "lineage": "x"}
+    prices = []
+    for number, point in ((1, "drawn"), (3, "kept"), (0, "never")):
+        with (
+            dying(number, point),
+            Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session,
+            contextlib.suppress(Death),
+        ):
+            workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
+            dual_query(
+                session, "people", workload, **price, size=90, eta=1, rounds=ROUNDS, transcript=tmp_path / "draws"
+            )
+        with Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session:
+            prices = [one.price for one in session.ledger.entries() if one.kind.value == "charge"]
+            session.ledger.verify()
+    made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
+    assert prices == [made.guarantee, lost_round(made, 1), lost_round(made, 4)]
+
+
+def test_a_release_without_a_file_keeps_its_transcript_in_the_ledger() -> None:
+    people = pd.DataFrame({"sex": ["f", "m", "m"] * 30, "smokes": ["no", "yes"] * 45})
+    columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
+    with Session.from_frames(people=people, unit="row", budget=PureDP(3), columns=columns) as session:
+        workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
+        steps: list[tuple[int, int]] = []
+        given: dict[str, Any] = {"epsilon": 2, "size": 90, "eta": 1, "rounds": 4}
+        first = dual_query(session, "people", workload, progress=lambda *step: steps.append(step), **given)
+        again = dual_query(session, "people", workload, **given)
+        assert isinstance(again, Release)
+        assert again.evidence["record"]["replayed"]
+        assert again.evidence["transcript"] == first.evidence["transcript"]
+        assert steps == [(number, 4) for number in range(1, 5)]
+        assert session.budget.spent.epsilon == 2
