@@ -45,10 +45,10 @@ from discreet.privacy import (
 )
 
 if TYPE_CHECKING:
-    from discreet import attacks, ledger, query, statistics
+    from discreet import attacks, ledger, query, statistics, synthesis
     from discreet.query import Answer, Session
 
-_LAZY_ROOMS = ("attacks", "ledger", "query", "statistics")
+_LAZY_ROOMS = ("attacks", "ledger", "query", "statistics", "synthesis")
 _LAZY_NAMES = {"Answer": "discreet.query", "Session": "discreet.query"}
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "randomness",
     "statistics",
     "subsample",
+    "synthesis",
 ]
 
 

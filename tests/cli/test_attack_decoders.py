@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def test_a_share_that_is_certain_is_rounded_down(name, monkeypatch):
         return replace(real(*arguments, **more), floor=0.9996)
 
     holder = "discreet.attacks" if name == "reconstruction" else "discreet.cli.attack.marginals"
-    monkeypatch.setattr(sys.modules[holder], attack, almost)
+    monkeypatch.setattr(importlib.import_module(holder), attack, almost)
     result = run("attack", name, "--people", 20)
     assert result.exit_code == 0, result.output
     assert "99.9 %" in result.output

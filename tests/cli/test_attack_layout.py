@@ -27,6 +27,7 @@ COMMANDS = [
     ("marginals", "--people", 40, "--attributes", 8, "--against", "discreet"),
     ("census", "--people", 8),
     ("membership", "--people", 50, "--positions", 100),
+    ("synthetic", "--people", 400),
     ("averaging", "--people", 630, "--wordings", 12),
     ("map", "--people", 63, "--queries", 64),
 ]

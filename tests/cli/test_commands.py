@@ -11,7 +11,7 @@ import pytest
 from discreet._version import __version__
 from tests.cli.program import run
 
-COMMANDS = ("init", "check", "explain", "rehearse", "ask", "budget", "ledger", "account", "demo")
+COMMANDS = ("init", "check", "explain", "rehearse", "ask", "synthesize", "budget", "ledger", "account", "demo")
 
 
 def test_version_is_the_version_of_the_package() -> None:

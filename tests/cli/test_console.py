@@ -1,4 +1,4 @@
-"""What the commands share: the spinner tells time only, tables fit, and every kind of error has its code."""
+"""What the commands share: the spinner tells words and time only, tables fit, and every kind of error has its code."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def test_a_usage_error_of_the_program_passes_as_it_is() -> None:
 def test_the_spinner_shows_words_and_time_on_a_terminal_and_nothing_on_a_pipe() -> None:
     terminal, pipe = (Console(file=io.StringIO(), force_terminal=yes, width=60) for yes in (True, False))
     for console in (terminal, pipe):
-        with spinner(console, "Asking"):
-            pass
-    assert "Asking" in terminal.file.getvalue()  # type: ignore[attr-defined]
+        with spinner(console, "Asking") as doing:
+            doing("Decoding")
+    assert "Decoding" in terminal.file.getvalue()  # type: ignore[attr-defined]
     assert "0:00:0" in terminal.file.getvalue()  # type: ignore[attr-defined]
     assert pipe.file.getvalue() == ""  # type: ignore[attr-defined]
 

@@ -182,6 +182,36 @@ def test_top_watch_grant_and_bound_fail_without_a_word_of_the_engine():
         assert session.budget.spent.epsilon == spent
 
 
+def test_a_closed_session_refuses_every_question_before_the_charge():
+    keyed = "SELECT region, COUNT(*) AS n FROM visits GROUP BY region"
+
+    def granted(session):
+        with session.grant("visits", ["cost"], PureDP(1)):
+            raise AssertionError("no rows were handed out")
+
+    def once(session):
+        work = {"digest": "0" * 64, "description": "", "releases": (), "work": lambda *_: ("made", "text")}
+        session.grant_once("visits", ["cost"], PureDP(1), **work)
+
+    with open_session() as session:
+        watching = session.watch(3, epsilon=1)
+    before = entries(session)
+    for call in (
+        lambda: session.sql(keyed, epsilon=1),
+        lambda: session.top(keyed, k=1, epsilon=1),
+        lambda: session.watch(3, epsilon=1).ask("SELECT COUNT(*) AS n FROM visits"),
+        lambda: watching.ask("SELECT COUNT(*) AS n FROM visits"),
+        lambda: granted(session),
+        lambda: once(session),
+        lambda: session.bound("visits"),
+    ):
+        with pytest.raises(QueryRefused, match=r"this session is closed.*Nothing was spent"):
+            call()
+    assert session.budget.spent.epsilon == 0
+    assert entries(session) == before
+    session.close()
+
+
 @pytest.mark.theorem("Session.privacy")
 def test_eight_threads_at_once_never_overspend():
     session = small_session(Told(([()], {"One": [5]})), PureDP(2))

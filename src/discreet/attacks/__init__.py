@@ -35,6 +35,15 @@ from discreet.attacks.running import Charged, Run, noisy_run
 from discreet.attacks.scoreboard import Candidate, Scoreboard
 from discreet.attacks.sticky import Shape, StickyNoise
 from discreet.attacks.subsets import AllSubsets, RandomSubsets, SubsetQueries
+from discreet.attacks.synthetic import (
+    Score,
+    TableLinkage,
+    TableMembership,
+    advantage_ceiling,
+    area_ceiling_of,
+    link_synthetic,
+    table_membership,
+)
 from discreet.attacks.targets import Ask, exact_answers, noisy_answers, session_answers, sql_answers
 from discreet.attacks.trackers import MinimumSize, tracker
 from discreet.attacks.uniques import Uniques, expected_uniques, uniques
@@ -73,6 +82,7 @@ __all__ = [
     "Release",
     "Rounded",
     "Run",
+    "Score",
     "Scoreboard",
     "Shape",
     "Solver",
@@ -80,10 +90,14 @@ __all__ = [
     "Statistic",
     "StickyNoise",
     "SubsetQueries",
+    "TableLinkage",
+    "TableMembership",
     "Uniques",
     "Weighing",
     "Wording",
+    "advantage_ceiling",
     "area_ceiling",
+    "area_ceiling_of",
     "attack_queries",
     "averaging",
     "block_tables",
@@ -116,6 +130,7 @@ __all__ = [
     "least_squares",
     "linear_program",
     "link",
+    "link_synthetic",
     "malicious_noise",
     "membership",
     "mondrian",
@@ -133,6 +148,7 @@ __all__ = [
     "spellings",
     "splits",
     "sql_answers",
+    "table_membership",
     "thresholds",
     "tracing_line",
     "tracker",

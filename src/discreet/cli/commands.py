@@ -17,6 +17,7 @@ _COMMANDS = {
     "explain": "Say what a query would cost and how exact it would be.",
     "rehearse": "Run a query on made-up rows of the same schema.",
     "ask": "Answer a query privately; the price is charged first.",
+    "synthesize": "Make a synthetic table; the price is charged first.",
     "budget": "Say what was spent and what is left.",
     "ledger": "List what was asked; verify, amend.",
     "account": "Price a plan of releases, or find the noise for a target.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,18 +63,19 @@ def readable_console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def spinner(console: Console, words: str) -> Iterator[None]:
+def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
     """Show that work goes on and for how long, on a terminal only; logs and pipes stay clean.
 
-    Time is all that is shown: how many rows were read so far would be an answer about them.
+    Time is all that is shown, and what is being done where the caller says so: how many rows were read so far would be
+    an answer about them.
     """
     if not console.is_terminal:
-        yield
+        yield lambda _: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(words, total=None)
-        yield
+        task = progress.add_task(words, total=None)
+        yield lambda words: progress.update(task, description=words)
 
 
 def show(console: Console, part: Chapter) -> None:

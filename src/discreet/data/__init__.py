@@ -6,6 +6,7 @@ from discreet.data.census_block import CensusBlock, census_block
 from discreet.data.genomes import Genomes, Panel, genomes
 from discreet.data.hospital import HospitalTable, hospital, visits
 from discreet.data.hospital_database import HospitalDatabase, Patients, Regions, Visits, hospital_database
+from discreet.data.population import Population, population, population_columns, population_values
 from discreet.data.ratings import Hearsay, Ratings, hearsay, ratings
 from discreet.data.register import City, Discharges, Register, register
 from discreet.data.survey import Diary, Survey, survey
@@ -22,6 +23,7 @@ __all__ = [
     "HospitalTable",
     "Panel",
     "Patients",
+    "Population",
     "Ratings",
     "Regions",
     "Register",
@@ -33,6 +35,9 @@ __all__ = [
     "hearsay",
     "hospital",
     "hospital_database",
+    "population",
+    "population_columns",
+    "population_values",
     "ratings",
     "register",
     "survey",

@@ -17,7 +17,7 @@ from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy
 from discreet.query.price import Stated
 from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, ReleasedTable, priced
+from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
 from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.types import Type
 
@@ -50,7 +50,7 @@ class Desk:
         self.policy, self.analyst = policy, analyst
         self._engine, self._ledger = engine, ledger
         self._bounded: dict[str, tuple[str, int]] = {}
-        self._failed = False
+        self._failed = self._closed = False
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._last: Guarantee | None = None
         self._lock = threading.RLock()
@@ -72,7 +72,9 @@ class Desk:
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
 
     def _refuse_after_failure(self) -> None:
-        """Refuse to ask an engine that failed: failures depend on the data, and one is enough."""
+        """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
+        if self._closed:
+            raise QueryRefused("this session is closed: open another one to ask. Nothing was spent.")
         if self._failed:
             raise QueryRefused(
                 "the engine failed before in this session. Whether it does can depend on the data, so nothing more is "
@@ -154,6 +156,66 @@ class Desk:
         kept = self._ledger.store(found, self._guarded(work, found))
         self._last = price
         return kept.answer, Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
+
+    def grant_once(
+        self,
+        table: str,
+        columns: Sequence[str],
+        price: Guarantee,
+        *,
+        digest: str,
+        description: str,
+        releases: tuple[str, ...],
+        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+        charged: Callable[[Charge], None] | None = None,
+    ) -> tuple[Any, str | None, Record]:
+        """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
+
+        What `work` returns, besides, as text is stored; where that is None, the same request will be charged again.
+        `charged` is told the charge before rows are read. Whatever they raise becomes one constant message. The caller
+        owes the promise `price`, as for a grant.
+        """
+        self._refuse_after_failure()
+        rows = self._rows(table, columns)
+        promise = self._stated_here(price)
+        found = self._obtain(promise, digest, description, releases)
+        if isinstance(found, Stored):
+            return None, found.answer, Record(found.number, found.entry_hash, found.analyst, replayed=True)
+        if charged is not None:
+            self._guarded(lambda: [charged(found)], found)
+        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), found), found)
+        self._last = promise
+        return made, text, self._ended(found, text)
+
+    def grant_again(
+        self,
+        table: str,
+        columns: Sequence[str],
+        price: Guarantee,
+        *,
+        charge: Charge,
+        description: str,
+        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    ) -> tuple[Any, Record]:
+        """Hand rows once more to a mechanism that a crash interrupted, for an additional price; see `grant_once`.
+
+        `charge` is that of the release, which has no outcome yet; `price` what taking it up again adds to it.
+        """
+        self._refuse_after_failure()
+        rows = self._rows(table, columns)
+        more = self._charge(self._stated_here(price), fresh_digest(), description, ())
+        self._last = charge.price  # another release costs that, not what this one lacks
+        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), charge), more)
+        self._ledger.note(more, "granted")
+        return made, self._ended(charge, text)
+
+    def _ended(self, charge: Charge, text: str | None) -> Record:
+        """Keep the text of a release, or the word that it was made."""
+        if text is None:
+            self._ledger.note(charge, "granted")
+            return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
+        kept = self._ledger.store(charge, text)
+        return Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
 
     def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
         return ReleasedTable.from_json(found.answer, made.query)

@@ -245,7 +245,8 @@ class Session(Desk):
         return private | {name: _types(table.columns) for name, table in self.policy.public.items()}
 
     def close(self) -> None:
-        """Let go of the database and of the ledger's file."""
+        """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
+        self._closed = True
         self._engine.close()
         if isinstance(self._ledger, SqliteLedger):
             self._ledger.close()

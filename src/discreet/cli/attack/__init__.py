@@ -17,6 +17,7 @@ ATTACKS = {
     "marginals": "Recover a secret column from published tables of counts.",
     "census": "What a published block table proves about its people.",
     "membership": "Is this genome in the case group?",
+    "synthetic": "Look for people in a synthetic table.",
     "averaging": "Average away noise that sticks to the text of a query.",
     "map": "Where answers are reconstructed, traced, or safe.",
 }

@@ -1,0 +1,293 @@
+"""`discreet synthesize`: a synthetic table that answers very many counting queries about a private one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from discreet.cli.ask import check_target
+from discreet.cli.asking import FILE, analyst_option, decorated, json_option, number_option, opened, policy_option
+from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
+from discreet.cli.explain import finite
+from discreet.display import Table
+from discreet.errors import DiscreetError
+from discreet.privacy.promise_words import in_words, plain
+from discreet.query import Session
+from discreet.query.policy import Source
+from discreet.query.policy_tables import LARGEST_SIZE
+from discreet.synthesis import Release, SyntheticTable, Workload, conjunctions, marginals
+from discreet.synthesis.methods import METHODS, spelled
+from discreet.synthesis.plan_words import exact, plan_lines
+from discreet.synthesis.plan_words import plain as plan_values
+from discreet.synthesis.predicted import predict
+from discreet.synthesis.release import Progress
+from discreet.synthesis.session_release import Prepared
+from discreet.synthesis.session_transcript import released_with
+from discreet.synthesis.sessions import BINS, domain_of, explain_synthesis
+
+_FILES = (".csv", ".parquet")
+_QUERIES, _MOST_ROWS = 100_000, 10_000_000
+_MOST_WAYS = 64
+_PARAMETER = re.compile(r"\b(epsilon|delta|rho|share|size)=")
+
+
+class MethodName(click.Choice[str]):
+    """The name of a method, in any of the usual spellings: dual-query, dual_query, "Dual query"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as the list has it."""
+        return super().convert(spelled(value), param, ctx)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@decorated(
+    [
+        click.argument("table"),
+        policy_option(),
+        analyst_option(),
+        click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out."),
+        click.option(
+            "--bins",
+            type=click.IntRange(min=1),
+            default=BINS,
+            show_default=True,
+            help="Of a number with a range: so many bins at most, of equal width.",
+        ),
+        click.option(
+            "--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns."
+        ),
+        click.option(
+            "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
+        ),
+        click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,})."),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the random questions; public."
+        ),
+        click.option(
+            "--method",
+            type=MethodName(list(METHODS)),
+            default="best",
+            show_default=True,
+            help="How it is made; best chooses by a public rule and says why.",
+        ),
+        number_option("--epsilon", "Price: epsilon of this release."),
+        number_option("--delta", "Beside --epsilon: the delta of this release, far below one in the people."),
+        number_option("--rho", "Price: rho of this release, under a zCDP budget."),
+        number_option("--share", "Price: a part of the budget, such as 0.5."),
+        click.option(
+            "--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted."
+        ),
+        click.option(
+            "--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights."
+        ),
+        click.option("--out", type=FILE, help="Where to write the synthetic table: .csv or .parquet."),
+        click.option(
+            "--transcript",
+            type=FILE,
+            help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
+        ),
+        click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent."),
+        json_option(),
+    ]
+)
+def synthesize(table: str, policy: Path, analyst: str | None, **options: Any) -> None:
+    """Make a synthetic table of TABLE. The price is charged first, and the same request again is free.
+
+    For example: discreet synthesize visits --epsilon 1 --size 10000 --out synthetic.csv
+    """
+    as_json, out, rows, transcript = (options.pop(name) for name in ("as_json", "out", "rows", "transcript"))
+    only_explain = options.pop("only_explain")
+    with answering():
+        if out is None and not only_explain:
+            raise Refusal("say where to write the table: --out synthetic.csv; or --explain, which spends nothing")
+        if transcript is not None and options["method"] != "dual-query":
+            raise Refusal("--transcript keeps draws, and only --method dual-query draws")
+        if transcript is not None and out is not None and transcript.absolute() == out.absolute():
+            raise Refusal("--transcript and --out are two files: name another one")
+        # what cannot be written is refused before anything is charged
+        check_file(out)
+        with opened(policy, analyst) as session:
+            check_place(out, session.policy.source)
+            prepared = _prepared(session, table, options)
+            if only_explain:
+                show_plan(prepared, as_json=as_json)
+                return
+            with bar(readable_console(stderr=True)) as progress:
+                release = _made(prepared, transcript, progress)
+        # the table is paid for, so it is written before anything else can go wrong
+        table_written = release.table if rows is None else release.table.unweighted(rows)
+        written = write(table_written, out)
+        console = readable_console(stderr=as_json)
+        if as_json:
+            click.echo(json.dumps(machine(release, table_written, written), sort_keys=True, allow_nan=False))
+        else:
+            show_release(console, release, table_written)
+        say_written(console, written)
+
+
+def check_file(out: Path | None) -> None:
+    """Refuse a file that could not be written, while refusing is still free."""
+    check_target("--out", out, _FILES)
+    if out is None:
+        return
+    if out.suffix == ".parquet":
+        from discreet._optional import optional
+
+        optional("pyarrow", extra="frames", purpose="writing a Parquet file")
+    if not str(out).isprintable():
+        raise Refusal("--out: the name of the file cannot be printed; name another")
+    there = out.exists()
+    if there and not out.is_file():
+        raise Refusal(f"--out: {out} is no file that can be written; name another")
+    try:
+        out.open("ab").close()  # what it holds stays
+    except OSError as problem:
+        raise Refusal(f"--out: {out} cannot be written: {problem.strerror}") from None
+    if not there:
+        out.unlink()
+
+
+def check_place(out: Path | None, source: Source) -> None:
+    """Refuse a file among the private tables: it would take the place of one, or become one."""
+    if out is None or source.path is None:
+        return
+    place, private = out.resolve(), source.path.resolve()
+    if place == private or private in place.parents:
+        raise Refusal(f"--out: {out} lies where the private tables are; name a file elsewhere")
+
+
+def _made(prepared: Prepared, transcript: Path | None, progress: Progress | None) -> Release:
+    if transcript is None:
+        return prepared.release(progress=progress)
+    return released_with(prepared, transcript, progress)
+
+
+def write(table: SyntheticTable, out: Path) -> Path:
+    """Write the table."""
+    return table.to_parquet(out) if out.suffix == ".parquet" else table.to_csv(out)
+
+
+def workload_of(session: Session, table: str, options: Mapping[str, Any]) -> Workload:
+    """Return the queries that the options ask for."""
+    ways, count, cells = options["ways"], options["queries"], options["marginals"]
+    if cells is not None and (ways is not None or count is not None):
+        raise Refusal("--marginals asks for every cell, and --ways and --queries for random questions: keep one")
+    domain = domain_of(session, table, options["columns"] or None, bins=options["bins"])
+    if cells is not None:
+        return marginals(domain, ways=cells)
+    return conjunctions(domain, ways=ways or 3, count=count or _QUERIES, seed=options["seed"])
+
+
+def _prepared(session: Session, table: str, options: dict[str, Any]) -> Prepared:
+    price = {name: options.pop(name) for name in ("epsilon", "delta", "rho", "share", "size")}
+    workload = workload_of(session, table, options)
+    try:
+        return explain_synthesis(session, table, workload, method=options["method"], **price)
+    except DiscreetError as problem:
+        problem.args = (as_options(str(problem)),)
+        raise
+
+
+def as_options(words: str) -> str:
+    """Return what a session says about its parameters as it is written on the command line.
+
+    >>> as_options("say epsilon= with delta=, or size=")
+    'say --epsilon with --delta, or --size'
+    """
+    return _PARAMETER.sub(r"--\1", words)
+
+
+@contextmanager
+def bar(console: Console) -> Iterator[Progress | None]:
+    """Show the rounds that are done, which are public, on a terminal only; logs and pipes stay clean."""
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("Synthesizing", total=None)
+        yield lambda done, steps: shown.update(task, completed=done, total=steps)
+
+
+def show_plan(prepared: Prepared, *, as_json: bool) -> None:
+    """Print what a release would be."""
+    if as_json:
+        found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
+        click.echo(json.dumps({**found, "fits": prepared.fits}, sort_keys=True, allow_nan=False))
+        return
+    console = readable_console()
+    workload = prepared.made.workload
+    say_facts(
+        console,
+        [
+            ("method", prepared.made.name),
+            ("queries", f"{len(workload):,}: {workload.description}"),
+            ("columns", f"{len(workload.domain)}, {workload.domain.width:,} values in all"),
+            ("price", in_words(prepared.guarantee)),
+            ("fits", f"{prepared.fits:,} times into what is left of the budget"),
+        ],
+    )
+    say_table(console, plan_table(prepared.plan))
+    say(console, "No data was read and nothing was spent.")
+
+
+def show_release(console: Console, release: Release, written: SyntheticTable) -> None:
+    """Print what was released, and what of it was written."""
+    record, known = release.evidence["record"], predict(release)
+    facts = [
+        ("method", release.method),
+        ("promise", in_words(release.guarantee)),
+        ("queries", f"{len(release.workload):,}: {release.workload.description}"),
+        ("table", rows_in_words(release.table)),
+        ("written", rows_in_words(written)),
+        ("record", f"{record['number']}{', handed out again at no cost' if record['replayed'] else ''}"),
+    ]
+    if known is not None:
+        facts.append(("predicted error", f"{_errors(known.average, known.maximum)}; from {known.source}"))
+    say_facts(console, facts)
+    say_table(console, plan_table(release.plan))
+    console.print()
+
+
+def plan_table(plan: Mapping[str, Any]) -> Table:
+    """Return the public parameters, a row each."""
+    return Table(["parameter", "value"], [list(line) for line in plan_lines(plan)])
+
+
+def rows_in_words(table: SyntheticTable) -> str:
+    """Return how many rows a table has, and whether they count alike."""
+    return f"{len(table):,} rows{'' if table.weights is None else ', weighted'}"
+
+
+def machine(release: Release, table: SyntheticTable, written: Path) -> dict[str, Any]:
+    """Return what was released as plain values."""
+    known = predict(release)
+    errors = {} if known is None else {"average": known.average, "maximum": known.maximum}
+    return {
+        **_machine_plan(release.method, release.plan),
+        "promise": plain(release.guarantee),
+        "queries": len(release.workload),
+        "rows": len(table),
+        "weighted": table.weights is not None,
+        "predicted": {name: finite(value) for name, value in errors.items()},
+        **{name: release.evidence["record"][name] for name in ("number", "entry", "replayed")},
+        "file": str(written),
+    }
+
+
+def _machine_plan(method: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+    return {"method": method, "plan": plan_values(plan), "exact": exact(plan)}
+
+
+def _errors(average: float | None, maximum: float | None) -> str:
+    parts = (("on average", average), ("at most", maximum))
+    return ", ".join(f"{words} {value:.4g}" for words, value in parts if value is not None)
