@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit bench-synthesis lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -26,7 +26,7 @@ demo: $(READY) ## attack a table of exact answers, then ask discreet instead
 	@$(VENV)/bin/discreet demo
 
 test: $(READY) ## run every test but the soak; REQUIRE=spark,browser turns those skips into failures
-	@$(RUN) -m pytest -n 2
+	@OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n 2
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(RUN) -m ruff check .
@@ -74,6 +74,9 @@ bench-attacks: $(READY) ## run the attacks at full size against their theory; wr
 
 bench-audit: $(READY) ## audit the museum and discreet at full count; write docs/evidence/bench-audit.md
 	@$(RUN) benchmarks/audit.py --write
+
+bench-synthesis: $(READY) ## release the workloads of the DualQuery paper and others; write docs/evidence/bench-synthesis.md
+	@$(RUN) benchmarks/synthesis.py --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -1,4 +1,4 @@
-"""Draw the figures of docs/_static that show experiments: attacks and audits, seeded, minutes in all."""
+"""Draw the figures of docs/_static that show experiments: attacks, audits, releases; seeded but for the noise."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "averaging": ("averaging_figures", "averaged"),
     "membership": ("membership_figures", "membership_curves"),
     "fundamental-law-map": ("map_figures", "fundamental_law_map"),
+    "synthesis-error": ("synthesis_figures", "synthesis_error"),
 }
 
 

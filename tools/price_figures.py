@@ -14,19 +14,22 @@ import numpy as np
 import discreet as dp
 from discreet import privacy
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+from discreet.synthesis import DualQueryPrice, Neighbours, Purse, dual_query_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SMALL = 10.0
-PURPLE = "#8b4a86"
+PURPLE, DARK_YELLOW = "#8b4a86", "#B07D00"
 
 EACH, SLACK = 0.1, 1e-6
 REPETITIONS = (1, 2, 4, 7, 10, 15, 20, 26, 33, 40, 50, 60, 75, 90, 100, 120, 140, 160, 180, 200)
 
 PEOPLE, EPSILON, DELTA, CONFIDENCE = 10_000, 1.0, 1e-6, 0.95
 HITS = 10
+ATTRIBUTES = 20  # of the records that DualQuery's line is for, two values each
+_RHO = 0.0243  # about what (1, 1e-6) is worth in zCDP: for choosing parameters only
 RECONSTRUCTED = 0.95
 _HIGHEST, _LOWEST = 12.0, 0.3
 _NEAR = 1e-2  # how near the least noise the calibration comes: invisible on a logarithmic axis
@@ -159,6 +162,25 @@ def sparse_vector(count: int) -> float:
     return max(stream.alpha(queries=count, beta=missed), float(numbers))
 
 
+@lru_cache(maxsize=512)
+def dual_query(count: int) -> float:
+    """Return what DualQuery's theorem bounds the error by, at the best learning rate and number of rounds for it."""
+    table = Neighbours(dp.Relation.CHANGE_ONE, PEOPLE)
+    records, beta = 2**ATTRIBUTES, 1 - CONFIDENCE
+    turns, reach = np.meshgrid(np.unique(np.logspace(1, 3, 60).astype(np.int64)), np.logspace(0.3, 2.5, 60))
+    rates = reach / turns  # what the weights of a query can change in all is exp(reach)
+    draws = np.maximum(_RHO * 12 * PEOPLE**2 / (rates**2 * turns * (turns - 1) * (2 * turns - 1)), 1e-9)
+    luck = math.log(2 / beta) / turns
+    roots = np.sqrt((math.log(records) + luck) / (2 * draws)) + np.sqrt(luck / (2 * draws))
+    place = np.unravel_index(np.argmin(math.log(2 * count) / reach + rates / 2 + roots), rates.shape)
+    eta, rounds = round(float(rates[place]), 4), int(turns[place])
+    bought = int(Purse.of(table, epsilon=EPSILON, delta=DELTA).amount / DualQueryPrice(eta, rounds, 1, table).rho)
+    alpha = dual_query_error(
+        eta=eta, rounds=rounds, draws=bought, queries=count, records=records, confidence=CONFIDENCE
+    )
+    return PEOPLE * min(alpha, 1.0)
+
+
 def sampling(count: int) -> float:
     """Return how far the table itself is from n times the population's shares: Hoeffding's bound for all queries."""
     return math.sqrt(PEOPLE / 2 * math.log(2 * count / (1 - CONFIDENCE)))
@@ -180,8 +202,12 @@ MECHANISMS: tuple[Curve, ...] = (
     Curve("Laplace, priced together", GREEN, "-.", tight_laplace, _counts(2**17)),
     Curve("Gaussian, priced together", BLUE, "-", tight_gaussian, _counts(2**18)),
     Curve("sparse vector with 10 hits", PURPLE, "-", sparse_vector, _counts(2**20)),
+    Curve("DualQuery, by its theorem", DARK_YELLOW, "-", dual_query, _counts(2**20)),
 )
 """The mechanisms in the figure of errors: one entry is one curve."""
+
+MEASURED = {2**4: 159, 2**6: 336, 2**8: 795, 2**10: 806, 2**12: 868, 2**14: 929, 2**16: 1110}
+"""The largest error of ten runs of DualQuery, in people: `python -m tools.synthesis_figures` measures it again."""
 
 SAMPLING = Curve("sampling error", INK, ":", sampling, _counts(2**20))
 RECONSTRUCTION = Curve("reconstruction", INK, "-", reconstruction, _counts(2**20, first=32))
@@ -195,6 +221,9 @@ def error_against_queries() -> Plot:
         drawn.loglog(
             curve.counts, curve.heights(), curve.style, color=curve.colour, linewidth=2.2, label=curve.name, zorder=3
         )
+    drawn.loglog(
+        list(MEASURED), list(MEASURED.values()), "x", color=DARK_YELLOW, markeredgewidth=2, label="DualQuery, measured"
+    )
     drawn.loglog(SAMPLING.counts, SAMPLING.heights(), ":", color=INK, linewidth=1.6, label=SAMPLING.name)
     drawn.fill_between(RECONSTRUCTION.counts, RECONSTRUCTION.heights(), _LOWEST, color=INK, alpha=0.10, linewidth=0)
     drawn.loglog(RECONSTRUCTION.counts, RECONSTRUCTION.heights(), color=INK, linewidth=1.2)
