@@ -232,6 +232,12 @@ def test_plots_are_drawn(truth):
     assert uniques(CITY.register, QUASI_IDENTIFIERS[:3]).plot().svg().startswith("<?xml")
 
 
+def test_the_name_of_a_column_is_drawn_as_it_is_and_never_read_as_a_formula():
+    plot = uniques({r"$\frac$": [1, 2], "$x$": [1, 1]}, [r"$\frac$", "$x$"]).plot()
+    assert plot.svg().startswith("<?xml")
+    assert [text.get_text() for text in plot.figure.axes[0].get_xticklabels()] == [r"$\frac$", "+ $x$"]
+
+
 def test_columns_of_different_lengths_are_refused_even_if_their_sums_agree():
     with pytest.raises(InputError, match="one length"):
         link({"a": [1, 2, 3], "b": [1, 2]}, {"a": [1, 2], "b": [1, 2, 3]}, on=["a", "b"])

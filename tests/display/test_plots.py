@@ -85,6 +85,25 @@ def test_the_same_plot_gives_the_same_svg_with_nothing_fetched() -> None:
     assert "@import" not in one
 
 
+FORMULA = r"$\frac$ and $5 to $10"
+
+
+@pytest.mark.parametrize("name", ["interval", "stems", "curve"])
+def test_text_from_outside_is_drawn_as_it_is_given_and_never_read_as_a_formula(name: str) -> None:
+    words: Any = {"title": FORMULA, "x_label": FORMULA, "y_label": FORMULA, "names": (FORMULA, "$x$")}
+    plot = {
+        "interval": lambda: plots.plot_interval([FORMULA, "$x$"], [1, 2], [0, 1], [2, 3], truth=[1, 2], **words),
+        "stems": lambda: plots.plot_law(X, PMF, other=NEIGHBOUR, **words),
+        "curve": lambda: plots.plot_curve([0, 1], [0, 0], [1, 1], estimate=[0.5, 0.5], **words),
+    }[name]()
+    assert plot.svg().startswith("<?xml")
+    (drawn,), (legend,) = plot.figure.axes, plot.figure.legends
+    texts = [drawn.xaxis.label, drawn.yaxis.label, *plot.figure.texts, *legend.get_texts()]
+    texts += drawn.get_yticklabels() if name == "interval" else []
+    assert sum("$" in text.get_text() for text in texts) >= 5
+    assert not any(text.get_parse_math() for text in texts)
+
+
 def test_neighbouring_stems_do_not_hide_each_other() -> None:
     lines = plots.plot_law(X, PMF, other=NEIGHBOUR).figure.axes[0].get_lines()
     first, second = (line.get_xdata() for line in lines)

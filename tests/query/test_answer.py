@@ -206,6 +206,7 @@ def test_date_keys_come_back_as_dates_and_are_drawn_as_a_line(session, answer):
     assert days.plot().figure.axes[0].get_xlabel() == "day"
     assert len(answer.plot().figure.axes[0].patches) == 3
     assert answer.plot("m").figure.axes[0].get_xlabel() == "m"
+    assert not any(text.get_parse_math() for text in answer.plot().figure.axes[0].get_yticklabels())
     with pytest.raises(ParameterError, match="no aggregate"):
         answer.plot("half")
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, named, numbers_of, secret_bits
-from discreet.attacks.walsh_hadamard import walsh_hadamard
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.laws.walsh_hadamard import walsh_hadamard
 from discreet.privacy.parameters import whole
 
 MOST_PEOPLE = 2**24 - 1

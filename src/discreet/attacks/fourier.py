@@ -12,8 +12,8 @@ from discreet.attacks.characters import Characters
 from discreet.attacks.counting import Floats
 from discreet.attacks.reconstruction import HALF, Owner, Reconstruction
 from discreet.attacks.targets import Ask, asked
-from discreet.attacks.walsh_hadamard import UNIT, rounding
 from discreet.laws.number import Number, round_down
+from discreet.laws.walsh_hadamard import UNIT, rounding
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.parameters import nonnegative, whole
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.attacks.counting import Floats
-from discreet.attacks.walsh_hadamard import walsh_hadamard
 from discreet.data.invention import Coins
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError
 from discreet.laws.number import Number
+from discreet.laws.walsh_hadamard import walsh_hadamard
 from discreet.privacy.parameters import nonnegative, probability
 
 Noise = Callable[[ArrayLike], Floats]

@@ -84,7 +84,7 @@ class Uniques:
         drawn.set_ylim(-0.03, 1.03)
         drawn.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
         names = [f"{'' if place == 0 else '+ '}{name.replace('_', ' ')}" for place, name in enumerate(self.columns)]
-        drawn.set_xticks(places, names, rotation=35, horizontalalignment="right")
+        drawn.set_xticks(places, names, rotation=35, horizontalalignment="right", parse_math=False)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
         figure = cast("Figure", drawn.figure)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, named, number_of, numbers_of, secret_bits
-from discreet.attacks.walsh_hadamard import walsh_hadamard
 from discreet.errors import InputError, ParameterError
 from discreet.laws.noise import IntegerNoise
+from discreet.laws.walsh_hadamard import walsh_hadamard
 from discreet.privacy.parameters import whole
 
 Counts = Mapping[int, float] | ArrayLike

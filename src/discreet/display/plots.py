@@ -82,11 +82,13 @@ def axes(*, title: str = "", x_label: str = "", y_label: str = "", width: float 
     for side in ("left", "bottom"):
         drawn.spines[side].set(color=SOFT, linewidth=0.8)
     drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=_LABEL_SIZE, width=0.8)
-    drawn.set_xlabel(x_label, fontsize=_LABEL_SIZE, color=INK)
-    drawn.set_ylabel(y_label, fontsize=_LABEL_SIZE, color=INK)
+    # text is drawn as it is given: a dollar sign in a label is no formula
+    drawn.set_xlabel(x_label, fontsize=_LABEL_SIZE, color=INK, parse_math=False)
+    drawn.set_ylabel(y_label, fontsize=_LABEL_SIZE, color=INK, parse_math=False)
     if title:
         wrapped = textwrap.fill(title, int(width * _TITLE_LETTERS_AN_INCH))
-        figure.suptitle(wrapped, fontsize=_TITLE_SIZE, color=INK, x=0.02, horizontalalignment="left", fontweight="bold")
+        drawn_title = figure.suptitle(wrapped, x=0.02, horizontalalignment="left", parse_math=False)
+        drawn_title.set(fontsize=_TITLE_SIZE, color=INK, fontweight="bold")
     return drawn
 
 
@@ -115,7 +117,7 @@ def plot_interval(
     if truth is not None:
         (true,) = _columns(len(labels), truth=truth)
         drawn.plot(true, rows, "|", color=ORANGE, markersize=17, markeredgewidth=2.2, label=names[1])
-    drawn.set_yticks(rows, [textwrap.fill(str(label), _LABEL_WIDTH) for label in labels])
+    drawn.set_yticks(rows, [textwrap.fill(str(label), _LABEL_WIDTH) for label in labels], parse_math=False)
     drawn.set_ylim(len(rows) - 0.4, -0.6)
     drawn.tick_params(axis="y", length=0)
     drawn.grid(axis="x", color=SOFT, alpha=0.2, linewidth=0.8)
@@ -246,7 +248,7 @@ def _legend(drawn: Axes, names: tuple[str, str]) -> None:
     """Put the legend under the axes, where it can hide nothing, in the order in which the names were given."""
     figure = cast("Figure", drawn.figure)
     handles = dict(zip(*reversed(drawn.get_legend_handles_labels()), strict=True))
-    figure.legend(
+    legend = figure.legend(
         [handles[name] for name in names],
         names,
         loc="outside lower center",
@@ -255,3 +257,5 @@ def _legend(drawn: Axes, names: tuple[str, str]) -> None:
         fontsize=_LABEL_SIZE,
         labelcolor=INK,
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

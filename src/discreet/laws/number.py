@@ -32,7 +32,7 @@ def exact_rational(value: object, *, name: str) -> Fraction:
 
 def rational_or_none(value: object) -> Fraction | None:
     """Return the exact value of an int, a finite float or a Fraction, None for anything else."""
-    if isinstance(value, bool | np.bool_ | np.longdouble):
+    if isinstance(value, bool | np.bool_ | np.longdouble | np.timedelta64):  # numpy calls a span of time an integer
         return None
     if isinstance(value, Fraction):
         return value

@@ -92,7 +92,7 @@ def _bars(drawn: _Drawn) -> Plot:
     reach = [drawn.below[shown], drawn.above[shown]]
     style = {"elinewidth": 1, "capsize": 2, "ecolor": INK}
     panel.barh(places, drawn.values[shown], height=0.7, xerr=reach, color=BLUE, error_kw=style)
-    panel.set_yticks(places, words)
+    panel.set_yticks(places, words, parse_math=False)
     panel.set_ylim(-0.6, count - 0.4)
     return Plot(panel.figure)  # type: ignore[arg-type]
 

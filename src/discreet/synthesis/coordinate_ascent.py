@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.synthesis.compiled import available, compiled
+from discreet._compiled import available, compiled
 from discreet.synthesis.drawn import Integers
 from discreet.synthesis.landscape import Landscape
 from discreet.synthesis.plain_ascent import MODULUS, MULTIPLIER, SHAKEN, PlainAscent

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._compiled import available, compiled
 from discreet.errors import InputError
-from discreet.synthesis.compiled import available, compiled
 from discreet.synthesis.domain import Records
 from discreet.synthesis.packing import WORD, Words, pack, packed_by_numpy, words
 from discreet.synthesis.workload import PADDING, Workload

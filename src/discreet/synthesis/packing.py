@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.compiled import available, compiled
+from discreet._compiled import available, compiled
 from discreet.synthesis.domain import Codes
 from discreet.synthesis.workload import Literals
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.compiled import available, compiled
+from discreet._compiled import available, compiled
 from discreet.synthesis.domain import Records
 from discreet.synthesis.transcript import Round
 from discreet.synthesis.workload import Workload

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._compiled import available, compiled
 from discreet.errors import ParameterError
 from discreet.synthesis import wording
-from discreet.synthesis.compiled import available, compiled
 from discreet.synthesis.domain import Domain, Records
 
 PADDING = -1

@@ -6,9 +6,11 @@ import math
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.attacks.counting import Floats
 from discreet.errors import InputError
+
+Floats = NDArray[np.float64]
 
 _BLOCK = 4  # bits at a time: products with 16 x 16 blocks are the fastest form that numpy has
 _ROWS = 512  # of a product: linear algebra libraries start no threads for so few, and threads wait for each other

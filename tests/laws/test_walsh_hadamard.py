@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.walsh_hadamard import rounding, walsh_hadamard
 from discreet.errors import InputError
+from discreet.laws.walsh_hadamard import rounding, walsh_hadamard
 
 
 def signs(size: int) -> np.ndarray:
