@@ -45,10 +45,10 @@ from discreet.privacy import (
 )
 
 if TYPE_CHECKING:
-    from discreet import attacks, ledger, query, statistics, synthesis
+    from discreet import attacks, ledger, local, query, statistics, synthesis
     from discreet.query import Answer, Session
 
-_LAZY_ROOMS = ("attacks", "ledger", "query", "statistics", "synthesis")
+_LAZY_ROOMS = ("attacks", "ledger", "local", "query", "statistics", "synthesis")
 _LAZY_NAMES = {"Answer": "discreet.query", "Session": "discreet.query"}
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "largest_count",
     "laws",
     "ledger",
+    "local",
     "mechanisms",
     "privacy",
     "privacy_filter",

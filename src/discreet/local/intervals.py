@@ -1,0 +1,69 @@
+"""Confidence intervals of estimated shares, one for each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.display import format_number
+from discreet.errors import InputError, ParameterError
+from discreet.privacy import Target
+from discreet.privacy.parameters import plain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals:
+    """Lower and upper ends, one for each value asked for; `together` says whether they hold all at once.
+
+    Each contains its raw estimate, so that ends may lie outside [0, 1]. Cutting them there loses no coverage.
+    """
+
+    low: Floats
+    high: Floats
+    confidence: float
+    target: Target
+    together: bool
+
+    def __len__(self) -> int:
+        """The number of intervals."""
+        return int(self.low.size)
+
+    def contain(self, shares: Any) -> NDArray[np.bool_]:
+        """Say of each interval whether it contains a share: one share for all of them, or one for each."""
+        array = _numbers(shares)
+        if array is None or array.shape not in ((), self.low.shape) or np.isnan(array).any():
+            raise InputError(f"shares are one number, or a column of {len(self)}: one for each interval")
+        return np.asarray((self.low <= array) & (array <= self.high))
+
+    def __repr__(self) -> str:
+        """Say how many there are and what they are for."""
+        how = "together" if self.together else "each"
+        return f"Intervals({format_number(len(self))} of {100 * self.confidence:.6g} % {how}, {self.target!r})"
+
+
+def _numbers(values: Any) -> Floats | None:
+    """Return numbers as an array, or None."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def allowed_error(confidence: object) -> float:
+    """Return 1 - confidence, for a confidence strictly between 0 and 1."""
+    number = float(plain(confidence, name="confidence"))
+    if not 0.0 < number < 1.0:
+        raise ParameterError("a confidence lies strictly between 0 and 1, such as 0.95", parameter="confidence")
+    return 1.0 - number
+
+
+def stated_target(target: object) -> Target:
+    """Return what an interval is for; refuse what is none of the two."""
+    if not isinstance(target, Target):
+        raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
+    return target
