@@ -33,6 +33,7 @@ NEEDS: Mapping[str, Need] = {
     "browser": Need(modules=("playwright",), programs=("chromium", "chromium-browser", "google-chrome")),
     "torch": Need(modules=("torch",)),
     "numba": Need(modules=("numba",)),
+    "node": Need(programs=("node",)),
 }
 
 
