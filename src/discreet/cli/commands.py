@@ -21,11 +21,12 @@ _COMMANDS = {
     "budget": "Say what was spent and what is left.",
     "ledger": "List what was asked; verify, amend.",
     "account": "Price a plan of releases, or find the noise for a target.",
+    "local": "Plan and rehearse reports that their senders randomise.",
     "attack": "Attack invented people: linkage, reconstruction, membership and more.",
     "audit": "Put promises to the test: the museum of broken mechanisms, discreet itself.",
     "demo": "Attack an invented hospital, then ask discreet instead.",
 }
-_WITHOUT_SQL = ("account", "attack", "audit")  # an attack through SQL says itself what it misses
+_WITHOUT_SQL = ("account", "local", "attack", "audit")  # an attack through SQL says itself what it misses
 EXIT_CODES = (
     "Exit codes: 0 done; 1 refused, or a mistake in the policy; 2 usage; 3 the budget does not allow it; 4 the ledger "
     "was tampered with; 5 failed after the charge, which stays."

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli.narration import Chapter
-from discreet.display import Table
+from discreet.display import Table, format_number
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -109,7 +109,8 @@ def fitted(table: Table, width: int) -> Table:
     """
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     widths = [
-        max(len(str(cell)) for cell in (name, *cells)) for name, cells in zip(table.columns, columns, strict=True)
+        max(_width(cell, table.digits) for cell in (name, *cells))
+        for name, cells in zip(table.columns, columns, strict=True)
     ]
     texts = [place for place, cells in enumerate(columns) if any(isinstance(cell, str) for cell in cells)]
     excess = sum(widths) + 2 * (len(widths) - 1) - width
@@ -129,6 +130,11 @@ def fitted(table: Table, width: int) -> Table:
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
     return Table(table.columns, rows, table.caption, table.digits)
+
+
+def _width(cell: object, digits: int) -> int:
+    """Return the width of a cell as it will be written."""
+    return len(format_number(cell, digits=digits) if isinstance(cell, float) else str(cell))
 
 
 def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.data.browsing import Browsing, browsing
 from discreet.data.census_block import CensusBlock, census_block
 from discreet.data.genomes import Genomes, Panel, genomes
 from discreet.data.hospital import HospitalTable, hospital, visits
@@ -13,6 +14,7 @@ from discreet.data.survey import Diary, Survey, survey
 from discreet.data.table import Table
 
 __all__ = [
+    "Browsing",
     "CensusBlock",
     "City",
     "Diary",
@@ -30,6 +32,7 @@ __all__ = [
     "Survey",
     "Table",
     "Visits",
+    "browsing",
     "census_block",
     "genomes",
     "hearsay",

@@ -1,15 +1,25 @@
-"""discreet's own mechanisms and statistics, a few instances of each, with inputs on which their samplers are tested."""
+"""discreet's own mechanisms, statistics and local clients, with inputs on which their samplers are tested."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from discreet import mechanisms, statistics
+from discreet.local.duchi_bit import DuchiBit
+from discreet.local.hadamard import OneBitHadamard
+from discreet.local.hashed_geometry import HashedGeometry
+from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.hybrid_geometry import HybridGeometry
+from discreet.local.hybrid_mean import HybridMean
+from discreet.local.projective_geometry import ProjectiveGeometry
+from discreet.local.randomized_response import DirectResponse
+from discreet.local.unit_vectors import UnitVectors
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Norm, Relation, Sensitivity
 
@@ -132,4 +142,46 @@ def _statistics() -> list[Own]:
     ]
 
 
-OWN: tuple[Own, ...] = (*_mechanisms(), *_statistics())
+def _local() -> list[Own]:
+    """Return the clients of the local model."""
+    one, unit = Fraction(1), {"lower": Fraction(-1), "upper": Fraction(1)}
+    rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 3}
+    return [
+        Own("DirectResponse", DirectResponse(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own("OneBitHadamard", OneBitHadamard(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own(
+            "ProjectiveGeometry",
+            ProjectiveGeometry(epsilon=one, values=13, prime=3, dimension=3).mechanism,
+            12,
+            _FEW,
+        ),
+        Own(
+            "HybridGeometry",
+            HybridGeometry(epsilon=one, values=9, blocks=2, prime=2, dimension=3).mechanism,
+            8,
+            _FEW,
+        ),
+        Own("HashedGeometry", HashedGeometry(epsilon=one, keys="integer:8", rows=2, **rows).mechanism, 200, _FEW),
+        Own(
+            "HeavyHitters",
+            HeavyHitters(epsilon=one, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows).mechanism,
+            200,
+            _FEW,
+        ),
+        Own("DuchiBit", DuchiBit(epsilon=one, **unit).mechanism, 0.5, _FEW),
+        Own(
+            "HybridMean",
+            HybridMean(epsilon=one, steps=4, window=3, weight=Fraction(1, 2), **unit).mechanism,
+            0.5,
+            _FEW,
+        ),
+        Own(
+            "UnitVectors",
+            UnitVectors(epsilon=one, dimension=2, codewords=5, cap=2, codebooks=2).mechanism,
+            (0.6, 0.8),
+            _FEW,
+        ),
+    ]
+
+
+OWN: tuple[Own, ...] = (*_mechanisms(), *_statistics(), *_local())

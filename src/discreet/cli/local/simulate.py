@@ -1,0 +1,62 @@
+"""`discreet local simulate`: invented fleets report through the real protocols; their error beside its law."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from discreet.cli.attack import options
+from discreet.cli.console import answering, readable_console, say, say_table, say_written, spinner
+from discreet.cli.local.options import Written
+from discreet.local.simulation import simulate as simulated
+
+_MOST = 10_000_000
+
+
+@click.command(context_settings=options.SETTINGS)
+@click.option(
+    "--people", "people", type=click.IntRange(100, _MOST), multiple=True, default=(10_000, 100_000, 1_000_000),
+    show_default=True, help="People in a fleet; repeat it for several.",
+)  # fmt: skip
+@click.option(
+    "--values", type=click.IntRange(2, 1 << 22), default=1024, show_default=True, help="Public number of values."
+)
+@click.option(
+    "--epsilon", "epsilons", type=Written(), multiple=True, default=("0.5", "1", "2", "4"), show_default=True,
+    help="Price of a report; repeat it for several.",
+)  # fmt: skip
+@click.option(
+    "--exponent", type=click.FloatRange(0.0, 5.0), default=1.1, show_default=True,
+    help="How skewed the fleet is: the r-th value is held with weight r^-exponent.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=2026, show_default=True,
+    help="Seed of the invented people; the reports have none.",
+)  # fmt: skip
+@options.plot_to("the error against epsilon")
+def simulate(
+    people: tuple[int, ...],
+    values: int,
+    epsilons: tuple[Fraction, ...],
+    exponent: float,
+    seed: int,
+    plot_file: Path | None,
+) -> None:
+    """Let invented fleets report, and compare the error with its law."""
+    console = readable_console()
+    with answering():
+        with spinner(console, "Reporting") as tell:
+            found = simulated(
+                people=people, values=values, epsilons=epsilons, exponent=exponent, seed=seed,
+                progress=lambda share: tell(f"Reporting: {share:.0%} of the fleets"),
+            )  # fmt: skip
+        say_table(console, found.table())
+        say(
+            console,
+            "The optimum is the least error that any protocol of pure local privacy reaches for a rare value out of "
+            "very many. Four times the people halve the error; so does, for small epsilon, twice the epsilon.",
+        )
+        if plot_file is not None:
+            say_written(console, found.plot().save(plot_file))
