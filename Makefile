@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit bench-synthesis lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -77,6 +77,9 @@ bench-audit: $(READY) ## audit the museum and discreet at full count; write docs
 
 bench-synthesis: $(READY) ## release the workloads of the DualQuery paper and others; write docs/evidence/bench-synthesis.md
 	@$(RUN) benchmarks/synthesis.py --write
+
+bench-local: $(READY) ## compare the local model with its peers and its theory; write docs/evidence/bench-local.md
+	@$(RUN) benchmarks/local.py --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from report import aligned, machine
@@ -30,6 +31,18 @@ class Bar:
 
 
 Section = Callable[[], Iterable[Bar]]
+
+
+def section(module: str, function: str) -> Section:
+    """Return a part, a function of a module beside this one, that shows every line as soon as it is measured."""
+
+    def lines() -> Iterator[Bar]:
+        measure: Section = getattr(import_module(module), function)
+        for bar in measure():
+            print("  " + " | ".join(cell for cell in bar.cells if cell), file=sys.stderr, flush=True)
+            yield bar
+
+    return lines
 
 
 def table(bars: list[Bar]) -> str:

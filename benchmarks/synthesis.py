@@ -9,10 +9,8 @@ Answers to baselines without noise are exact and private: they are there to comp
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 
-from bars import Bar, Section, run
+from bars import run, section
 
 # part: (module beside this one, function that yields lines)
 PARTS = {
@@ -28,19 +26,7 @@ PARTS = {
 }
 
 
-def _section(module: str, function: str) -> Section:
-    """Return a part that shows every line as soon as it is measured."""
-
-    def lines() -> Iterator[Bar]:
-        measure: Callable[[], Iterable[Bar]] = getattr(import_module(module), function)
-        for bar in measure():
-            print("  " + " | ".join(cell for cell in bar.cells if cell), file=sys.stderr, flush=True)
-            yield bar
-
-    return lines
-
-
 if __name__ == "__main__":
-    sections = {name: _section(*place) for name, place in PARTS.items()}
+    sections = {name: section(*place) for name, place in PARTS.items()}
     title = "What query release reaches"
     sys.exit(run(sections, page="bench-synthesis", title=title, document=__doc__ or ""))
