@@ -18,6 +18,9 @@ from discreet.statistics.global_sensitivity import Query, sensitivity
 from tools.attack_figures import reconstruction
 from tools.audit_figures import audit_cap
 from tools.key_figures import thresholded_histogram, truncated_geometric
+from tools.local_mean_figures import local_means
+from tools.local_protocol_figures import local_protocols
+from tools.local_share_figures import local_shares
 from tools.moment_figures import covariance_error, variance_error
 from tools.museum_figures import museum, sparse_vector_losses
 from tools.one_run_figures import one_run_cap
@@ -25,6 +28,7 @@ from tools.panels import styled
 from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
 from tools.rank_figures import clipping_error, quantile_error, quantiles_error
 from tools.selection_figures import permute_and_flip
+from tools.shuffle_figures import shuffling
 from tools.statistics_figures import (
     count_error,
     discovered_error,
@@ -330,6 +334,10 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "audit-cap": audit_cap,
     "sparse-vectors": sparse_vector_losses,
     "price-tradeoff": price_tradeoff,
+    "local-protocols": local_protocols,
+    "local-means": local_means,
+    "local-shares": local_shares,
+    "shuffling": shuffling,
 }
 ALSO_AS_PNG = {"one-answer"}
 
