@@ -370,3 +370,11 @@ def test_results_show_themselves() -> None:
     assert "Hitters(6 keys, 60,000 people" in repr(found)
     pytest.importorskip("matplotlib")
     assert found.plot().svg().startswith("<?xml")
+
+
+@pytest.mark.parametrize("length", [0, -1, 5, 1.5, "x", True])
+def test_a_length_that_no_key_has_is_refused(length) -> None:
+    spec = HeavyHitters.plan(people=1000, epsilon=4, keys="text:4", seed=1)
+    with pytest.raises(ParameterError, match="length"):
+        spec.detectable(length=length)
+    assert spec.detectable(length=4) == spec.detectable()

@@ -364,7 +364,7 @@ def test_the_repr_is_short_whatever_the_parameters() -> None:
 
 
 def test_where_something_chooses_the_parameters_the_error_names_it() -> None:
-    with pytest.raises(MissingParameter, match=r"and seed=, by keyword; HashedGeometry\.best\(\) chooses"):
+    with pytest.raises(MissingParameter, match=r"and rows=, by keyword; HashedGeometry\.best\(\) chooses"):
         HashedGeometry(epsilon=1)
 
 

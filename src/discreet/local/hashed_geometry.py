@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.finite import Finite
 from discreet.local.coin import local_epsilon
-from discreet.local.geometry import Geometry
-from discreet.local.hashing import PublicHash, public_seed
+from discreet.local.hashing import PublicHash
 from discreet.local.items import is_integer
+from discreet.local.key_oracle import KeyOracle
 from discreet.local.keys import Keys
-from discreet.local.oracle import Integers, Oracle
+from discreet.local.oracle import Integers
 from discreet.local.parameters import number_of_people, share_of_people
 from discreet.local.projective_geometry import ProjectiveGeometry
-from discreet.local.randomizer import Randomizer
 from discreet.privacy.parameters import whole
 from discreet.randomness.keystream import bits
 from discreet.randomness.uniform import uniform_below_array
@@ -43,7 +41,7 @@ _MOST_PEOPLE = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HashedGeometry(Oracle):
+class HashedGeometry(KeyOracle):
     """Draw a row, hash the key in it to a point of PG(dimension - 1, prime), and report row and point of its plane.
 
     Every row hashes keys to the K points by a public hash of its own; the report is row * K + a point, on the plane of
@@ -74,27 +72,16 @@ class HashedGeometry(Oracle):
     """
 
     protocol: ClassVar[str] = "hashed-geometry"
-    keys: str
-    prime: int
-    dimension: int
     rows: int
-    seed: int
     purpose: int = 0
 
     def __post_init__(self) -> None:
-        """Check the kind of keys, the geometry, the rows and the seed."""
+        """Check the rows and the purpose."""
         super().__post_init__()
-        if self.labels:
-            raise ParameterError("keys have no labels: they are their own names", parameter="labels")
-        kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
-        object.__setattr__(self, "keys", kind.to_text())
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
         rows = self.rows
         if not is_integer(rows) or not 1 <= rows <= _MOST_ROWS:
             raise ParameterError(f"rows is an int from 1 to {_MOST_ROWS}", parameter="rows")
         object.__setattr__(self, "rows", int(rows))
-        public_seed(self.seed)
         object.__setattr__(self, "purpose", self.hash.purpose)
 
     @classmethod
@@ -126,24 +113,6 @@ class HashedGeometry(Oracle):
         least = min(spec.variance(expected, squares=0.0) for spec in found)
         return next(spec for spec in found if spec.variance(expected, squares=0.0) <= _SLACK * least)
 
-    @classmethod
-    def _read(cls, values: dict[str, Any]) -> Self:
-        """Read a seed that was written as text because it is long."""
-        seed = values.get("seed")
-        if isinstance(seed, str) and seed.isascii() and seed.isdigit() and len(seed) < 80:
-            values = {**values, "seed": int(seed)}
-        return super()._read(values)
-
-    @cached_property
-    def kind(self) -> Keys:
-        """What a key is."""
-        return Keys.from_text(self.keys)
-
-    @cached_property
-    def geometry(self) -> Geometry:
-        """The projective space of every row."""
-        return Geometry(self.prime, self.dimension)
-
     @cached_property
     def hash(self) -> PublicHash:
         """The public hash of keys to points, row by row."""
@@ -152,24 +121,9 @@ class HashedGeometry(Oracle):
         )
 
     @property
-    def size(self) -> int:
-        """Refuse: keys cannot be counted."""
-        raise ParameterError("hashed keys cannot be counted or listed; ask a sketch for those you know")
-
-    @property
-    def cells(self) -> int:
-        """A report is a row and a point."""
-        return self.rows * self.geometry.points
-
-    @property
-    def inside(self) -> int:
-        """A key prefers the points of one plane in every row."""
-        return self.rows * self.geometry.on_plane
-
-    @property
-    def apart(self) -> int:
-        """The most that two keys differ: their points differ in every row."""
-        return self.rows * (self.geometry.on_plane - self.geometry.common)
+    def all_rows(self) -> int:
+        """The number of rows."""
+        return self.rows
 
     @property
     def elsewhere(self) -> Fraction:
@@ -183,19 +137,11 @@ class HashedGeometry(Oracle):
         collision = self.hash.collision
         return collision * self.preference + (1 - collision) * self.elsewhere
 
-    def items(self, values: Any) -> Any:
-        """Return keys as words; refuse what is no key without showing it."""
-        return self.kind.encode(values)
-
     def preferred(self, item: Any) -> Integers:
         """Return the outputs that a key prefers, in order."""
         points = self.hash.buckets(self.kind.encode([item]))[0]
         planes = [row * self.geometry.points + self.geometry.plane(int(point)) for row, point in enumerate(points)]
         return np.concatenate(planes)
-
-    def law(self, item: Any) -> Finite:
-        """Return the exact law of the report of a key, for at most 2^16 outputs."""
-        return super().law(item)
 
     def randomise(self, items: Any) -> Integers:
         """Draw a row, hash, and draw a point."""
@@ -247,10 +193,6 @@ class HashedGeometry(Oracle):
         """Return the coin, the sizes, and what a client needs of keys and hash."""
         return {**super().derived(), "points": self.geometry.points, "words": self.kind.words}
 
-    def mechanism(self) -> Randomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return KeyRandomizer(self)
-
 
 def _spaces(epsilon: Fraction) -> Iterator[ProjectiveGeometry]:
     """Yield the best projective spaces of several sizes, as far as there are any at this epsilon."""
@@ -264,19 +206,3 @@ def _rows(optimum: float, points: int, largest: int) -> int:
     most = largest // points
     wanted = 1 << max(math.ceil(math.log2(_SPARE * USUAL_SQUARES / (optimum * points))), 0)
     return 0 if most < _FEWEST_ROWS else min(max(wanted, _FEWEST_ROWS), most, _MOST_ROWS)
-
-
-class KeyRandomizer(Randomizer):
-    """A randomizer of keys."""
-
-    def law(self, value: Any) -> Finite:
-        """Return the exact law of the report of one key."""
-        return self.spec.law(value)
-
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few keys: those of words with one bit each, that stand for keys."""
-        kind = Keys.from_text(getattr(self.spec, "keys", None))
-        words = np.zeros((4, kind.words), dtype=np.uint32)
-        words[:, 0] = [0, 1 << 30, 3 << 29, 7 << 28]
-        few = list(kind.decode(words[kind.legal(words)]))
-        yield from ((first, second) for first in few for second in few if first != second)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.finite import Finite
 from discreet.local.coin import local_epsilon
-from discreet.local.geometry import Geometry
-from discreet.local.hashed_geometry import HashedGeometry, KeyRandomizer
+from discreet.local.hashed_geometry import HashedGeometry
 from discreet.local.hashing import constant, public_seed
 from discreet.local.heavy_hitters_address import Address, address_of
 from discreet.local.heavy_hitters_rule import choose_levels, signal_needed
+from discreet.local.items import is_integer
+from discreet.local.key_oracle import KeyOracle
 from discreet.local.keys import Keys
-from discreet.local.oracle import Integers, Oracle
+from discreet.local.oracle import Integers
 from discreet.local.parameters import number_of_people
 from discreet.local.projective_geometry import ProjectiveGeometry
 from discreet.local.sketch import Sketch
@@ -40,7 +40,7 @@ _LARGEST_STEP = 16  # bits: a node has at most 2^16 children
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HeavyHitters(Oracle):
+class HeavyHitters(KeyOracle):
     """Each person reports once, on a prefix of the address of their key; the collector follows the frequent prefixes.
 
     Rows are dealt out to levels: levels[i] is the length of the prefixes of level i and rows[i] its number of rows.
@@ -67,25 +67,14 @@ class HeavyHitters(Oracle):
     """
 
     protocol: ClassVar[str] = "heavy-hitters"
-    keys: str
     people: int
-    prime: int
-    dimension: int
     levels: tuple[int, ...]
     rows: tuple[int, ...]
-    seed: int
 
     def __post_init__(self) -> None:
-        """Check the kind of keys, the geometry, the levels, the rows and the seed."""
+        """Check the people, the levels and the rows."""
         super().__post_init__()
-        if self.labels:
-            raise ParameterError("keys have no labels: they are their own names", parameter="labels")
-        kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
-        object.__setattr__(self, "keys", kind.to_text())
         object.__setattr__(self, "people", _planned(self.people))
-        public_seed(self.seed)
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
         object.__setattr__(self, "levels", _whole_numbers(self.levels, "levels"))
         object.__setattr__(self, "rows", _whole_numbers(self.rows, "rows"))
         self._check_levels()
@@ -138,28 +127,10 @@ class HeavyHitters(Oracle):
             seed=public,
         )
 
-    @classmethod
-    def _read(cls, values: dict[str, Any]) -> Self:
-        """Read a seed that was written as text because it is long."""
-        seed = values.get("seed")
-        if isinstance(seed, str) and seed.isascii() and seed.isdigit() and len(seed) < 80:
-            values = {**values, "seed": int(seed)}
-        return super()._read(values)
-
-    @cached_property
-    def kind(self) -> Keys:
-        """What a key is."""
-        return Keys.from_text(self.keys)
-
     @cached_property
     def address(self) -> Address:
         """Where keys stand in the tree."""
         return address_of(self.kind, self.seed)
-
-    @cached_property
-    def geometry(self) -> Geometry:
-        """The projective space of every row."""
-        return Geometry(self.prime, self.dimension)
 
     @cached_property
     def groups(self) -> tuple[HashedGeometry, ...]:
@@ -178,33 +149,14 @@ class HeavyHitters(Oracle):
         )
 
     @property
-    def size(self) -> int:
-        """Refuse: keys cannot be counted."""
-        raise ParameterError("heavy hitters are for keys that cannot be counted or listed")
-
-    @property
-    def cells(self) -> int:
-        """A report is a row and a point."""
-        return sum(self.rows) * self.geometry.points
-
-    @property
-    def inside(self) -> int:
-        """A key prefers the points of one plane in every row."""
-        return sum(self.rows) * self.geometry.on_plane
-
-    @property
-    def apart(self) -> int:
-        """The most that two keys differ: their points differ in every row."""
-        return sum(self.rows) * (self.geometry.on_plane - self.geometry.common)
+    def all_rows(self) -> int:
+        """The rows of all levels and of those held out."""
+        return sum(self.rows)
 
     @property
     def _starts(self) -> Integers:
         """The first row of every group, and the number of rows."""
         return np.cumsum([0, *self.rows], dtype=np.int64)
-
-    def items(self, values: Any) -> Any:
-        """Return keys as words; refuse what is no key without showing it."""
-        return self.kind.encode(values)
 
     def preferred(self, item: Any) -> Integers:
         """Return the outputs that a key prefers, in order."""
@@ -217,10 +169,6 @@ class HeavyHitters(Oracle):
                 for row, point in enumerate(points)
             ]
         return np.concatenate(planes)
-
-    def law(self, item: Any) -> Finite:
-        """Return the exact law of the report of a key, for at most 2^16 outputs."""
-        return super().law(item)
 
     def randomise(self, items: Any) -> Integers:
         """Draw a row, hash the prefix that it asks for, and draw a point."""
@@ -271,7 +219,7 @@ class HeavyHitters(Oracle):
 
     def variance(self, people: int, fraction: float = 0.0) -> float:
         """Return the variance of the final estimate of a key, which is made by the held-out people only."""
-        held_out = max(round(people * self.rows[-1] / sum(self.rows)), 1)
+        held_out = max(round(number_of_people(people) * self.rows[-1] / sum(self.rows)), 1)
         return self.groups[-1].variance(held_out, fraction)
 
     def detectable(self, people: int | None = None, *, length: int | None = None) -> float:
@@ -285,15 +233,14 @@ class HeavyHitters(Oracle):
         group = self.groups[0]
         p, r = float(group.preference), float(group.shared)
         error = math.sqrt(r * (1 - r) / search) / (p - r)
+        longest = self.kind.bits // 8
+        if length is not None and (not is_integer(length) or not 1 <= length <= longest):
+            raise ParameterError(f"length is that of a key in bytes, from 1 to {longest}", parameter="length")
         return signal_needed(self.kind.bits if length is None else 8 * length) * error
 
     def _gain(self) -> float:
         """Return the most that one hostile report adds to the number of people of a prefix at its own level."""
         return max(group.poisoning_gain * sum(self.rows) / group.rows for group in self.groups)
-
-    def mechanism(self) -> KeyRandomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return KeyRandomizer(self)
 
     def derived(self) -> dict[str, Any]:
         """Return the coin, the sizes, and what a client needs of hashes."""
