@@ -158,7 +158,7 @@ def test_wire_audit_names_forbidden_forms(broken: Any, finding: str) -> None:
     ],
 )
 def test_wire_audit_sees_type_shape_length_key_and_error_channels(telling: Any) -> None:
-    verdict = audit(telling, dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=400)
+    verdict = audit(telling, dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=1000)
     assert verdict.refuted
     assert verdict.low > 0.5
     assert "form" in verdict.witness.event

@@ -66,7 +66,9 @@ def test_private_tables_have_a_ceiling():
     assert "69.2 %" in result.stdout
 
 
-def test_a_block_is_proven_in_part_and_private_tables_prove_nobody():
+def test_a_block_is_proven_in_part_and_private_tables_prove_nobody(monkeypatch):
+    # an error beyond the one that is allowed for may leave no block that agrees
+    monkeypatch.setattr(importlib.import_module("discreet.cli.attack.census"), "_SURELY", 1 - 1e-12)
     result = run("attack", "census", "--people", 12, "--seed", 2)
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())

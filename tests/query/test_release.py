@@ -81,7 +81,8 @@ def test_a_group_listed_twice_is_never_answered_twice():
 
 
 def test_private_keys_are_selected_by_their_units_and_only_then_asked():
-    made = priced_for(ROW, COUNT, keys=(private_key(),), budget=APPROX, epsilon=6, delta=1e-6)
+    # one unit alone is named with a chance of at most delta
+    made = priced_for(ROW, COUNT, keys=(private_key(),), budget=APPROX, epsilon=6, delta=1e-12)
     assert made.request().cells[0] == Units()
     engine = Told(([("rare",), ("many",), ("more",)], {"Units": [1, 500, 900], "One": [10**9, 500, 900]}))
     released = made.release(engine)
