@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +16,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +26,7 @@ from hypothesis import strategies as st
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local import Aggregator, Batch, Client, DirectResponse, Spec
+from discreet.local.aggregate_bytes import sealed
 from discreet.local.report_counts import LARGEST_TOTAL
 from discreet.testing.hostile import HOSTILE_VALUES
 
@@ -177,14 +183,13 @@ def test_whole_floats_count_so_that_one_missing_entry_does_not_cost_a_data_frame
 
 
 def test_columns_of_data_frames_with_a_missing_entry_count_what_is_there() -> None:
-    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     column = [3, 4, None, 99]
     for made in (
         pandas.Series(column),
         pandas.Series(column, dtype="Int64"),
         polars.Series(column),
-        arrow.array(column),
-        arrow.chunked_array([column]),
+        pyarrow.array(column),
+        pyarrow.chunked_array([column]),
     ):
         assert of(made) == of(column)
 
@@ -264,6 +269,16 @@ def test_the_text_of_a_spec_is_no_spec_and_the_error_says_what_reads_it(make: An
 
 def test_one_person_is_one_person() -> None:
     assert repr(of([1])) == "Aggregator(randomized-response, 1 person, 0 refused)"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_counts_for_itself(copied: Callable[[Aggregator], Aggregator]) -> None:
+    first = of([1, 99])
+    second = copied(first)
+    assert second == first
+    second.add([5, -1])
+    assert (first.people, first.refused, second.people, second.refused) == (1, 1, 2, 2)
+    assert first == of([1, 99])
 
 
 def test_a_sum_leaves_no_shared_counts() -> None:
@@ -381,7 +396,7 @@ def test_no_sum_goes_beyond_what_a_count_can_hold() -> None:
 
 
 def damaged() -> dict[str, bytes]:
-    dense, sparse = of(PARTS).to_bytes(), WIDE.aggregator().add([5, 9, 9]).to_bytes()
+    dense, sparse = of(PARTS).to_bytes()[:-8], WIDE.aggregator().add([5, 9, 9]).to_bytes()[:-8]
     head, body = dense[:-7], dense[-7:]
     wide_body = b"".join(bytes([one, 0]) for one in body)
     return {
@@ -406,9 +421,22 @@ def damaged() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", damaged())
-def test_damaged_bytes_are_refused(name: str) -> None:
+@pytest.mark.parametrize("forged", [True, False])
+def test_damaged_bytes_are_refused_with_the_right_seal_too(name: str, forged: bool) -> None:
+    data = damaged()[name]
     with pytest.raises(InputError):
-        Aggregator.from_bytes(SPEC, damaged()[name])
+        Aggregator.from_bytes(SPEC, sealed(data) if forged else data)
+
+
+@pytest.mark.parametrize("made", [of(PARTS), WIDE.aggregator().add([5, 9, 9, -1])])
+def test_every_bit_that_flips_is_noticed(made: Aggregator) -> None:
+    data = made.to_bytes()
+    assert Aggregator.from_bytes(made.spec, data) == made
+    for place in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[place // 8] ^= 1 << place % 8
+        with pytest.raises(InputError):
+            Aggregator.from_bytes(made.spec, flipped)  # type: ignore[arg-type]
 
 
 def sparse(places: list[int], counts: list[int], *, entries: int | None = None, people: int | None = None) -> bytes:
@@ -418,7 +446,7 @@ def sparse(places: list[int], counts: list[int], *, entries: int | None = None, 
     middle = total.to_bytes(8, "little") + bytes(8) + b"\x01\x01"
     number = (len(places) if entries is None else entries).to_bytes(8, "little")
     body = b"".join(one.to_bytes(2, "little") for one in places) + bytes(counts)
-    return head + middle + number + body
+    return sealed(head + middle + number + body)
 
 
 def test_the_hostile_writer_can_write_a_good_one() -> None:
@@ -446,8 +474,9 @@ def test_sparse_bytes_that_we_would_not_write_are_refused(data: bytes) -> None:
 
 @given(st.binary(max_size=40), st.integers(0, 62))
 def test_no_bytes_raise_anything_but_an_input_error(data: bytes, place: int) -> None:
-    good = of(PARTS).to_bytes()
-    for raw in (data, good[:place] + data, good[:place] + data + good[place + len(data) :]):
+    good = of(PARTS).to_bytes()[:-8]
+    bodies = (data, good[:place] + data, good[:place] + data + good[place + len(data) :])
+    for raw in (*bodies, *(sealed(body) for body in bodies)):
         with suppress(InputError):
             assert Aggregator.from_bytes(SPEC, raw).to_bytes() == raw
 
@@ -463,7 +492,7 @@ def test_counts_whose_sum_wraps_round_are_refused() -> None:
     counts = [(1 << 63) - 1, (1 << 63) - 4] + [1] * 5  # the sum is 2^64, and all are written
     raw = head + bytes(16) + b"\x00\x08" + (7).to_bytes(8, "little") + b"".join(c.to_bytes(8, "little") for c in counts)
     with pytest.raises(InputError):
-        Aggregator.from_bytes(SPEC, raw)
+        Aggregator.from_bytes(SPEC, sealed(raw))
 
 
 def test_a_histogram_too_large_for_memory_is_refused_before_it_is_made() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
+from discreet.local.aggregate_bytes import sealed
 from discreet.local.batch import Batch
 from discreet.local.codebook import UNIT_BITS
 from discreet.local.randomized_response import DirectResponse
@@ -109,6 +112,16 @@ def test_aggregators_add_up_and_leave_their_parts_alone() -> None:
         parts[0].merge([3])  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_sums_stands_for_itself(copied: Callable[[VectorAggregator], VectorAggregator]) -> None:
+    first = SPEC.aggregator().add([1, -1])
+    second = copied(first)
+    assert second == first
+    second.add([2, -1])
+    assert second == SPEC.aggregator().add([1, 2, -1, -1])
+    assert first == SPEC.aggregator().add([1, -1])
+
+
 def test_several_batches_of_vectors_are_counted_together_or_not_at_all() -> None:
     batches = [Batch.of(SPEC, np.array(part)) for part in ([1, 2], [3])]
     whole = SPEC.aggregator().add([1, 2, 3])
@@ -149,8 +162,9 @@ def test_counts_are_whole_numbers_and_not_too_many(reports: Any, counts: Any) ->
 
 def test_bytes_are_read_back_and_anything_else_is_refused() -> None:
     aggregator = SPEC.aggregator().add([*range(20), -1])
-    data = aggregator.to_bytes()
-    assert VectorAggregator.from_bytes(SPEC, data) == aggregator
+    whole = aggregator.to_bytes()
+    assert VectorAggregator.from_bytes(SPEC, whole) == aggregator
+    data = whole[:-8]
     other = UnitVectors(epsilon=Fraction(1), dimension=5)
     fewer = data[:36] + (1).to_bytes(8, "little") + data[44:]
     minus = data[:36] + (-1).to_bytes(8, "little", signed=True) + data[44:]
@@ -161,19 +175,19 @@ def test_bytes_are_read_back_and_anything_else_is_refused() -> None:
         b"",
         None,
         "x",
-        crowd,
-        square,
-        data[:-1],
-        data + b"0",
-        b"X" + data[1:],
-        minus,
-        fewer,
-        data[:44] + b"\xff" * 8 + data[52:],
+        data,
+        whole[:-1],
+        whole + b"0",
+        *map(sealed, (b"", crowd, square, data[:-1], data + b"0", b"X" + data[1:], minus, fewer)),
+        sealed(data[:44] + b"\xff" * 8 + data[52:]),
     ):
         with pytest.raises(InputError):
             VectorAggregator.from_bytes(SPEC, bad)  # type: ignore[arg-type]
+    for place in range(len(whole)):
+        with pytest.raises(InputError):
+            VectorAggregator.from_bytes(SPEC, whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
     with pytest.raises(InputError, match="another spec"):
-        VectorAggregator.from_bytes(other, data)
+        VectorAggregator.from_bytes(other, whole)
 
 
 def test_more_reports_than_the_sums_can_hold_are_refused_with_the_refused_ones() -> None:

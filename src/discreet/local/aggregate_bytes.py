@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from typing import Any
 
@@ -15,10 +16,26 @@ from discreet.local.report_counts import LARGEST_TOTAL
 _MAGIC = b"DLA1"
 _HEAD = struct.Struct("<4s32sQQBBQ")  # magic, digest, people, refused, form, bytes a count, entries
 _DENSE, _SPARSE = 0, 1
+_SEAL = 8  # bytes
+
+
+def sealed(data: bytes) -> bytes:
+    """Return data and the first eight bytes of its SHA-256, which tell damage; they do not tell a forger.
+
+    >>> unsealed(sealed(b"counts")), unsealed(b"C" + sealed(b"counts")[1:])
+    (b'counts', None)
+    """
+    return data + hashlib.sha256(data).digest()[:_SEAL]
+
+
+def unsealed(data: bytes) -> bytes | None:
+    """Return what was sealed, or None if a bit has changed since."""
+    body = data[:-_SEAL]
+    return body if sealed(body) == data else None
 
 
 def packed(digest: bytes, refused: int, counts: Integers) -> bytes:
-    """Return head and counts: all of them, or the places and counts of those above zero, whichever is shorter.
+    """Return head, counts and seal: all counts, or the places and counts of those above zero, whichever is shorter.
 
     A count takes as many bytes as the largest needs; a place as many as the last one would.
     """
@@ -28,8 +45,8 @@ def packed(digest: bytes, refused: int, counts: Integers) -> bytes:
     dense, sparse = counts.size * width, places.size * (width + _bytes_for(counts.size - 1))
     if sparse < dense:
         head = _HEAD.pack(_MAGIC, digest, people, refused, _SPARSE, width, places.size)
-        return head + _narrow(places, _bytes_for(counts.size - 1)) + _narrow(counts[places], width)
-    return _HEAD.pack(_MAGIC, digest, people, refused, _DENSE, width, counts.size) + _narrow(counts, width)
+        return sealed(head + _narrow(places, _bytes_for(counts.size - 1)) + _narrow(counts[places], width))
+    return sealed(_HEAD.pack(_MAGIC, digest, people, refused, _DENSE, width, counts.size) + _narrow(counts, width))
 
 
 def unpacked(data: Any, digest: bytes, counts: Integers) -> int:
@@ -40,14 +57,16 @@ def unpacked(data: Any, digest: bytes, counts: Integers) -> int:
     if not isinstance(data, bytes | bytearray | memoryview):
         raise InputError("an aggregate is read from bytes")
     raw = bytes(data)
-    if len(raw) < _HEAD.size or raw[: len(_MAGIC)] != _MAGIC:
+    if len(raw) < _HEAD.size + _SEAL or raw[: len(_MAGIC)] != _MAGIC:
         raise InputError("this is no aggregate of reports")
     _, written, people, refused, form, width, entries = _HEAD.unpack_from(raw)
     if written != digest:
         raise InputError("this aggregate was made under another spec")
-    _fill(raw[_HEAD.size :], form, width, entries, counts)
+    if unsealed(raw) is None:
+        raise InputError("this aggregate is damaged or was cut short: its checksum does not fit")
+    _fill(raw[_HEAD.size : -_SEAL], form, width, entries, counts)
     if people + refused > LARGEST_TOTAL or _total(counts) != people or packed(digest, refused, counts) != raw:
-        raise InputError("this aggregate is damaged: its counts do not add up or are not written as they should be")
+        raise InputError("this is no aggregate of ours: its counts do not add up or are not written as they should be")
     return int(refused)
 
 
@@ -59,7 +78,7 @@ def _fill(body: bytes, form: int, width: int, entries: int, counts: Integers) ->
     else:
         expected, sizes = form == _SPARSE and entries <= counts.size, (width + index) * entries
     if not (expected and 1 <= width <= 8 and len(body) == sizes):
-        raise InputError("this aggregate was cut short, or is not one of this spec")
+        raise InputError("this aggregate is not one of this spec: its counts have another size")
     if form == _DENSE:
         counts[:] = _wide(body, width)
         return

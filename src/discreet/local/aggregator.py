@@ -120,6 +120,8 @@ class Aggregator:
         """Return an aggregator of its own with the same counts."""
         return type(self)(self.spec).merge(self)
 
+    __copy__ = copy  # the default would share the counts but not the number of refused reports
+
     def __add__(self, other: Aggregator) -> Self:
         """Return a new aggregator of the reports of both."""
         return self.copy().merge(other) if isinstance(other, Aggregator) else NotImplemented

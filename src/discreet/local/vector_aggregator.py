@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.local.aggregate_bytes import sealed, unsealed
 from discreet.local.batch import listed_batches
 from discreet.local.codebook import UNIT_BITS
 from discreet.local.items import Integers
@@ -118,6 +119,8 @@ class VectorAggregator:
         """Return an aggregator of its own with the same sums."""
         return type(self)(self.spec).merge(self)
 
+    __copy__ = copy  # the default would share the sums but not the number of people
+
     def __add__(self, other: VectorAggregator) -> Self:
         """Return a new aggregator of the reports of both."""
         return self.copy().merge(other) if isinstance(other, VectorAggregator) else NotImplemented
@@ -137,10 +140,10 @@ class VectorAggregator:
         return f"VectorAggregator({self.spec.protocol}, {self.people:,} people, {self.refused:,} refused)"
 
     def to_bytes(self) -> bytes:
-        """Return magic, digest, people, refused and the sums, little-endian."""
+        """Return magic, digest, people, refused and the sums, little-endian, and a seal that tells damage."""
         head = np.array([self.people, self.refused], dtype="<i8")
         columns = np.concatenate([head, self.sums, self.squares]).astype("<i8")
-        return _MAGIC + self.spec.digest + columns.tobytes()
+        return sealed(_MAGIC + self.spec.digest + columns.tobytes())
 
     @classmethod
     def from_bytes(cls, spec: UnitVectors, data: bytes) -> VectorAggregator:
@@ -148,12 +151,15 @@ class VectorAggregator:
         made, head = cls(spec), len(_MAGIC) + 32
         if not isinstance(data, bytes | bytearray | memoryview):
             raise InputError("an aggregate of vectors is read from bytes")
-        data = bytes(data)
-        if len(data) != head + 16 * (spec.dimension + 1) or data[: len(_MAGIC)] != _MAGIC:
+        raw = bytes(data)
+        if len(raw) != len(made.to_bytes()) or raw[: len(_MAGIC)] != _MAGIC:
             raise InputError("this is no aggregate of vectors of this dimension")
-        if data[len(_MAGIC) : head] != spec.digest:
+        if raw[len(_MAGIC) : head] != spec.digest:
             raise InputError("this aggregate was made under another spec")
-        columns = np.frombuffer(data, dtype="<i8", offset=head).astype(np.int64)
+        body = unsealed(raw)
+        if body is None:
+            raise InputError("this aggregate is damaged: its checksum does not fit")
+        columns = np.frombuffer(body, dtype="<i8", offset=head).astype(np.int64)
         made.people, made.refused = int(columns[0]), int(columns[1])
         made.sums, made.squares = columns[2 : 2 + spec.dimension].copy(), columns[2 + spec.dimension :].copy()
         if min(made.people, made.refused) < 0 or made.people + made.refused > _MOST_PEOPLE or made._impossible():
