@@ -35,3 +35,9 @@ def test_the_favourite_of_most_people_has_the_share_of_its_weight():
 def test_a_senseless_number_of_pages_is_refused(pages):
     with pytest.raises(ParameterError, match="pages"):
         browsing(people=10, pages=pages, seed=1)
+
+
+@pytest.mark.parametrize("exponent", [float("nan"), float("inf"), -1.0, "1", None])
+def test_a_senseless_exponent_is_refused(exponent):
+    with pytest.raises(ParameterError, match="exponent"):
+        browsing(people=10, pages=10, seed=1, exponent=exponent)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.data.table import Column, Table, check_whole, drawn, generator
+from discreet.privacy.parameters import nonnegative
 
 LONGEST_ADDRESS = 24  # bytes in UTF-8
 MOST_PAGES = 1_000_000
@@ -44,7 +45,7 @@ def browsing(*, people: int, pages: int, seed: int, exponent: float = 1.2) -> Br
     """
     random = generator(people, seed)
     check_whole("pages", pages, low=10, high=MOST_PAGES)
-    weights = (np.arange(pages) + 1.0) ** -exponent
+    weights = (np.arange(pages) + 1.0) ** -float(nonnegative(exponent, name="exponent"))
     ranks = drawn(random, weights[None, :], np.zeros(people, dtype=np.int64))
     names = np.array([_address(number) for number in random.permutation(pages).tolist()])
     return Browsing(names[ranks])

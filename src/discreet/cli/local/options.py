@@ -15,6 +15,9 @@ else:
 
 _WRITTEN = re.compile(r"\d{1,18}(\.\d{0,18}|/\d{1,18})?|\.\d{1,18}", re.ASCII)
 
+_KIND = re.compile(r"\bkeys=(Text|Integer|Bytes)Keys\((\d+)\)")
+_PARAMETER = re.compile(r"\b(people|values|labels|keys|find|seed|bits|largest)=(\d*)")
+
 
 class Written(Exact):
     """A positive number as it is written: 0.1 is one tenth, and 1/3 is a third."""
@@ -23,11 +26,39 @@ class Written(Exact):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
         """Read a decimal or a fraction."""
-        text = str(value)
-        number = Fraction(text) if _WRITTEN.fullmatch(text) and not re.fullmatch(r".*/0+", text) else Fraction(0)
-        if number <= 0:
-            self.fail(f"{text!r} is no positive number such as 0.5, 2 or 1/3", param, ctx)
+        number = _number(str(value))
+        if number is None or number <= 0:
+            self.fail(f"{str(value)!r} is no positive number such as 0.5, 2 or 1/3", param, ctx)
         return number
+
+
+class Bound(Exact):
+    """An end of a public range as it is written, of either sign."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        """Read a decimal or a fraction with its sign."""
+        text = str(value)
+        number = _number(text.removeprefix("-"))
+        if number is None:
+            self.fail(f"{text!r} is no number such as 0, -2.5 or 1/3", param, ctx)
+        return -number if text.startswith("-") else number
+
+
+def _number(text: str) -> Fraction | None:
+    """Read a decimal or a fraction without a sign, None if it is neither."""
+    return Fraction(text) if _WRITTEN.fullmatch(text) and not re.fullmatch(r".*/0+", text) else None
+
+
+def as_options(words: str) -> str:
+    """Return a sentence that names parameters of the library with the options of the command instead.
+
+    >>> as_options("ask for bits=1, or name them in labels=; as in keys=TextKeys(32)")
+    'ask for --bits 1, or name them in --labels; as in --keys text:32'
+    """
+    words = _KIND.sub(lambda found: f"--keys {found[1].lower()}:{found[2]}", words)
+    return _PARAMETER.sub(lambda found: f"--{found[1]} {found[2]}".rstrip(), words)
 
 
 def labels(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
