@@ -16,7 +16,7 @@ from discreet.local import (
 )
 from discreet.local.duchi_bit import DuchiBit
 from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_address import FIRST_BITS
+from discreet.local.heavy_hitters_prefixes import FIRST_BITS
 from discreet.local.hybrid_mean import HybridMean
 from discreet.local.unit_vectors import UnitVectors
 

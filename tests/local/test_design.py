@@ -130,6 +130,27 @@ def test_a_space_that_takes_too_long_to_decode_is_split() -> None:
     assert found.chosen.worst_variance > found.chosen.variance
 
 
+def test_blocks_that_are_better_on_average_and_worse_in_a_popular_block_are_said_to_be_both() -> None:
+    found = design(people=1_000_000, values=5_000_000, epsilon=12)
+    (blocks,) = [one for one in found.others if isinstance(one.spec, HybridGeometry)]
+    assert blocks.variance < found.chosen.variance < blocks.worst_variance
+    assert found.chosen.reason == "least variance, whatever people hold"
+    assert blocks.reason == "0.128 times the variance on average, 324 times in a block that most people fall into"
+
+
+def test_values_for_which_only_a_hopeless_protocol_is_left_are_refused_unless_limits_were_asked_for() -> None:
+    for epsilon in (Fraction(1, 10), 1, 4, 8):
+        with pytest.raises(ParameterError, match="less than 100 times the least variance: raise largest=, or treat"):
+            design(people=1000, values=1 << 26, epsilon=epsilon)
+    asked = design(people=1000, values=1 << 26, epsilon=1, largest=1 << 26)
+    assert asked.spec.protocol == "randomized-response"
+    assert asked.chosen.ratio > 1e6
+    assert design(people=1000, values=(1 << 26) - 1, epsilon=1).spec.protocol == "projective-geometry"
+    assert design(people=1000, values=1 << 25, epsilon=16).spec.protocol == "randomized-response"
+    assert design(people=1000, values=1 << 25, epsilon=4, bits=1).spec.protocol == "one-bit-hadamard"
+    assert design(people=1000, values=1 << 26, epsilon=1, bits=26).spec.protocol == "randomized-response"
+
+
 def test_the_largest_work_of_the_literature_is_answered_at_the_optimum() -> None:
     one = chosen(values=3_307_948, epsilon=5)
     assert one.ratio <= 1.03

@@ -309,7 +309,6 @@ def test_shares_are_looked_up_and_gone_through_by_label() -> None:
 
 
 def test_a_frame_has_all_values_with_intervals_that_hold_together() -> None:
-    pytest.importorskip("pandas")
     frame, ends = SHARES.to_pandas(), SHARES.intervals(simultaneous=True)
     assert list(frame.index) == ["tea", "coffee", "water"]
     assert list(frame.columns) == ["share", "standard_error", "low", "high"]

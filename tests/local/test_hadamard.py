@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.audit import goodness_of_fit
-from discreet.errors import InputError, StreamSpent
+from discreet.errors import InputError, ParameterError, StreamSpent
 from discreet.laws.finite import Finite
 from discreet.local.coin import COIN_TOTAL
 from discreet.local.hadamard import OneBitHadamard, parity
@@ -108,6 +112,13 @@ def test_a_person_has_a_public_number(person: object) -> None:
     assert client.bit(3, person=5) in (0, 1)
 
 
+def test_preferred_reports_are_listed_for_small_tables_only() -> None:
+    assert made(1, values=1 << 20).preferred(5).size == 1 << 20
+    with pytest.raises(ParameterError, match="2\\^20 rows"):
+        made(1, values=(1 << 20) + 1).preferred(5)
+    assert made(1, values=1 << 40).client().report((1 << 40) - 1) < 1 << 41
+
+
 def test_public_rows_are_spread_evenly_and_differ_between_specs() -> None:
     spec = made(1, values=16)
     rows = [spec.row(person) for person in range(4096)]
@@ -128,15 +139,60 @@ def test_bits_and_public_numbers_make_whole_reports() -> None:
 @pytest.mark.parametrize(
     ("bits", "people"),
     [
-        ([2], [0]), ([0.5], [0]), ([1, 0], [0]), ([-1], [0]), ([1.0], [0]), (["1"], [0]), ([2**70], [0]), (None, [0]),
-        ([[1], [0, 1]], [0, 1]), ([[1]], [0]), ([1], None), ([1], 5), ([1], [-1]), ([1], [None]), ([], [0]),
-        (np.ma.masked_array([True, False], mask=[False, True]), [0, 1]),
+        ([1, 0], [0]), (None, [0]), ([1], None), ([1], 5), ([1], [-1]), ([1], [None]), ([], [0]), ("1", [0]),
+        (b"\1", [0]), (1, [0]), (np.array(1), [0]), (np.array([[1], [0]]), [0, 1]), ({0, 1}, [0, 1]),
+        (pandas.DataFrame({"a": [1, 0], "b": [0, 1]}), [0, 1]),
     ],
 )  # fmt: skip
-def test_what_is_no_bit_of_a_person_is_refused(bits: Any, people: Any) -> None:
+def test_bits_without_one_person_each_are_refused(bits: Any, people: Any) -> None:
     with pytest.raises(InputError) as caught:
         made().with_rows(bits, people)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "hostile", [2, -1, 0.5, "1", b"1", None, 2**70, [1], [0, 1], float("nan"), np.timedelta64(1), np.array([1])]
+)
+def test_what_is_no_bit_is_refused_by_itself_and_counted(hostile: Any) -> None:
+    spec = made()
+    aggregator = spec.aggregator().add(spec.with_rows([1, hostile, False, np.uint8(1)], people=[4, 5, 6, 7]))
+    assert (aggregator.people, aggregator.refused) == (3, 1)
+    assert aggregator == spec.aggregator().add([2 * spec.row(4) + 1, -1, 2 * spec.row(6), 2 * spec.row(7) + 1])
+
+
+def test_what_lies_behind_a_mask_is_no_bit() -> None:
+    masked = np.ma.masked_array([True, False], mask=[False, True])
+    assert made().with_rows(masked, [0, 1]).tolist() == [2 * made().row(0) + 1, -1]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1, 0, 2], dtype=np.uint64),
+        np.array([1, 0, -1], dtype=np.int8),
+        np.array([1, -0.0, np.nan]),
+        np.array([1, 0, np.inf], dtype=np.float32),
+        [True, 0.0, None],
+        (np.True_, np.float64(0), Decimal("NaN")),
+        np.array([True, Decimal(0), "1"], dtype=object),
+        pandas.Series([1, 0, None]),
+        pandas.Series([1, 0, None], dtype="Int64"),
+        polars.Series([True, False, None]),
+        pyarrow.array([1, 0, None]),
+        pyarrow.array([True, False, None]),
+        pyarrow.chunked_array([[1, 0], [None]]),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_a_column_with_a_missing_bit_counts_the_bits_that_are_there(column: Any) -> None:
+    spec = made()
+    assert spec.with_rows(column, people=[4, 5, 6]).tolist() == [2 * spec.row(4) + 1, 2 * spec.row(5), -1]
+
+
+def test_truth_values_of_an_array_are_bits_and_spans_of_time_are_none() -> None:
+    spec = made()
+    assert spec.with_rows(np.array([True, False]), [4, 5]).tolist() == [2 * spec.row(4) + 1, 2 * spec.row(5)]
+    assert spec.with_rows(np.array([1, 0], dtype="m8[ns]"), [4, 5]).tolist() == [-1, -1]
 
 
 @given(st.integers(2, 70), st.integers(0, 2**40), st.data())

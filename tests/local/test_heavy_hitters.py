@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -368,8 +369,16 @@ def test_results_show_themselves() -> None:
     assert "held out" in str(found)
     assert "<table" in found._repr_html_()
     assert "Hitters(6 keys, 60,000 people" in repr(found)
-    pytest.importorskip("matplotlib")
     assert found.plot().svg().startswith("<?xml")
+
+
+def test_a_list_without_keys_shows_itself_and_says_why_nothing_is_drawn() -> None:
+    _, found, _ = found_numbers()
+    nothing = replace(found, keys=(), probabilities=found.probabilities[:0], estimates=())
+    assert "Hitters(0 keys" in repr(nothing)
+    assert not nothing.table().rows
+    with pytest.raises(InputError, match="no key was found"):
+        nothing.plot()
 
 
 @pytest.mark.parametrize("length", [0, -1, 5, 1.5, "x", True])

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.local.hashed_geometry import HashedGeometry
 from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_address import Address, Fingerprinted, ScrambledNumber, address_of, as_words
+from discreet.local.heavy_hitters_address import ScrambledNumber, address_of
+from discreet.local.heavy_hitters_fingerprint import Fingerprinted
 from discreet.local.heavy_hitters_peeling import peeled, possible, tempered
+from discreet.local.heavy_hitters_prefixes import Address, as_words
 from discreet.local.heavy_hitters_result import _confirmed
 from discreet.local.heavy_hitters_rule import choose_levels, signal_needed, survivors
 from discreet.local.heavy_hitters_search import (

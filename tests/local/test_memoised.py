@@ -163,6 +163,7 @@ def test_a_refused_value_costs_nothing_and_is_not_shown() -> None:
     with pytest.raises(StreamSpent) as spent:
         client.report(3)
     assert spent.value.__context__ is None
+    assert "its 1 permanent report, " in str(spent.value)
     assert "3" not in str(spent.value)
 
 

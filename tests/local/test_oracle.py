@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from discreet.errors import InputError, ParameterError
@@ -142,7 +143,6 @@ def test_counts_that_are_no_histogram_of_the_people_are_refused(counts: Any, wor
 
 
 def test_labels_may_be_an_array_or_a_series() -> None:
-    pandas = pytest.importorskip("pandas")
     names = ["tea", "coffee", "water"]
     for labels in (np.array(names), list(np.array(names)), np.array(names, dtype=object), pandas.Series(names)):
         spec = DirectResponse(epsilon=Fraction(1), values=3, labels=labels)

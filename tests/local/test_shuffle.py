@@ -19,7 +19,7 @@ from discreet.local.binomial_window import Window, symmetric_excess
 from discreet.local.blankets import TwoLevels, clones, distances
 from discreet.local.duchi_bit import DuchiBit
 from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_address import FIRST_BITS
+from discreet.local.heavy_hitters_prefixes import FIRST_BITS
 from discreet.local.polygon import pair_below
 from discreet.local.shuffle import Shuffled, _over_distances
 from discreet.local.shuffle_bound import Blanket, _with_rest
@@ -431,6 +431,17 @@ def test_epsilon_meets_its_delta_and_hardly_less_would() -> None:
     assert shuffled.delta_at(1) == 0.0
 
 
+@pytest.mark.theorem("Blanket.privacy")
+@pytest.mark.parametrize("level", [0.0, 0.3, 0.9])
+def test_a_delta_that_is_missed_by_its_last_bit_is_not_met(level: float) -> None:
+    blanket = clones(Fraction(1), 100, 1e-60)
+    target = math.nextafter(blanket.delta(level), 0.0)  # its logarithm is the same float
+    assert math.log(target) == math.log(blanket.delta(level))
+    found = blanket.epsilon(target, least=level, most=1.0)
+    assert found > level
+    assert blanket.delta(found) <= target
+
+
 @pytest.mark.theorem("pair_below.privacy")
 @pytest.mark.parametrize("people", [200, 50_000])
 def test_the_price_for_the_accountant_is_the_whole_curve(people: int) -> None:
@@ -525,6 +536,7 @@ def test_nothing_is_guessed() -> None:
         spec.shuffled(delta=1e-6)
     with pytest.raises(MissingParameter, match="delta="):
         spec.shuffled(people=10)
+    assert spec.shuffled(10, 1e-6).epsilon == spec.shuffled(people=10, delta=1e-6).epsilon
     for people in (0, -3, 2.0, True):
         with pytest.raises(ParameterError):
             spec.shuffled(people=people, delta=1e-6)  # type: ignore[arg-type]

@@ -44,6 +44,17 @@ def test_the_axis_of_errors_has_numbers(people, epsilons):
     drawn.figure.clear()
 
 
+def test_lines_of_many_fleets_differ_and_their_prices_can_be_read():
+    found = simulate(people=[100, 200, 300, 400, 500, 600], values=4, epsilons=[1, 1.03, 1.06, 2], seed=1)
+    drawn = found.plot().figure.axes[0]
+    lines = [
+        (line.get_color(), line.get_linestyle()) for line in drawn.get_lines() if "people" in str(line.get_label())
+    ]
+    assert len(set(lines)) == len(lines) == 6
+    assert [tick.get_text() for tick in drawn.get_xticklabels()] == ["1", "", "1.06", "2"]
+    drawn.figure.clear()
+
+
 def test_ends_four_times_apart_have_two_numbers_between_them():
     for place in range(-200, 0):
         low = 10 ** (place / 50)
@@ -51,7 +62,19 @@ def test_ends_four_times_apart_have_two_numbers_between_them():
 
 
 @pytest.mark.parametrize(
-    ("change", "word"), [({"people": []}, "people"), ({"epsilons": []}, "epsilon"), ({"values": 1}, "values")]
+    ("change", "word"),
+    [
+        ({"people": []}, "people"),
+        ({"people": 100}, "a list of people"),
+        ({"people": "12"}, "a list of people"),
+        ({"epsilons": []}, "one of epsilons"),
+        ({"epsilons": "1"}, "one of epsilons"),
+        ({"values": 1}, "values"),
+        ({"exponent": float("nan")}, "exponent"),
+        ({"exponent": float("inf")}, "exponent"),
+        ({"exponent": -1}, "exponent"),
+        ({"exponent": "1"}, "exponent"),
+    ],
 )
 def test_nothing_to_simulate_is_refused(change, word):
     asked = {"people": [100], "values": 4, "epsilons": [1], "seed": 1} | change

@@ -143,7 +143,7 @@ def alone(folder: Path, *arguments: str, given: str = "") -> subprocess.Complete
     shutil.copy(FILE, folder / "client.py")
     command = [sys.executable, "-I", "-S", "client.py", *arguments]
     return subprocess.run(  # noqa: S603 - our own file, run by our own interpreter
-        command, cwd=folder, input=given, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=folder, input=given, capture_output=True, text=True, timeout=600, check=False
     )
 
 

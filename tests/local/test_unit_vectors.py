@@ -238,6 +238,8 @@ class Surprise:
         [np.True_, 0, 0.5],
         np.array([True, False, False]),
         (np.timedelta64(1), 0, 0),
+        np.ma.masked_array([0.1, 0.2, 0.3], mask=[False, True, False]),
+        (0.1, np.ma.masked, 0.3),
         ("1", "0", "0"),
         (None, 0, 0),
         (1j, 0, 0),
@@ -254,6 +256,11 @@ def test_what_is_no_vector_in_the_ball_is_refused_without_being_shown(vector: An
     assert 0 <= client.report((0.0, 0.6, 0.8)) < 40
     with pytest.raises(StreamSpent):
         client.report((0.0, 0.6, 0.8))
+
+
+@pytest.mark.parametrize("nobody", [[], (), np.empty((0, 3))], ids=repr)
+def test_no_people_send_no_reports(nobody: Any) -> None:
+    assert small().client().report_many(nobody).shape == (0,)
 
 
 def test_a_length_of_1_up_to_rounding_is_1() -> None:

@@ -28,8 +28,7 @@ class Client:
 
     def __init__(self, spec: Oracle) -> None:
         """A client knows its public spec, its process, and whether it has reported."""
-        checked_spec(spec)
-        self.spec = spec
+        self.spec = checked_spec(spec)
         self._process = os.getpid()
         self._tickets = [True]  # list.pop is atomic: two threads cannot both take the one ticket
 

@@ -27,6 +27,7 @@ from discreet.privacy.parameters import whole
 
 _NEGLIGIBLE = 1.005
 _PATIENCE = 1 << 34
+_HOPELESS = 100.0  # times the least variance: hashing the values as keys does better
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,10 @@ def design(
     Of the protocols whose collector keeps at most `largest` counters (2^26 unless said), and whose clients send at most
     `bits` bits if that is said, the one with the least variance for a rare value, whatever the others hold, is taken;
     among those within half a percent of it, the one with the shortest report, then the smallest table. Where one
-    projective space would be too large, or take longer than seconds to decode, it is split into blocks. `labels` name
-    the values, one each, in a list or a column; then `values` may be left out.
+    projective space would be too large, or take longer than seconds to decode, it is split into blocks. Where nothing
+    but randomized response is left, at a hundred times the least variance or more, and neither `largest` nor `bits` was
+    said, the values are refused: treat them as keys. `labels` name the values, one each, in a list or a column; then
+    `values` may be left out.
 
     Keys that nobody can list, such as `keys=TextKeys(32)`, are hashed under a public `seed`, drawn if none is given;
     `values` is then how many of them will be asked for, one if left out. With `find=True` nobody has to name them: the
@@ -150,19 +153,7 @@ def design(
         raise MissingParameter("find= searches for keys: say what a key is, as in keys=TextKeys(32)", parameter="keys")
     size, most = _size(values, names), whole(LARGEST_TABLE if largest is None else largest, name="largest")
     found = [Candidate(spec, count, size, confidence) for spec in _specs(exact, size, names, most)]
-    fitting = [one for one in found if not _excluded(one, found, most, width)]
-    if not fitting:
-        raise ParameterError(
-            f"no protocol for {size:,} values has at most {most:,} counters: raise largest, or treat the values as "
-            "keys: keys=IntegerKeys(40)",
-            parameter="largest",
-        )
-    least = min(one.worst_variance for one in fitting)
-    near = [one for one in fitting if one.worst_variance <= _NEGLIGIBLE * least]
-    chosen = min(near, key=lambda one: (one.report_bits, one.cells))
-    others = sorted((one for one in found if one is not chosen), key=lambda one: one.worst_variance)
-    told = [replace(one, reason=_excluded(one, found, most, width) or _compared(one, chosen)) for one in others]
-    return Design(replace(chosen, reason=_praise(chosen, fitting, found)), tuple(told))
+    return _decided(found, most, width, patient=largest is not None or width is not None)
 
 
 def _for_keys(
@@ -176,7 +167,7 @@ def _for_keys(
     plan = HeavyHitters.plan(epsilon=epsilon, people=people, keys=keys, seed=seed)
     if largest is not None and plan.cells > limit:
         raise ParameterError(
-            f"searching for these keys takes {plan.cells:,} counters: raise largest", parameter="largest"
+            f"searching for these keys takes {plan.cells:,} counters: raise largest=", parameter="largest"
         )
     return plan, "frequent keys that nobody can name are searched for"
 
@@ -191,6 +182,27 @@ def _specs(epsilon: Fraction, size: int, labels: tuple[str, ...], largest: int) 
             if Candidate(spec, people=1, looked_at=size).additions <= _PATIENCE:
                 break  # blocks have more variance, and are for spaces that cannot be decoded at once
     yield OneBitHadamard(epsilon=epsilon, values=size, labels=labels)
+
+
+def _decided(found: list[Candidate], most: int, width: int | None, *, patient: bool) -> Design:
+    """Take the protocol of least variance within the limits, and say why not the others.
+
+    Where nobody asked for limits, one that is a hundred times worse than a larger table is not taken.
+    """
+    fitting = [one for one in found if not _excluded(one, found, most, width)]
+    if not fitting or not (patient or any(one.ratio <= _HOPELESS for one in fitting)):
+        useful = "" if not fitting else f" and less than {_HOPELESS:g} times the least variance"
+        raise ParameterError(
+            f"no protocol for {found[0].spec.size:,} values has at most {most:,} counters{useful}: raise largest=, or "
+            "treat the values as keys: keys=IntegerKeys(40)",
+            parameter="largest",
+        )
+    least = min(one.worst_variance for one in fitting)
+    near = [one for one in fitting if one.worst_variance <= _NEGLIGIBLE * least]
+    chosen = min(near, key=lambda one: (one.report_bits, one.cells))
+    others = sorted((one for one in found if one is not chosen), key=lambda one: one.worst_variance)
+    told = [replace(one, reason=_excluded(one, found, most, width) or _compared(one, chosen)) for one in others]
+    return Design(replace(chosen, reason=_praise(chosen, fitting, found)), tuple(told))
 
 
 def _excluded(one: Candidate, found: list[Candidate], most: int, width: int | None) -> str:
@@ -216,7 +228,8 @@ def _praise(chosen: Candidate, fitting: list[Candidate], found: list[Candidate])
         gain = "a shorter report" if chosen.report_bits < best.report_bits else "a smaller table"
         return f"within half a percent of the least variance, with {gain}"
     limited = any(one.worst_variance < chosen.worst_variance for one in found)
-    return "least variance within the limits" if limited else "least variance"
+    least = "least variance within the limits" if limited else "least variance"
+    return f"{least}, whatever people hold" if any(_less_on_average(one, chosen) for one in fitting) else least
 
 
 def _compared(one: Candidate, chosen: Candidate) -> str:
@@ -224,7 +237,16 @@ def _compared(one: Candidate, chosen: Candidate) -> str:
     times = one.variance / chosen.variance
     if abs(times - 1) < _NEGLIGIBLE - 1:
         return "about the same variance"
-    return f"{format_number(times, digits=3)} times the variance"
+    words = f"{format_number(times, digits=3)} times the variance"
+    if not _less_on_average(one, chosen):
+        return words
+    most = format_number(one.worst_variance / chosen.worst_variance, digits=3)
+    return f"{words} on average, {most} times in a block that most people fall into"
+
+
+def _less_on_average(one: Candidate, chosen: Candidate) -> bool:
+    """Say whether one that was not taken has less variance if people are spread evenly over its blocks."""
+    return one.variance * _NEGLIGIBLE < chosen.variance
 
 
 def _names(labels: Any) -> tuple[str, ...]:

@@ -10,16 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
 from discreet.local.client import Client
 from discreet.local.coin import toss
-from discreet.local.items import is_integer
+from discreet.local.items import is_integer, one_entry_each
 from discreet.local.oracle import Integers, PureOracle
 from discreet.local.parameters import domain_size
+from discreet.local.report_counts import whole_or_none
 from discreet.randomness.uniform import uniform_below_array
 
 _EXACT_FLOATS = 1 << 53
+_LARGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +90,9 @@ class OneBitHadamard(PureOracle):
         return Fraction(1, 2)
 
     def preferred(self, item: int) -> Integers:
-        """Return the report without a flip, for each row."""
+        """Return the report without a flip, for each row: a list of at most 2^20 of them."""
+        if self.rows > _LARGEST_LIST:
+            raise ParameterError("the preferred reports of a value are listed for at most 2^20 rows")
         rows = np.arange(self.rows, dtype=np.int64)
         return 2 * rows + parity(rows, self.items([item]))
 
@@ -109,11 +113,16 @@ class OneBitHadamard(PureOracle):
         return int.from_bytes(hashed[:8], "big") >> (64 - (self.rows.bit_length() - 1))
 
     def with_rows(self, bits: Any, people: Any) -> Integers:
-        """Return whole reports, for the aggregator, from single bits and the public numbers of those who sent them."""
-        array, numbers = _bits(bits), _numbers(people)
-        if array is None or numbers is None or array.shape != (len(numbers),):
-            raise InputError("a bit is 0 or 1, one for each person; nothing was counted")
-        return 2 * np.array([self.row(person) for person in numbers], dtype=np.int64) + array
+        """Return whole reports, for the aggregator, from single bits and the public numbers of those who sent them.
+
+        What is no bit becomes a report of -1, which the aggregator refuses and counts.
+        """
+        sent, numbers = one_entry_each(bits), _numbers(people)
+        if sent is None or numbers is None or len(sent) != len(numbers):
+            raise InputError("with_rows takes one bit, 0 or 1, for each person; nothing was counted")
+        rows = np.array([self.row(person) for person in numbers], dtype=np.int64)
+        array = _bits(sent)
+        return np.where(array < 0, -1, 2 * rows + array)
 
     def client(self) -> OneBitClient:
         """Return one person's client."""
@@ -146,7 +155,10 @@ class OneBitClient(Client):
     spec: OneBitHadamard
 
     def bit(self, value: Any, *, person: int) -> bool:
-        """Return the one report of this person as a bit for the row of a public number; it counts as the report."""
+        """Return the one report of this person as a bit for the row of a public number; it counts as the report.
+
+        Shuffling hides such a bit among those of the same row at most: `shuffled` is about whole reports.
+        """
         row = self.spec.row(person)
         (item,) = self.spec.items([value])
         drawn, bit = divmod(self.report(value), 2)
@@ -154,15 +166,17 @@ class OneBitClient(Client):
         return bool(bit ^ parity(np.int64(drawn ^ row), item))
 
 
-def _bits(bits: Any) -> Integers | None:
-    """Return what was sent as zeros and ones, or None if it is something else."""
-    if isinstance(bits, np.ma.MaskedArray):  # what lies behind a mask was never sent
-        return None
-    with suppress(TypeError, ValueError):  # a list of unequal lists
-        array = np.asarray(bits)
-        if array.size == 0 or (array.dtype.kind in "biu" and np.isin(array, (0, 1)).all()):
-            return array.astype(np.int64)
-    return None
+def _bits(sent: Any) -> Integers:
+    """Return what was sent as 0 or 1, however it is written; anything else, and what lies behind a mask, as -1."""
+    if isinstance(sent, np.ndarray) and sent.dtype.kind in "biuf" and not isinstance(sent, np.ma.MaskedArray):
+        return np.where(sent == 1, 1, np.where(sent == 0, 0, -1))
+    return np.array([_bit(one) for one in sent], dtype=np.int64)
+
+
+def _bit(sent: Any) -> int:
+    """Return a bit as 0 or 1, anything else as -1."""
+    number = int(sent) if isinstance(sent, bool | np.bool_) else whole_or_none(sent)
+    return number if number in (0, 1) else -1
 
 
 def _numbers(people: Any) -> list[Any] | None:

@@ -15,7 +15,8 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.local.coin import local_epsilon
 from discreet.local.hashed_geometry import HashedGeometry
 from discreet.local.hashing import constant, public_seed
-from discreet.local.heavy_hitters_address import Address, address_of
+from discreet.local.heavy_hitters_address import address_of
+from discreet.local.heavy_hitters_prefixes import Address
 from discreet.local.heavy_hitters_rule import choose_levels, signal_needed
 from discreet.local.items import is_integer
 from discreet.local.key_oracle import KeyOracle
@@ -52,9 +53,9 @@ class HeavyHitters(KeyOracle):
         R K outputs. The row is drawn uniformly without looking at the key, and decides which prefix is reported. So the
         report is uniform on the preferred outputs with probability p and uniform off them otherwise: an `Oracle`.
     Accuracy. The estimate of a key found, from the held-out people, is that of `HashedGeometry` for their number, and
-        is independent of what was found.
-        Proof: people are held out by the row that they draw, independently of their keys, and the search reads the
-        reports of other rows only; reports of different people are independent.
+        is independent of what was found, given who is held out.
+        Proof: people are held out by the row that they draw, independently of their keys. Given who they are, reports
+        of different people are independent still, and the search reads those of the others only.
     Cost. A report is that of `HashedGeometry`. The search looks at 2^15 prefixes a level (2^17 for keys of more than 48
         bits), twice, with one look-up of 2 nanoseconds for every row of the level: a tenth of a second for keys of 48
         bits, whatever the number of people.
@@ -205,7 +206,8 @@ class HeavyHitters(KeyOracle):
     ) -> Hitters:
         """Return the most frequent keys, at most k, each of which is a real key with probability `certainty` or more.
 
-        With `certainty=0` the list is filled up to k with the best guesses. An `alphabet`, the public letters that
+        With `certainty=0` the list is filled up to k with the best guesses; of texts, bytes and numbers beyond 64 bits
+        there may be fewer, since a guess must agree with its fingerprint. An `alphabet`, the public letters that
         texts are made of, makes the search of texts easier; keys with other letters are not found then.
         """
         from discreet.local.heavy_hitters_result import find

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.local.hashing import Words
-from discreet.local.heavy_hitters_address import Floats, Integers
+from discreet.local.heavy_hitters_prefixes import Floats, Integers
 from discreet.local.sketch import Sketch
 
 _CERTAIN, _POSSIBLE = 5.0, 3.0  # standard errors

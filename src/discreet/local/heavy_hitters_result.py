@@ -13,8 +13,9 @@ from discreet.display import Table, format_number
 from discreet.errors import InputError, ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.frequencies import Frequencies
-from discreet.local.heavy_hitters_address import address_of, as_bytes
+from discreet.local.heavy_hitters_address import address_of
 from discreet.local.heavy_hitters_peeling import possible
+from discreet.local.heavy_hitters_prefixes import as_bytes
 from discreet.local.heavy_hitters_search import Found, search
 from discreet.local.intervals import Intervals, allowed_error, stated_target
 from discreet.privacy import Target
@@ -103,6 +104,8 @@ class Hitters:
         """Draw the shares with intervals that hold together; needs the extra `plot`."""
         from discreet.display.plots import plot_interval
 
+        if not self.keys:
+            raise InputError("no key was found, so there is nothing to draw; certainty=0 lists the best guesses")
         ends = self.intervals(confidence=confidence, simultaneous=True)
         middle = np.clip(self.values, ends.low, ends.high)
         words = title or f"Most frequent keys, {100 * confidence:.6g} % intervals that hold together"

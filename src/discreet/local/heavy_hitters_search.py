@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.local.hashing import Words
-from discreet.local.heavy_hitters_address import Address, Floats, Integers
 from discreet.local.heavy_hitters_peeling import peeled, possible, tempered
+from discreet.local.heavy_hitters_prefixes import Address, Floats, Integers
 from discreet.local.heavy_hitters_rule import PRIOR, survivors
 from discreet.local.sketch import Sketch
 

@@ -22,7 +22,7 @@ def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers
     >>> checked_items([2, 0, 1], 3, {}).tolist(), checked_items(["b", 0], 2, {"a": 0, "b": 1}).tolist()
     ([2, 0, 1], [1, 0])
     """
-    column = _column(values)
+    column = one_entry_each(values)
     if column is None:
         raise InputError(
             "values come as a list or one-dimensional array, one entry a person (report() takes a single value); "
@@ -40,7 +40,7 @@ def is_integer(value: object) -> bool:
     return type(value) is int or (isinstance(value, np.integer) and not isinstance(value, np.timedelta64))
 
 
-def _column(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | None:
+def one_entry_each(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | None:
     """Return one entry for each person as a list or an array, or None if the container has no such entries."""
     if isinstance(values, list | tuple):
         return values

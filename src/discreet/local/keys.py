@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.items import is_integer
+from discreet.local.items import is_integer, one_entry_each
 
 Words = NDArray[np.uint32]
 _KINDS: dict[str, type[Keys]] = {}
@@ -241,16 +241,12 @@ class BytesKeys(_ByteKeys):
 
 def _listed(values: Any) -> Any:
     """Return a list of objects or a one-dimensional array, None for anything else."""
-    if isinstance(values, np.ma.MaskedArray):
+    column = one_entry_each(values)
+    if isinstance(column, np.ma.MaskedArray):
         return None
-    if isinstance(values, list | tuple):
-        return values
-    try:
-        array = np.asarray(values)
-    except Exception:  # an object may do anything when it is asked for an array
-        return None
-    if array.ndim != 1:
-        return None
+    if not isinstance(column, np.ndarray):
+        return column
+    array = np.asarray(column)  # kinds of arrays of their own may read their entries in other ways
     return array.tolist() if array.dtype.kind == "O" else array
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import round_up
-from discreet.local.spec import Spec
+from discreet.local.spec import Spec, checked_spec
+from discreet.local.words import counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.parameters import whole
 
@@ -71,7 +72,7 @@ class MemoisedClient:
         keep: Callable[[bytes], object] | None = None,
     ) -> None:
         """`distinct` caps the values that get a report; `keep` stores the state on the device before a new report."""
-        self.spec, self.distinct = public_spec(spec), distinct_values(distinct)
+        self.spec, self.distinct = checked_spec(spec), distinct_values(distinct)
         if not isinstance(beyond, Beyond):
             raise ParameterError("beyond is Beyond.REFUSE or Beyond.REPEAT", parameter="beyond")
         if keep is not None and not callable(keep):
@@ -127,8 +128,8 @@ class MemoisedClient:
         if self.beyond is Beyond.REPEAT and self._last is not None:
             return self._last
         raise StreamSpent(
-            f"this client has drawn its {self.distinct} permanent reports, and this is another value; declare a larger "
-            "distinct= before the first round, or beyond=Beyond.REPEAT"
+            f"this client has drawn its {counted(self.distinct, 'permanent report', 'permanent reports')}, and this is "
+            "another value; declare a larger distinct= before the first round, or beyond=Beyond.REPEAT"
         )
 
     def save(self) -> bytes:
@@ -163,7 +164,7 @@ class MemoisedClient:
         True
         """
         read = _read(state)
-        if read.get("spec") != public_spec(spec).digest.hex():
+        if read.get("spec") != checked_spec(spec).digest.hex():
             raise InputError("this state belongs to another spec; nothing was loaded")
         client = cls._from(spec, read, keep)
         if client is None or client._state() != bytes(state):  # raised outside any handler: nothing is chained
@@ -205,13 +206,6 @@ class MemoisedClient:
     def __reduce__(self) -> NoReturn:
         """Refuse."""
         self._refuse_copy()
-
-
-def public_spec(spec: object) -> Spec:
-    """Return a spec; refuse anything else, its text too."""
-    if not isinstance(spec, Spec):
-        raise ParameterError("give a Spec; from text: Spec.from_json(text)", parameter="spec")
-    return spec
 
 
 def _key(items: Any) -> bytes:

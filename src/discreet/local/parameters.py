@@ -65,7 +65,8 @@ def public_labels(labels: object, size: int) -> tuple[str, ...]:
         raise ParameterError("labels name at most 2^20 values; larger domains use numbers or keys", parameter="labels")
     if not all(type(label) is str and 1 <= len(label) <= _LONGEST_LABEL and _writable(label) for label in labels):
         raise ParameterError("a label is a text of 1 to 1024 characters that UTF-8 can write", parameter="labels")
-    if sum(map(len, labels)) > _MOST_LETTERS:
+    # a character beyond U+FFFF counts twice: a spec writes it as two escapes, and must stay short enough to be read
+    if sum(len(label.encode("utf-16-le")) for label in labels) > 2 * _MOST_LETTERS:
         raise ParameterError("labels have at most 2^22 characters in all; use numbers or keys", parameter="labels")
     if len(set(labels)) != len(labels):
         raise ParameterError("two labels are the same; every value needs its own", parameter="labels")

@@ -55,10 +55,11 @@ class ScalarMean(Spec):
         so each cell's probability is a public weight times that of its branch, which keeps the ratio (`Piecewise`).
     Accuracy. The mean of the decoded reports is exactly unbiased for the mean of the people's values; `variance` and
         `worst` are exact rational numbers before they are rounded.
-        Proof: each branch is unbiased for every value, so the mixture is; its second moment is the weighted sum. At a
-        fixed place within a cell of the grid the variance is a quadratic function of the number of the cell, symmetric
-        about the middle: it is largest in the outermost or in the middle cell. Within a cell it is linear less a
-        square, whose maximum is rational.
+        Proof: each branch is unbiased for every value, so the mixture is; its second moment is the weighted sum. For a
+        value w steps from the middle, a share t of the way through its cell of the grid, the variance is
+        a w^2 + b t (1 - t) + c. So at every t it is largest in an outermost cell (a >= 0) or in one at the middle
+        (a < 0), and mirror images have the same variances. Within a cell it is linear less a square, whose maximum is
+        rational.
     """
 
     lower: Fraction

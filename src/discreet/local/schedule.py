@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter
 from discreet.laws.number import Number, round_up
-from discreet.local.memoised import distinct_values, public_spec
-from discreet.local.spec import Spec
+from discreet.local.memoised import distinct_values
+from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.privacy.parameters import whole
 
@@ -44,15 +44,16 @@ class Schedule:
 
     def guarantee(self, spec: Spec) -> PureDP:
         """Return the pure promise for all rounds."""
-        return PureDP(round_up(self.reports * public_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(round_up(self.reports * checked_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
 
     def loss(self, spec: Spec) -> PrivacyLoss:
         """Return the price of all rounds, for the accountant."""
-        return public_spec(spec).loss * self.reports
+        return checked_spec(spec).loss * self.reports
 
     def at_delta(self, spec: Spec, delta: Number) -> ApproxDP:
-        """Return the best promise for all rounds at a delta."""
-        return ApproxDP(self.loss(spec).epsilon(delta).upper, delta, relation=Relation.CHANGE_ONE)
+        """Return the best promise for all rounds at a delta, never worse than the pure one."""
+        epsilon = min(self.loss(spec).epsilon(delta).upper, self.guarantee(spec).epsilon)
+        return ApproxDP(epsilon, delta, relation=Relation.CHANGE_ONE)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def lifetime(
         raise MissingParameter("rounds= is the number of rounds of a life, never guessed", parameter="rounds")
     if delta is None:
         raise MissingParameter("delta= belongs to the promise and is never defaulted", parameter="delta")
-    return Lifetime(public_spec(spec), Schedule(rounds), Schedule(rounds, distinct_values(distinct)), delta)
+    return Lifetime(checked_spec(spec), Schedule(rounds), Schedule(rounds, distinct_values(distinct)), delta)
 
 
 def _shown(value: Number) -> str:

@@ -10,12 +10,11 @@ from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
 from discreet.local.blankets import TwoLevels, clones, distances
-from discreet.local.memoised import public_spec
 from discreet.local.oracle import Oracle
 from discreet.local.parameters import number_of_people
 from discreet.local.polygon import pair_below
 from discreet.local.shuffle_bound import Blanket
-from discreet.local.spec import Spec
+from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
 from discreet.privacy.parameters import nonnegative
 from discreet.privacy.rounding import downward, number, upward
@@ -62,7 +61,7 @@ class Shuffled:
             )
         if delta is None:
             raise MissingParameter("delta= belongs to the promise and is never defaulted", parameter="delta")
-        self.spec, self.people = public_spec(spec), number_of_people(people)
+        self.spec, self.people = checked_spec(spec), number_of_people(people)
         self.delta = positive_rational(delta, name="delta")
         if not _SMALLEST_DELTA <= self.delta < 1:
             raise ParameterError("the delta of a shuffled release lies between 1e-100 and 1", parameter="delta")

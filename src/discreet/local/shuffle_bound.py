@@ -86,17 +86,18 @@ class Blanket:
     def epsilon(self, delta: float, *, least: float = 0.0, most: float) -> float:
         """Return a level between `least` and `most` at which delta is met: `least` or nearly the least such level."""
         low, high = least, most
-        rise = _log(self.delta(low)) - _log(delta)
-        if rise <= 0.0:
+        found = self.delta(low)
+        if found <= delta:
             return low
-        fall, stuck = _log(self.delta(high)) - _log(delta), 0
+        rise, fall, stuck = _log(found) - _log(delta), _log(self.delta(high)) - _log(delta), 0
         while high - low > _RELATIVE_WIDTH * high:
             # a chord of ln delta, drawn a little beyond the root so that both ends move; halves where that is slow
             share = rise / (rise - fall) if stuck < 3 and fall < rise else 0.5
             middle = low + (high - low) * min(max(share, 2.0**-12), 1 - 2.0**-12)
-            height = _log(self.delta(middle)) - _log(delta)
+            found = self.delta(middle)
+            height = _log(found) - _log(delta)
             stuck = 0 if stuck == 3 else stuck + 1
-            if height <= 0.0:
+            if found <= delta:  # not by the logarithms, which are rounded
                 high, fall, rise = middle, height, rise / 2
             else:
                 low, rise, fall = middle, height, fall / 2

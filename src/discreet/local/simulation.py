@@ -17,14 +17,17 @@ from discreet.laws.number import Number
 from discreet.local.design import design
 from discreet.local.oracle import Integers, Oracle
 from discreet.local.parameters import domain_size, number_of_people
+from discreet.privacy.parameters import nonnegative
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = (BLUE, ORANGE, GREEN, SOFT)
 _MARKS = ("o", "s", "^", "D")
+_STROKES = ("-", "--", ":")  # once all colours were used
 _BLOCK = 1 << 20
 _ENOUGH_TICKS = 3
+_NEAR = 0.06  # of the width of a drawing: labels that are nearer would be drawn over each other
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ class Simulation:
             line = sorted((e for e in self.errors if e.people == people), key=lambda e: e.epsilon)
             colour, mark = _COLOURS[place % len(_COLOURS)], _MARKS[place % len(_MARKS)]
             prices = [e.epsilon for e in line]
-            shape = "-" if len(line) > 1 else "_"  # a line through one point would not be seen
+            stroke = _STROKES[place // len(_COLOURS) % len(_STROKES)]
+            shape = stroke if len(line) > 1 else "_"  # a line through one point would not be seen
             predicted = [e.predicted for e in line]
             drawn.plot(prices, predicted, shape, color=colour, linewidth=1.8, ms=30, label=f"{people:,} people")
             drawn.plot(prices, [e.measured for e in line], mark, color=colour, markersize=6)
@@ -79,7 +83,7 @@ class Simulation:
         drawn.set_ylim(min(seen) / 2, 2 * max(seen))
         drawn.set_yticks(heights, [f"{height:g}" for height in heights])
         ticks = sorted({e.epsilon for e in self.errors})
-        drawn.set_xticks(ticks, [f"{price:g}" for price in ticks])
+        drawn.set_xticks(ticks, _written(ticks))
         drawn.minorticks_off()
         drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
         drawn.legend(frameon=False, fontsize=10, title="lines predicted, marks measured", title_fontsize=10)
@@ -112,11 +116,11 @@ def simulate(
     >>> [e.protocol for e in found.errors]
     ['projective-geometry', 'randomized-response']
     """
-    fleets = [number_of_people(count) for count in people]
-    size = domain_size(values)
-    if not fleets or not len(epsilons):
-        raise ParameterError("a simulation needs at least one number of people and one epsilon", parameter="people")
-    weights = (np.arange(size) + 1.0) ** -exponent
+    if any(isinstance(given, str) or not hasattr(given, "__len__") or not len(given) for given in (people, epsilons)):
+        raise ParameterError("a simulation needs a list of people, one number a fleet, and one of epsilons")
+    fleets, size = [number_of_people(count) for count in people], domain_size(values)
+    skew = float(nonnegative(exponent, name="exponent"))
+    weights = (np.arange(size) + 1.0) ** -skew
     shares = np.cumsum(weights / weights.sum())
     errors = []
     for place, (count, epsilon) in enumerate((n, e) for n in fleets for e in epsilons):
@@ -125,7 +129,7 @@ def simulate(
         errors.append(_error(spec, held))
         if progress is not None:
             progress((place + 1) / (len(fleets) * len(epsilons)))
-    return Simulation(size, exponent, tuple(errors))
+    return Simulation(size, skew, tuple(errors))
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -138,6 +142,22 @@ def _ticks(low: float, high: float) -> list[float]:
         if len(found) >= _ENOUGH_TICKS:
             break
     return found
+
+
+def _written(prices: list[float]) -> list[str]:
+    """Return the labels of rising prices on a logarithmic axis, empty where the last one is too near.
+
+    >>> _written([0.1, 1.0, 1.1, 8.0])
+    ['0.1', '1', '', '8']
+    """
+    near = _NEAR * math.log(prices[-1] / prices[0])
+    labels: list[str] = []
+    last = 0.0
+    for price in prices:
+        free = not labels or math.log(price / last) >= near
+        labels.append(f"{price:g}" if free else "")
+        last = price if free else last
+    return labels
 
 
 def _error(spec: Oracle, held: Integers) -> SimulatedError:

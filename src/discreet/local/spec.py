@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.local.client import Client
     from discreet.local.memoised import MemoisedClient
     from discreet.local.shuffle import Shuffled
+
+Kind = TypeVar("Kind", bound="Spec")
 
 FORMAT = "discreet.local"
 VERSION = 1
@@ -124,7 +126,7 @@ class Spec(ABC):
     def loss(self) -> PrivacyLoss:
         """The price of one report."""
 
-    def shuffled(self, *, people: int | None = None, delta: Number | None = None) -> Shuffled:
+    def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
         """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
         from discreet.local.shuffle import Shuffled
 
@@ -190,11 +192,12 @@ class Spec(ABC):
         return isinstance(other, Spec) and self.digest == other.digest
 
 
-def checked_spec(spec: object) -> None:
-    """Refuse what is no spec, most often the text of one."""
+def checked_spec(spec: Kind) -> Kind:
+    """Return a spec; refuse what is none, most often the text of one."""
     if not isinstance(spec, Spec):
         text = "; Spec.from_json reads a text into one" if isinstance(spec, str | bytes) else ""
         raise ParameterError(f"this takes a spec, such as DirectResponse(epsilon=1, values=3){text}", parameter="spec")
+    return spec
 
 
 def _required(kind: type[Spec]) -> list[str]:

@@ -18,6 +18,7 @@ import os
 import re
 import secrets
 import sys
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
@@ -403,7 +404,7 @@ def scramble(seed: int, bits: int, number: int) -> int:
 # The protocols. Each knows its fields, what follows from them, which outputs a value prefers, and how to draw one.
 
 
-class Oracle:
+class Oracle(ABC):
     """A value prefers `inside` of `cells` outputs: those are reported with probability coin / 2^64, else the others.
 
     All values prefer equally many, and both choices are uniform: so no output is more than e^epsilon times as likely
@@ -421,9 +422,9 @@ class Oracle:
         self.fields["labels"] = self.labels
         self.coins = [(self.coin, self.inside, self.cells - self.inside)]
 
+    @abstractmethod
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
         """Read and check the own fields; return the number of outputs, of preferred ones, and of values."""
-        raise NotImplementedError
 
     def derived(self) -> dict[str, Any]:
         """Return what the spec must say about what follows from its parameters."""
@@ -444,13 +445,13 @@ class Oracle:
             return text
         return int(text) if re.fullmatch("[0-9]{1,13}", text) else None
 
+    @abstractmethod
     def prefers(self, item: Any, report: int) -> bool:
         """Say whether a report is one that the value prefers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, item: Any) -> int:
         """Draw a report."""
-        raise NotImplementedError
 
     def law(self, item: Any) -> list[Fraction]:
         """Return the probability of every report."""
@@ -563,9 +564,9 @@ class KeyOracle(Oracle):
     space: Geometry
     rows: int
 
+    @abstractmethod
     def point(self, item: Any, row: int) -> int:
         """Return the point of a key in a row."""
-        raise NotImplementedError
 
     def item(self, value: Any) -> Any:
         """Return the key as words."""
@@ -712,7 +713,7 @@ class Piecewise:
         return masses
 
 
-class Mean:
+class Mean(ABC):
     """A number of a public range is reported by a `Piecewise` law; of two laws a public coin picks one."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -727,9 +728,9 @@ class Mean:
         self.cells = sum(law.outputs for law in self.laws)
         self.coins = [(law.coin, law.window, law.steps) for law in self.laws]
 
+    @abstractmethod
     def read(self, spec: dict[str, Any]) -> list[Piecewise]:
         """Read the own fields; return the laws."""
-        raise NotImplementedError
 
     def item(self, value: Any) -> Fraction:
         """Return where a value stands in the range, from 0 to 1: exactly, a float as the fraction that it is."""

@@ -253,8 +253,10 @@ def _vectors(values: Any, dimension: int) -> Floats | None:
     """Return vectors as rows of floats, or None if any is none."""
     if isinstance(values, np.ma.MaskedArray):
         return None
-    if isinstance(values, list | tuple) and any(map(_has_truth, values)):  # numpy would read True as 1
-        return None
+    if isinstance(values, list | tuple):
+        if any(map(_misread, values)):
+            return None
+        values = values or np.empty((0, dimension))
     try:
         array = np.asarray(values)
     except Exception:  # an object may do anything when it is asked for an array
@@ -267,11 +269,11 @@ def _vectors(values: Any, dimension: int) -> Floats | None:
     return rows if bool(np.all(np.einsum("ij,ij->i", rows, rows) <= (1 + _TOLERANCE) ** 2)) else None
 
 
-def _has_truth(vector: Any) -> bool:
-    """Say whether a vector has a truth value among its numbers, or a span of time."""
+def _misread(vector: Any) -> bool:
+    """Say whether numpy would read numbers where there are none: truth values, spans of time, what a mask hides."""
     if isinstance(vector, np.ndarray):
-        return vector.dtype.kind not in "fiu"
-    odd = bool, np.bool_, np.timedelta64
+        return vector.dtype.kind not in "fiu" or isinstance(vector, np.ma.MaskedArray)
+    odd = bool, np.bool_, np.timedelta64, np.ma.MaskedArray
     return isinstance(vector, list | tuple) and any(isinstance(entry, odd) for entry in vector)
 
 
