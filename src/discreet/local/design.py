@@ -27,7 +27,7 @@ from discreet.privacy.parameters import whole
 
 _NEGLIGIBLE = 1.005
 _PATIENCE = 1 << 34
-_HOPELESS = 100.0  # times the least variance: hashing the values as keys does better
+_HOPELESS = 100.0  # times the least variance
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def design(
     among those within half a percent of it, the one with the shortest report, then the smallest table. Where one
     projective space would be too large, or take longer than seconds to decode, it is split into blocks. Where nothing
     but randomized response is left, at a hundred times the least variance or more, and neither `largest` nor `bits` was
-    said, the values are refused: treat them as keys. `labels` name the values, one each, in a list or a column; then
-    `values` may be left out.
+    said, the values are refused: raise `largest`, or treat them as keys. `labels` name the values, one each, in a list
+    or a column; then `values` may be left out.
 
     Keys that nobody can list, such as `keys=TextKeys(32)`, are hashed under a public `seed`, drawn if none is given;
     `values` is then how many of them will be asked for, one if left out. With `find=True` nobody has to name them: the
