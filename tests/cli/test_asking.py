@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -246,3 +247,14 @@ def test_the_installed_program_keeps_stdout_clean_and_stderr_without_a_traceback
     assert bad.returncode == 1
     assert bad.stdout == ""
     assert bad.stderr.startswith("Error: ")
+
+
+@pytest.mark.parametrize("command", ["ask", "explain", "rehearse"])
+def test_refusals_name_the_options_of_the_shell(command: str, policy: Path) -> None:
+    none = run(command, COUNT, "--policy", policy)
+    two = run(command, COUNT, "--policy", policy, "--epsilon", 1, "--share", "0.5")
+    rho = run(command, COUNT, "--policy", policy, "--rho", 1)
+    for refused, named in ((none, ("--epsilon", "--error")), (two, ("--epsilon and --share",)), (rho, ("--rho",))):
+        assert refused.exit_code == 2
+        assert all(one in refused.output for one in named)
+        assert not re.search(r"\b(epsilon|delta|rho|share|error)=", refused.output)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from discreet.errors import ParameterError, UnsupportedSQL
@@ -97,6 +101,65 @@ def test_values_from_the_call_go_first_by_name_of_column_or_answer():
 def test_bad_values_from_the_call_are_bad_parameters(values):
     with pytest.raises(ParameterError, match="keys="):
         domain("region", keys={"region": values})
+
+
+MIDNIGHTS = [date(2000, 1, 1), date(2000, 1, 2)]
+GIVEN = [
+    ("region", np.array(["north", "south"]), ("north", "south")),
+    ("region", pd.Series(["north", "south"]), ("north", "south")),
+    ("region", pd.Categorical(["north", "south"]), ("north", "south")),
+    ("region", pl.Series(["north", "south"]), ("north", "south")),
+    ("region", pa.array(["north", "south"]), ("north", "south")),
+    ("age", np.array([3, 4], dtype=np.int8), (3, 4)),
+    ("age", pd.array([3, 4], dtype="Int64"), (3, 4)),
+    ("age", pa.array([3, 4], pa.uint8()), (3, 4)),
+    ("emergency", np.array([True, False]), (True, False)),
+    ("cost", np.array([1.5, 2.0], dtype=np.float32), (1.5, 2.0)),
+    ("cost", [np.int64(1), np.float64(2.5)], (1.0, 2.5)),
+    ("born", pd.to_datetime(pd.Series(MIDNIGHTS)), tuple(MIDNIGHTS)),
+    ("born", np.array(MIDNIGHTS, dtype="datetime64[D]"), tuple(MIDNIGHTS)),
+    ("arrived", np.array(["2000-01-01T10:30"], dtype="datetime64[ns]"), (datetime(2000, 1, 1, 10, 30),)),
+    ("arrived", [pd.Timestamp("2000-01-01 10:30")], (datetime(2000, 1, 1, 10, 30),)),
+    ("arrived", pa.array([datetime(2000, 1, 1)], pa.timestamp("s")), (datetime(2000, 1, 1),)),
+    ("arrived", [date(2000, 1, 1)], (datetime(2000, 1, 1),)),
+]
+
+
+@pytest.mark.parametrize(("key", "values", "expected"), GIVEN)
+def test_values_from_the_call_may_come_from_numpy_pandas_polars_and_arrow(key, values, expected):
+    found = domain(key, keys={key: values})
+    assert found == expected
+    assert [type(one) for one in found] == [type(one) for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("region", pd.NA),
+        ("region", np.bytes_(b"north")),
+        ("age", np.float64(3.0)),
+        ("age", np.True_),
+        ("age", np.uint64(2**63)),
+        ("age", pa.scalar(None)),
+        ("cost", np.float64("nan")),
+        ("cost", np.float64("inf")),
+        ("cost", np.complex128(1)),
+        ("born", pd.NaT),
+        ("born", pd.Timestamp("2000-01-01 10:30")),
+        ("born", np.datetime64(10**12, "Y")),
+        ("born", np.datetime64(pow(7, -1, 2**64), "W")),  # seven times this is one day, after an overflow
+        ("arrived", np.datetime64(1, "ns")),
+        ("arrived", np.datetime64(2**62, "s")),
+        ("arrived", np.datetime64("NaT")),
+        ("arrived", pd.Timestamp("2000-01-01", tz="UTC")),
+        ("arrived", datetime(2000, 1, 1, tzinfo=UTC)),
+        ("arrived", pa.scalar(2**62, pa.timestamp("s"))),
+        ("arrived", np.timedelta64(3, "s")),
+    ],
+)
+def test_scalars_that_are_no_value_of_the_type_are_refused(key, value):
+    with pytest.raises(ParameterError, match="keys= for"):
+        domain(key, keys={key: [value]})
 
 
 def test_null_is_never_a_public_key():

@@ -8,7 +8,15 @@ from fractions import Fraction
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import BudgetExceeded, ParameterError, QueryFailed, QueryRefused, StreamSpent, UnsupportedSQL
+from discreet.errors import (
+    BudgetExceeded,
+    MissingParameter,
+    ParameterError,
+    QueryFailed,
+    QueryRefused,
+    StreamSpent,
+    UnsupportedSQL,
+)
 from discreet.ledger import MemoryLedger
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
@@ -257,3 +265,88 @@ def test_units_are_watched_one_by_one():
     watch = session.watch(500, epsilon=1)
     assert watch.ask("SELECT COUNT(DISTINCT u) AS c FROM t") is False
     assert watch._stream.sensitivity.value == 1
+
+
+@pytest.mark.theorem("Watch.privacy")
+@pytest.mark.parametrize("budget", [PureDP(8), ApproxDP(8, 1e-6), ZCDP(8)])
+def test_noisy_counts_of_hits_are_charged_with_the_verdicts_before_the_first_answer(budget):
+    engine = Told(([()], {"One": [0]}))
+    session = session_on(engine, budget, table=table_policy(unit="row"))
+    watch = session.watch(1000, epsilon=0.1, answer_epsilon=0.2)
+    assert watch.answer(COUNT) is None
+    entry = list(session.ledger.entries())[-1]
+    assert entry.price == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
+    assert watch._stream._promised == Fraction(3, 10)
+    engine.sums = ([()], {"One": [5000]})
+    found = watch.answer(COUNT)
+    assert isinstance(found, int)
+    assert abs(found - 5000) < 1000  # Laplace noise of scale 5: beyond 200 scales
+    assert watch.remaining == 0
+
+
+@pytest.mark.theorem("Watch.privacy")
+def test_numbers_of_a_watch_are_rows_whatever_a_row_weighs():
+    engine = Told(([()], {"One": [5000 * WEIGHT]}))
+    session = session_on(engine, PureDP(100), table=table_policy(rows=2))
+    watch = session.watch(1000, epsilon=1, answer_epsilon=1, gap=True, hits=3)
+    gap, count = watch.gap(COUNT), watch.answer(COUNT)
+    assert isinstance(gap, float)
+    assert abs(gap - 4000) < 2000  # noise of scale below 20 rows: beyond 100 scales
+    assert abs(count - 5000) < 2000
+    assert watch.ask(COUNT) is True
+    assert watch.remaining == 0
+
+
+def test_a_watch_tells_its_accuracy_before_and_after_the_first_question_and_charges_nothing_for_it():
+    engine = Told(([()], {"One": [0]}))
+    session = session_on(engine, PureDP(100), table=table_policy(rows=2))
+    watch = session.watch(1000.3, epsilon=1, answer_epsilon=2)
+    for ask in (
+        lambda **sql: watch.alpha(queries=50, beta=0.05, **sql),
+        lambda **sql: watch.error(confidence=0.95, **sql),
+    ):
+        with pytest.raises(ParameterError, match="sql="):
+            ask()
+        planned = ask(sql=COUNT)
+        assert session.budget.spent.epsilon == 0
+        assert engine.reads == 0
+        assert planned > 0
+    before = watch.alpha(queries=50, beta=0.05, sql=COUNT)
+    assert watch.alpha(queries=50, beta=0.05, sql="SELECT COUNT(DISTINCT u) AS c FROM t") < before
+    watch.ask(COUNT)
+    assert watch.alpha(queries=50, beta=0.05) == before
+    stream = watch._stream
+    assert before * WEIGHT >= stream.alpha(queries=50, beta=0.05)
+    assert before * WEIGHT <= stream.alpha(queries=50, beta=0.05) + 2
+    assert watch.error(confidence=0.95) * WEIGHT == stream.answer_noise.half_width(0.95)
+
+
+@pytest.mark.parametrize("ask", ["gap", "answer"])
+def test_numbers_that_were_not_asked_for_are_refused_and_charge_nothing(ask):
+    engine = Told(([()], {"One": [0]}))
+    session = session_on(engine)
+    watch = session.watch(10, epsilon=1)
+    with pytest.raises(MissingParameter, match=r"state (gap=True|answer_epsilon=)"):
+        getattr(watch, ask)(COUNT)
+    with pytest.raises(MissingParameter, match="answer_epsilon="):
+        watch.error(confidence=0.95, sql=COUNT)
+    assert engine.reads == 0
+    assert session.budget.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("given", [{"answer_epsilon": 0}, {"answer_epsilon": -1}, {"answer_epsilon": "x"}, {"gap": 1}])
+def test_what_numbers_cost_is_checked_when_a_watch_is_opened(given):
+    with pytest.raises(ParameterError):
+        session_on(Told()).watch(10, epsilon=1, **given)
+
+
+@pytest.mark.theorem("Watch.privacy")
+def test_an_engine_that_fails_while_a_number_is_asked_ends_the_watch():
+    engine = Told(([()], {"One": [0]}))
+    watch = session_on(engine).watch(1000, epsilon=1, answer_epsilon=1, gap=True)
+    assert watch.gap(COUNT) is None
+    engine.sums = None
+    with pytest.raises(QueryFailed):
+        watch.answer(COUNT)
+    with pytest.raises((StreamSpent, QueryRefused), match="open another"):
+        watch.gap(COUNT)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from discreet.errors import (
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
+_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?![\w(=])")
 
 
 class Refusal(click.ClickException):
@@ -164,7 +166,7 @@ def refusing() -> Iterator[None]:
     except MissingExtra as missing:
         raise click.ClickException(str(missing)) from None
     except DiscreetError as error:
-        raise Refusal(" ".join(str(error).split())) from None
+        raise Refusal(as_options(" ".join(str(error).split()))) from None
     except (ArithmeticError, ValueError):
         raise Refusal("these numbers are too extreme to be priced; take less extreme ones") from None
 
@@ -180,7 +182,7 @@ def answering() -> Iterator[None]:
     except click.exceptions.Exit:
         raise
     except DiscreetError as error:
-        raise _ending(error)(str(error)) from None
+        raise _ending(error)(as_options(str(error))) from None
     except OSError as error:
         # the path is one that somebody typed; the words are the operating system's
         raise click.ClickException(f"cannot use {error.filename}: {error.strerror}") from None
@@ -193,12 +195,31 @@ def answering() -> Iterator[None]:
         raise click.ClickException(words) from None
 
 
+def as_options(words: str, options: Collection[str] | None = None) -> str:
+    """Return what the library says about its parameters as it is written on the command line.
+
+    Only options that the running command has are named; what it cannot be told stays as Python writes it.
+
+    >>> as_options("say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits"))
+    'say --epsilon with --delta, --bits 1, or keys='
+    """
+    known = _own_options() if options is None else options
+    written = lambda found: f"--{found[1]} {found[2]}".rstrip() if found[1] in known else found[0]  # noqa: E731
+    return _PARAMETER.sub(written, words)
+
+
+def _own_options() -> set[str]:
+    """Return the long options of the command that runs, by the names that the library has for them."""
+    context = click.get_current_context(silent=True)
+    return set() if context is None else {one[2:] for given in context.command.params for one in given.opts}
+
+
 @contextmanager
 def _warned() -> Iterator[None]:
     """Say on stderr, in one line and once, what is legal but senseless."""
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        click.echo(f"Warning: {message}", err=True)
+        click.echo(f"Warning: {as_options(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("once", SenselessParameter)

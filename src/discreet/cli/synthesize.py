@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,6 @@ from discreet.cli.asking import FILE, analyst_option, decorated, json_option, nu
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
 from discreet.cli.explain import finite
 from discreet.display import Table
-from discreet.errors import DiscreetError
 from discreet.privacy.promise_words import in_words, plain
 from discreet.query import Session
 from discreet.query.policy import Source
@@ -37,7 +35,6 @@ from discreet.synthesis.sessions import BINS, domain_of, explain_synthesis
 _FILES = (".csv", ".parquet")
 _QUERIES, _MOST_ROWS = 100_000, 10_000_000
 _MOST_WAYS = 64
-_PARAMETER = re.compile(r"\b(epsilon|delta|rho|share|size)=")
 
 
 class MethodName(click.Choice[str]):
@@ -190,20 +187,7 @@ def workload_of(session: Session, table: str, options: Mapping[str, Any]) -> Wor
 def _prepared(session: Session, table: str, options: dict[str, Any]) -> Prepared:
     price = {name: options.pop(name) for name in ("epsilon", "delta", "rho", "share", "size")}
     workload = workload_of(session, table, options)
-    try:
-        return explain_synthesis(session, table, workload, method=options["method"], **price)
-    except DiscreetError as problem:
-        problem.args = (as_options(str(problem)),)
-        raise
-
-
-def as_options(words: str) -> str:
-    """Return what a session says about its parameters as it is written on the command line.
-
-    >>> as_options("say epsilon= with delta=, or size=")
-    'say --epsilon with --delta, or --size'
-    """
-    return _PARAMETER.sub(r"--\1", words)
+    return explain_synthesis(session, table, workload, method=options["method"], **price)
 
 
 @contextmanager

@@ -6,11 +6,12 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from itertools import product
 
 from discreet.errors import ParameterError
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Value
+from discreet.query.literals import plain_value
 from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.scope import Visible, whole_numbers
 from discreet.query.types import Type
@@ -144,16 +145,13 @@ def stated_keys(name: str, values: object, wanted: Type) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _as_type(value: object, wanted: Type, name: str) -> Value:
+def _as_type(given: object, wanted: Type, name: str) -> Value:
     """Return a key as a value of the type, or say what is expected."""
+    value = plain_value(given)
     if wanted is Type.REAL and isinstance(value, int | float) and not isinstance(value, bool):
         value = float(value) if abs(value) <= sys.float_info.max else None
-    if wanted in (Type.DATE, Type.TIMESTAMP) and isinstance(value, str):
-        try:
-            read = datetime.fromisoformat(value)
-            value = read.date() if wanted is Type.DATE and read.tzinfo is None else read
-        except ValueError:
-            value = None
+    if wanted in (Type.DATE, Type.TIMESTAMP):
+        value = _as_time(value, wanted)
     fits = {
         Type.BOOLEAN: isinstance(value, bool),
         Type.INTEGER: isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63,
@@ -167,6 +165,21 @@ def _as_type(value: object, wanted: Type, name: str) -> Value:
             f"keys= for {name!r} are values of type {wanted.value}, none of them NULL", parameter="keys"
         )
     return value  # type: ignore[return-value]
+
+
+def _as_time(value: object, wanted: Type) -> object:
+    """Return a text as the date or the time that it writes; midnight is a date where a date is wanted."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return value.date() if wanted is Type.DATE and value.tzinfo is None else value
+    if wanted is Type.DATE and isinstance(value, datetime):
+        return value.date() if value.tzinfo is None and value.time() == time() else None
+    if wanted is Type.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time())
+    return value
 
 
 def _storable(text: str) -> bool:

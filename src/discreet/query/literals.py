@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
 
 from discreet.errors import UnsupportedSQL
 from discreet.query import ranges
@@ -13,6 +16,7 @@ from discreet.query.expression import Expression, Literal, Value
 from discreet.query.types import Type
 
 LONGEST_TEXT = 10_000
+_FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of numpy's times, in a microsecond
 DATE_FORM = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
 TIMESTAMP_FORM = DATE_FORM + r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?)?"
 WORDS: Mapping[Type, str] = {
@@ -34,6 +38,45 @@ def literal(value: Value) -> Literal:
     if value is None:
         return Literal(Type.TEXT, None, None)
     return Literal(_type_of_value(value), ranges.interval_of(value), value)
+
+
+def plain_value(value: object) -> object:
+    """Return a scalar of numpy, pandas, Polars or Arrow as Python has it; None where it has none, as for a missing one.
+
+    A time that is finer than microseconds, or beyond the years that Python has, is none.
+
+    >>> import numpy as np
+    >>> plain_value(np.int8(3)), plain_value(np.datetime64("2020-05-01")), plain_value("north")
+    (3, datetime.date(2020, 5, 1), 'north')
+    """
+    if hasattr(value, "as_py"):  # of Arrow
+        value = _of_arrow(value)
+    if hasattr(value, "to_pydatetime"):  # of pandas; NaT is a number of no type, and becomes None below
+        value = value.to_pydatetime(warn=False) if getattr(value, "nanosecond", 1) == 0 else None
+    if isinstance(value, np.datetime64):
+        return _plain_time(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, bool | int | float | str | date) else None
+
+
+def _plain_time(value: np.datetime64) -> date | datetime | None:
+    """Return a time of numpy as a date or a time of Python; numpy itself returns an integer where it is no such one."""
+    unit, step = np.datetime_data(value.dtype)
+    if unit in _FINER:
+        micros, rest = divmod(int(value.astype(np.int64)) * step, _FINER[unit])
+        if rest or np.isnat(value):
+            return None
+        return datetime(1970, 1, 1) + timedelta(microseconds=micros)  # 2^63 nanoseconds are 292 years
+    found = value.item()
+    return found if isinstance(found, date) and np.datetime64(found).astype(value.dtype) == value else None
+
+
+def _of_arrow(value: Any) -> object:
+    try:
+        return value.as_py()
+    except (ArithmeticError, ValueError):  # a time that Python does not have
+        return None
 
 
 def is_null(expression: Expression) -> bool:

@@ -170,13 +170,21 @@ class Session(Desk):
         return top(self, made, k)
 
     def watch(
-        self, threshold: Number, *, epsilon: Number | None = None, share: Number | None = None, hits: int = 1
+        self,
+        threshold: Number,
+        *,
+        epsilon: Number | None = None,
+        share: Number | None = None,
+        hits: int = 1,
+        answer_epsilon: Number | None = None,
+        gap: bool = False,
     ) -> Watch:
         """Watch counts for one above a threshold, paying for hits only: the sparse vector technique.
 
-        The whole price is charged at the first question; see `Watch`.
+        The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
+        besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
         """
-        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits)
+        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
 
     @contextmanager
     def grant(

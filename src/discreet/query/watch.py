@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.display import format_number
-from discreet.errors import ParameterError, StreamSpent, UnsupportedSQL
-from discreet.laws.number import Number, rational_or_none
+from discreet.errors import MissingParameter, ParameterError, StreamSpent, UnsupportedSQL
+from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
+from discreet.mechanisms.selection import truth_value
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.query.measures.measure import Simple
 from discreet.query.plan import MeasureKind
-from discreet.query.price import Stated, noise_of, payment
+from discreet.query.price import Stated, noise_of, payment, stated
 from discreet.query.release import PricedQuery, as_released, fresh_digest
 
 if TYPE_CHECKING:
@@ -25,17 +29,23 @@ class Watch:
 
     Privacy. epsilon-DP for the whole stream, however long and however adaptively it is asked: see `AboveThreshold`, for
         counts that one unit moves by at most D, the contribution bound of the first question. Later questions must not
-        have a larger one. The price is charged whole before the first answer.
+        have a larger one. With `gap=True` a hit may also tell by how much it is above, for the same epsilon; fresh
+        noisy counts of the hits cost `answer_epsilon` more. The price is charged whole before the first answer.
+    Accuracy. See `AboveThreshold`; `alpha` gives the half-width of the comparison in rows, `error` that of the numbers.
     """
 
-    def __init__(self, session: Session, threshold: Number, price: Stated, hits: int) -> None:
+    def __init__(
+        self, session: Session, threshold: Number, price: Stated, hits: int, answer_epsilon: Number | None, gap: bool
+    ) -> None:
         """Nothing is charged until the first question."""
         exact = rational_or_none(threshold)
         if exact is None:
             raise ParameterError("threshold is a finite number of rows", parameter="threshold")
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
             raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
-        self._session, self._threshold, self._hits, self._price = session, exact, hits, price
+        self._session, self._threshold, self._hits = session, exact, hits
+        self._tells_gaps = truth_value(gap, name="gap")
+        self._answer_epsilon = None if answer_epsilon is None else _answer_price(answer_epsilon)
         self._stream: AboveThreshold | None = None
         self._charge: Any = None
         self._failed = False
@@ -52,9 +62,44 @@ class Watch:
 
     def ask(self, sql: str, **options: Any) -> bool:
         """Say whether a count is above the threshold, both with noise."""
-        made = self._session._priced(sql, Stated(epsilon=self._payment.amount), **options)
-        self._session._check(made)
-        measure = _counted(made)
+        return bool(self._looked(sql, options, lambda stream, count: stream.watch(count)))
+
+    def gap(self, sql: str, **options: Any) -> int | float | None:
+        """Return by how many rows a noisy count is above the noisy threshold, None if it is below; needs `gap=True`."""
+        if not self._tells_gaps:
+            raise MissingParameter(
+                "gaps are told if asked for: state gap=True when the watch is opened. Nothing was spent.",
+                parameter="gap",
+            )
+        return self._in_rows(self._looked(sql, options, lambda stream, count: stream.gap(count)))
+
+    def answer(self, sql: str, **options: Any) -> int | float | None:
+        """Return a noisy count if it is above the threshold, else None; needs `answer_epsilon`."""
+        self._need_answers()
+        return self._in_rows(self._looked(sql, options, lambda stream, count: stream.answer(count)))
+
+    def alpha(self, *, queries: int, beta: float, sql: str | None = None) -> float:
+        """Return the accuracy over `queries` questions at failure probability `beta`, in rows.
+
+        With probability 1 - beta every question told to be above counts at least threshold - alpha rows and every one
+        told to be below at most threshold + alpha; see `AboveThreshold.alpha`. Counts are those after bounding. It
+        follows from the first question, so before that one is asked `sql` must be given; it is not charged.
+        """
+        stream, one = self._planned(sql)
+        rounded = math.ceil(self._threshold * one) - self._threshold * one
+        return round_up((Fraction(stream.alpha(queries=queries, beta=beta)) + rounded) / one)
+
+    def error(self, *, confidence: float, sql: str | None = None) -> float:
+        """Return the half-width of the interval about one noisy count from `answer`, in rows; `sql` as in `alpha`."""
+        self._need_answers()
+        stream, one = self._planned(sql)
+        if stream.answer_noise is None:
+            raise AssertionError("asked for when the watch was opened")
+        return round_up(Fraction(stream.answer_noise.half_width(confidence), one))
+
+    def _looked(self, sql: str, options: Mapping[str, Any], look: Callable[[AboveThreshold, int], Any]) -> Any:
+        """Put the count of a question before the stream, which starts with the first one."""
+        measure, made = self._read(sql, options)
         with self._lock:
             if self._stream is None:
                 self._start(measure)
@@ -70,26 +115,64 @@ class Watch:
                 )
             times = self._unit(measure)
             self._failed = True  # unless it ends well: whether the engine fails may depend on the data, so once is all
-            above = self._session._guarded(lambda: stream.watch(self._value(made) * times), self._charge)
+            # a verdict in a tuple: None is what a failure returns
+            (told,) = self._session._guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
             self._failed = False
-            return bool(above)
+            return told
+
+    def _read(self, sql: str, options: Mapping[str, Any]) -> tuple[Simple, PricedQuery]:
+        """Return the count that a question asks for; no private data is read."""
+        made = self._session._priced(sql, Stated(epsilon=self._payment.amount), **options)
+        self._session._check(made)
+        return _counted(made), made
 
     def _start(self, measure: Simple) -> None:
         """Charge the whole price, then draw the threshold's noise."""
         self._one = measure.bounding.unit
         self._most = measure.bounding.moved(measure.norms)[0]
-        relation = measure.bounding.relation
-        stream = AboveThreshold(
-            threshold=math.ceil(self._threshold * self._one),
-            epsilon=self._payment.amount,
-            sensitivity=Sensitivity(self._most, norm=Norm.LINF, relation=relation),
-            hits=self._hits,
-            monotone=relation is Relation.ADD_REMOVE,
-        )
+        stream = self._stream_for(measure)
+        whole = replace(self._payment, amount=self._payment.amount + (self._answer_epsilon or 0))
         self._charge = self._session._charge(
-            self._payment.guarantee, fresh_digest(), f"watch for {self._hits} hits", (repr(stream),)
+            whole.guarantee, fresh_digest(), f"watch for {self._hits} hits", (repr(stream),)
         )
         self._stream = stream
+
+    def _stream_for(self, measure: Simple) -> AboveThreshold:
+        """Return a stream of counts that one unit moves as it moves this one."""
+        relation = measure.bounding.relation
+        moved = measure.bounding.moved(measure.norms)[0]
+        return AboveThreshold(
+            threshold=math.ceil(self._threshold * measure.bounding.unit),
+            epsilon=self._payment.amount,
+            sensitivity=Sensitivity(moved, norm=Norm.LINF, relation=relation),
+            hits=self._hits,
+            monotone=relation is Relation.ADD_REMOVE,
+            answer_epsilon=self._answer_epsilon,
+            gap=self._tells_gaps,
+        )
+
+    def _planned(self, sql: str | None) -> tuple[AboveThreshold, int]:
+        """Return the stream, or one like it for a first question, and how many steps are a row; nothing is charged."""
+        if self._stream is not None:
+            return self._stream, self._one
+        if sql is None:
+            raise MissingParameter(
+                "the accuracy follows from the first question: ask it, or give it as sql=, which is not charged",
+                parameter="sql",
+            )
+        measure, _ = self._read(sql, {})
+        return self._stream_for(measure), measure.bounding.unit
+
+    def _need_answers(self) -> None:
+        if self._answer_epsilon is None:
+            raise MissingParameter(
+                "noisy counts cost extra: state answer_epsilon= when the watch is opened. Nothing was spent.",
+                parameter="answer_epsilon",
+            )
+
+    def _in_rows(self, steps: int | None) -> int | float | None:
+        """Return steps of the first question's unit as rows: whole ones where a unit weighs whole rows."""
+        return steps if steps is None or self._one == 1 else steps / self._one
 
     def _unit(self, measure: Simple) -> int:
         """Return by what a count is multiplied to be in the unit of the first one."""
@@ -106,6 +189,14 @@ class Watch:
         small = abs(self._threshold) < 10**300
         threshold = f"{float(self._threshold):.6g}" if small else format_number(self._threshold, digits=6)
         return f"Watch(threshold={threshold}, hits={self._hits}, remaining={self.remaining})"
+
+
+def _answer_price(written: Number) -> Fraction:
+    """Return the price of the noisy counts exactly, as prices are read."""
+    exact = stated(epsilon=written).epsilon
+    if exact is None:
+        raise AssertionError("a price was given")
+    return exact
 
 
 def _counted(made: PricedQuery) -> Simple:

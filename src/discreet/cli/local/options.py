@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from discreet.cli import console
+
 if TYPE_CHECKING:
     Exact = click.ParamType[Fraction]
 else:
@@ -16,7 +18,7 @@ else:
 _WRITTEN = re.compile(r"\d{1,18}(\.\d{0,18}|/\d{1,18})?|\.\d{1,18}", re.ASCII)
 
 _KIND = re.compile(r"\bkeys=(Text|Integer|Bytes)Keys\((\d+)\)")
-_PARAMETER = re.compile(r"\b(people|values|labels|keys|find|seed|bits|largest)=(\d*)")
+_OPTIONS = ("people", "values", "labels", "keys", "find", "seed", "bits", "largest")
 
 
 class Written(Exact):
@@ -58,7 +60,7 @@ def as_options(words: str) -> str:
     'ask for --bits 1, or name them in --labels; as in --keys text:32'
     """
     words = _KIND.sub(lambda found: f"--keys {found[1].lower()}:{found[2]}", words)
-    return _PARAMETER.sub(lambda found: f"--{found[1]} {found[2]}".rstrip(), words)
+    return console.as_options(words, _OPTIONS)
 
 
 def labels(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
