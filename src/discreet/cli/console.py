@@ -26,6 +26,7 @@ from discreet.errors import (
     QueryFailed,
     SenselessParameter,
 )
+from discreet.query.csv_files.sources import SourceRefused
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
@@ -223,6 +224,5 @@ def _ending(error: DiscreetError) -> type[click.ClickException]:
 def mistakes(error: PolicyError) -> click.ClickException:
     """Return every mistake of a policy file, each on a line of its own, and their number."""
     count = len(error.problems)
-    return click.ClickException(
-        f"{count} mistake{'s'[: count != 1]} in {error.file}; no private row was read.\n{error}"
-    )
+    known = "nothing was spent" if isinstance(error, SourceRefused) else "no private row was read"
+    return click.ClickException(f"{count} mistake{'s'[: count != 1]} in {error.file}; {known}.\n{error}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from discreet.query.policy import Source, SourceKind
 
 _ENDINGS = {".parquet": SourceKind.PARQUET, ".csv": SourceKind.CSV}
+SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 _REMEDY = "Write the path of a DuckDB file, of a folder of Parquet files or of a folder of CSV files"
 
 
@@ -24,6 +26,18 @@ def find_source(written: str, folder: Path) -> Source | str:
     except (OSError, ValueError):
         return f"cannot be looked up. {_REMEDY}"
     return f"there is no such file or folder beside the policy file. {_REMEDY}"
+
+
+def table_files(path: Path, kind: SourceKind, wanted: Sequence[str]) -> Iterator[tuple[str, list[Path]]]:
+    """Yield every table that is wanted and there, with its files: NAME.parquet, or those of a folder NAME."""
+    for name in wanted:
+        if Path(name).name != name:
+            continue
+        files = [path / (name + suffix) for suffix in SUFFIXES[kind] if (path / (name + suffix)).is_file()]
+        if not files and (path / name).is_dir():
+            files = sorted(file for file in (path / name).iterdir() if file.name.endswith(SUFFIXES[kind]))
+        if files:
+            yield name, [file.resolve() for file in files]
 
 
 def _of_folder(path: Path) -> Source | str:
