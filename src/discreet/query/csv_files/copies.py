@@ -111,8 +111,9 @@ def convert_anew(folder: Path, table: Table) -> None:
 
 
 def temporary_copy(folder: Path, table: Table) -> Copy:
-    """Return a copy in a folder that the caller removes; for a policy whose ledger is in memory."""
-    return _convert(folder, table)
+    """Return a copy in a folder that only this process uses, and removes; for a policy whose ledger is in memory."""
+    path, names, _ = _converted(folder, table, durable=False)
+    return Copy(path, tuple(names))
 
 
 def forget_others(folder: Path, kept: Iterable[str]) -> None:
@@ -126,22 +127,24 @@ def forget_others(folder: Path, kept: Iterable[str]) -> None:
 
 def _convert(folder: Path, table: Table) -> Copy:
     """Write the copy, then the note; the caller holds the lock of the table."""
+    _sweep(folder, table.key, keep=_note(folder, table.key).get("copy"))
+    path, names, state = _converted(folder, table, durable=True)
+    note = {**_binding(table, state), "columns": names, "copy": path.name, "size": path.stat().st_size}
+    _write(folder / f"{table.key}.json", lambda file: file.write(json.dumps(note).encode()), durable=True)
+    _sweep(folder, table.key, keep=path.name)
+    return Copy(path, tuple(names), _hold(path))
+
+
+def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list[str], list[list[Any]]]:
+    """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
     names = header_of(table.name, table.files, table.stated)
     before = table.state()
-    _sweep(folder, table.key, keep=_note(folder, table.key).get("copy"))
     path = folder / f"{table.key}-{secrets.token_hex(8)}.parquet"
-    try:
-        _write(path, lambda file: write_records(file, table.files, names, table.stated))
-        if table.state() != before:
-            raise UnreadableFile(table.files[0], Fault("the source was changed while it was read"))
-        descriptor = _hold(path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    note = {**_binding(table, before), "columns": names, "copy": path.name, "size": path.stat().st_size}
-    _write(folder / f"{table.key}.json", lambda file: file.write(json.dumps(note).encode()))
-    _sweep(folder, table.key, keep=path.name)
-    return Copy(path, tuple(names), descriptor)
+    _write(path, lambda file: write_records(file, table.files, names, table.stated), durable=durable)
+    if table.state() != before:
+        path.unlink()
+        raise UnreadableFile(table.files[0], Fault("the source was changed while it was read"))
+    return path, names, before
 
 
 def _held(folder: Path, table: Table) -> Copy | None:
@@ -204,24 +207,26 @@ def _sweep(folder: Path, key: str, *, keep: str | None) -> None:
                 os.close(descriptor)
 
 
-def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file for its owner only: under another name, synchronized, then renamed."""
+def _write(path: Path, write: Callable[[BinaryIO], object], *, durable: bool) -> None:
+    """Write a file for its owner only: under another name, synchronized where it is to last, then renamed."""
     fresh = path.with_name(f"{path.stem}-{secrets.token_hex(8)}.part")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.replace(fresh, path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    if durable:
         folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

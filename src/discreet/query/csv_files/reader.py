@@ -48,10 +48,17 @@ class UnreadableFile(Exception):
 class Records:
     """The records of one file, the header among them, as `csv.reader(strict=True)` gives them; blank lines are none.
 
-    Stability. A file is a sequence of records, each with its own text. Adding, removing or changing the text of one
-        record changes that record and no other, or refuses the file.
-        Proof: the reader is in its first state after each record, so that the text of a record alone decides what it
-        gives, and in a well-formed record quotes are closed. A record that is not well-formed ends the reading.
+    Files that end their records with line feeds, and those that end them with carriage returns alone, are not mixed:
+    a record that ends in the other way than the header is refused. Programs that write line feeds often leave a cell
+    with a carriage return without quotes (pandas does, and Python's writer before 3.13), and what stands behind it
+    would be read as a record of its own.
+
+    Stability. Let a program write one text a record, in which cells with the delimiter, a quote or a character of its
+        own line end stand in quotes that are doubled inside. Then each text gives at most one record, whatever the
+        other texts are, or the file is refused.
+        Proof: the quotes of a text are closed in it, so that the reader is outside of quotes where the next one begins.
+        Outside of quotes a text has its own line end once, at its end; a record that is not blank ends there, or in
+        the other way, and then the file is refused.
     Cost. Memory for one record of at most 2**24 characters.
     """
 
@@ -60,17 +67,23 @@ class Records:
         self.file, self._stated = file, stated
         self.characters = 0  # of the records given so far and of the one being read
         self._complete = self._lines = self._before = self._count = 0
+        self._end = ""  # the last character of the last line read
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield record after record; raise `UnreadableFile` at the first fault."""
         fault: Fault | None = None
+        alone: bool | None = None  # whether the header ends with a carriage return alone
         try:
             with opened(self.file, self._stated, errors="strict") as stream:
                 for record in own_csv().reader(self._fed(stream), **_dialect(self._stated)):
-                    self._complete, self._before = self.characters, self._lines
                     if record:
+                        if alone is None:
+                            alone = self._end == "\r"
+                        if (self._end == "\r") is not alone and self._end in "\r\n":
+                            raise own_csv().Error("mixed ends")
                         self._count += 1
                         yield record
+                    self._complete, self._before = self.characters, self._lines
         except own_csv().Error as problem:
             fault = self._here(_reason(str(problem)))
         except UnicodeError:
@@ -87,6 +100,7 @@ class Records:
         readline, limit = stream.readline, LONGEST_RECORD + 1
         while line := readline(limit):
             self._lines += 1
+            self._end = line[-1]
             self.characters += len(line)
             if self.characters - self._complete > LONGEST_RECORD:
                 raise own_csv().Error("too long")
@@ -169,6 +183,11 @@ def _reason(words: str) -> str:
         return "a quote is opened and never closed"
     if "expected after" in words:
         return "text stands between a closing quote and the next delimiter; a quote inside a cell is written twice"
+    if words == "mixed ends":
+        return (
+            "the record ends with a carriage return alone and the header does not, or the other way round; a cell with "
+            "a line end stands in quotes"
+        )
     if words == "NUL":
         return "a NUL character; the encoding is probably another one"
     if words == "too long":
