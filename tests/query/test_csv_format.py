@@ -92,7 +92,8 @@ def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_
     ("key", "value", "words"),
     [
         ("delimiter", '""', "one character"), ("delimiter", '";;"', "one character"),
-        ("delimiter", '"\\n"', "no line end"), ("delimiter", '"a"', "no letter"), ("delimiter", '"1"', "no digit"), ("delimiter", "1", "a whole number"),
+        ("delimiter", '"\\n"', "no line end"), ("delimiter", '"a"', "no letter"),
+        ("delimiter", '"1"', "no digit"), ("delimiter", "1", "a whole number"),
         ("delimiter", '"\\""', "must not be the delimiter too"), ("delimiter", '"\\u0000"', "one character"),
         ("quote", '" "', "must not be a space"), ("quote", '"\\t"', "one character"), ("quote", '","', "too"),
         ("decimal", '"·"', 'must be "." or ","'), ("decimal", "true", "a truth value"), ("decimal", "[]", "a list"),
