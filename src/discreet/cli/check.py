@@ -13,7 +13,7 @@ from discreet.cli.console import answering, mistakes, readable_console, say, say
 from discreet.cli.declared import declared, facts, sharp_points
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
-from discreet.query.csv_files.sources import convert_source
+from discreet.query.csv_files.sources import SourceRefused, convert_source
 from discreet.query.engines import engine_for
 from discreet.query.policy import Policy
 from discreet.query.policy_check import with_schema
@@ -39,7 +39,7 @@ def check(policy: Path, as_json: bool) -> None:
                 problems = [{"line": line, "problem": words} for line, words in error.problems]
                 click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
                 raise click.exceptions.Exit(1) from None
-            raise mistakes(error) from None
+            raise mistakes(error, read=isinstance(error, SourceRefused)) from None
         if as_json:
             click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))
             return

@@ -26,7 +26,6 @@ from discreet.errors import (
     QueryFailed,
     SenselessParameter,
 )
-from discreet.query.csv_files.sources import SourceRefused
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
@@ -221,8 +220,8 @@ def _ending(error: DiscreetError) -> type[click.ClickException]:
     return click.ClickException
 
 
-def mistakes(error: PolicyError) -> click.ClickException:
-    """Return every mistake of a policy file, each on a line of its own, and their number."""
+def mistakes(error: PolicyError, *, read: bool = False) -> click.ClickException:
+    """Return every mistake of a policy file, each on a line of its own, and their number; `read`: rows were read."""
     count = len(error.problems)
-    known = "nothing was spent" if isinstance(error, SourceRefused) else "no private row was read"
+    known = "nothing was spent" if read else "no private row was read"
     return click.ClickException(f"{count} mistake{'s'[: count != 1]} in {error.file}; {known}.\n{error}")

@@ -57,11 +57,10 @@ def _batches(file: Path, names: list[str], stated: CsvFormat) -> Iterator[list[s
 
 def _table(cells: list[str], schema: Any) -> Any:
     """Return records as an Arrow table, empty cells as NULL."""
-    import pyarrow
-    from pyarrow import compute
-
+    arrow, compute = (optional(name, extra="sql", purpose=PURPOSE) for name in ("pyarrow", "pyarrow.compute"))
+    nothing = arrow.scalar(None, arrow.string())
     columns = []
     for place in range(len(schema)):
-        texts = pyarrow.array(cells[place :: len(schema)], pyarrow.string())
-        columns.append(compute.if_else(compute.equal(texts, ""), pyarrow.scalar(None, pyarrow.string()), texts))
-    return pyarrow.Table.from_arrays(columns, schema=schema)
+        texts = arrow.array(cells[place :: len(schema)], arrow.string())
+        columns.append(compute.if_else(compute.equal(texts, ""), nothing, texts))
+    return arrow.Table.from_arrays(columns, schema=schema)
