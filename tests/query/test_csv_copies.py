@@ -105,7 +105,7 @@ def test_a_source_or_a_format_that_changed_is_refused_until_check_converts_it_an
     assert told.value.__context__ is None or told.value.__suppress_context__
     convert_source(read_policy(policy))
     assert units(policy) >= {"p", "q"}
-    assert content(policy) == [".json", ".lock", ".parquet"]
+    assert content(policy) == [".copy", ".json", ".lock"]
 
 
 def test_another_file_of_a_table_is_a_change_of_the_source(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_new_version_is_converted_by_itself_and_the_old_copy_goes(tmp_path: Pa
     opened(policy).close()
     written(tmp_path, SMALL + b"r,c,3\n", version="2")
     assert units(policy) == {"p", "q", "r"}
-    assert content(policy) == [".json", ".lock", ".parquet"]
+    assert content(policy) == [".copy", ".json", ".lock"]
 
 
 def test_a_copy_that_a_session_reads_stays_until_it_is_closed(tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_copy_that_a_session_reads_stays_until_it_is_closed(tmp_path: Path) ->
     with opened(policy) as session:
         written(tmp_path, SMALL + b"r,c,3\n", version="2")
         assert units(policy) == {"p", "q", "r"}
-        assert content(policy) == [".json", ".lock", ".parquet", ".parquet"]
+        assert content(policy) == [".copy", ".copy", ".json", ".lock"]
         session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
     convert_source(read_policy(policy))
-    assert content(policy) == [".json", ".lock", ".parquet"]
+    assert content(policy) == [".copy", ".json", ".lock"]
 
 
 def test_the_copy_of_a_table_that_the_policy_no_longer_names_goes(tmp_path: Path) -> None:
@@ -143,14 +143,14 @@ def test_the_copy_of_a_table_that_the_policy_no_longer_names_goes(tmp_path: Path
     (tmp_path / "data" / "t.csv").rename(tmp_path / "data" / "s.csv")
     policy.write_text(policy.read_text().replace("[tables.t", "[tables.s"))
     convert_source(read_policy(policy))
-    assert content(policy) == [".json", ".lock", ".lock", ".parquet"]
+    assert content(policy) == [".copy", ".json", ".lock", ".lock"]
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"PAR1")])
 def test_a_copy_that_is_gone_or_cut_off_is_made_anew(tmp_path: Path, damage) -> None:
     policy = written(tmp_path, SMALL)
     opened(policy).close()
-    (path,) = folder_of(policy).glob("*.parquet")
+    (path,) = folder_of(policy).glob("*.copy")
     damage(path)
     assert units(policy) == {"p", "q"}
 
@@ -220,7 +220,7 @@ KILLED = textwrap.dedent(
 
 def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_path: Path) -> None:
     source, ledger = tmp_path / "t.csv", tmp_path / "ledger.sqlite"
-    source.write_bytes(b"uid,k,x\n" + b"p,a,1\n" * 40)
+    source.write_bytes(b"uid,k,x\n" + b"p,a,1\n" * 24)
     folder = ledger_folder(ledger)
     current_copy(folder, Table("t", (source,), CsvFormat(), "old")).release()
     script = [sys.executable, "-c", KILLED, ledger, source, "new"]
@@ -231,28 +231,36 @@ def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_
     for line in told:
         assert ('"version": "old"' in line) is not ('"version": "new"' in line)
     copy = current_copy(folder, Table("t", (source,), CsvFormat(), "new"))
-    assert conversion.optional("pyarrow.parquet", extra="sql", purpose="").read_metadata(copy.path).num_rows == 40
+    assert conversion.optional("pyarrow.parquet", extra="sql", purpose="").read_metadata(copy.path).num_rows == 24
     copy.release()
-    assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".lock", ".parquet"]
+    assert sorted(path.suffix for path in folder.iterdir()) == [".copy", ".json", ".lock"]
 
 
 AT_ONCE = textwrap.dedent(
     """
-    import sys
+    import os, sys
     from pathlib import Path
+    import pyarrow.parquet
     from discreet.query.csv_files.copies import Table, convert_anew, current_copy, ledger_folder
     from discreet.query.csv_files.format import CsvFormat
 
     folder = ledger_folder(Path(sys.argv[1]))
     table = Table("t", (Path(sys.argv[2]),), CsvFormat(), "1")
-    sys.stdin.readline()
-    for turn in range(3):
-        copy = current_copy(folder, table)
-        assert copy.path.stat().st_size > 0
-        convert_anew(folder, table)
-        import pyarrow.parquet
-        print(pyarrow.parquet.read_metadata(copy.path).num_rows)
-        copy.release()
+    here, gate = os.pipe()
+    children = []
+    for _ in range(4):
+        children.append(os.fork())
+        if children[-1] == 0:
+            os.close(gate)
+            os.read(here, 1)  # ends when the parent lets go: all begin at once
+            for turn in range(3):
+                copy = current_copy(folder, table)
+                convert_anew(folder, table)
+                os.write(1, b"%d\\n" % pyarrow.parquet.read_metadata(copy.path).num_rows)
+                copy.release()
+            os._exit(0)
+    os.close(gate)
+    sys.exit(any(os.waitpid(child, 0)[1] for child in children))
     """
 )
 
@@ -261,11 +269,8 @@ def test_four_processes_convert_and_read_one_table_at_once(tmp_path: Path) -> No
     source, ledger = tmp_path / "t.csv", tmp_path / "ledger.sqlite"
     source.write_bytes(b"uid,k,x\n" + b"p,a,1\n" * 500)
     script = [sys.executable, "-c", AT_ONCE, ledger, source]
-    pipe = subprocess.PIPE
-    running = [subprocess.Popen(script, stdin=pipe, stdout=pipe, text=True) for _ in range(4)]  # noqa: S603
-    told = [process.communicate("go\n") for process in running]
-    assert [process.returncode for process in running] == [0] * 4
-    assert "".join(out for out, _ in told).split() == ["500"] * 12
+    told = subprocess.run(script, check=True, capture_output=True, text=True)  # noqa: S603
+    assert told.stdout.split() == ["500"] * 12
 
 
 def test_four_threads_open_one_table_at_once_and_convert_it_once(tmp_path: Path, monkeypatch) -> None:
@@ -288,6 +293,14 @@ def test_four_threads_open_one_table_at_once_and_convert_it_once(tmp_path: Path,
     for thread in threads:
         thread.join()
     assert calls == [1]
+
+
+def test_a_ledger_in_the_folder_of_the_source_does_not_make_its_copies_tables(tmp_path: Path) -> None:
+    policy = written(tmp_path, SMALL)
+    policy.write_text(policy.read_text().replace('"ledger.sqlite"', '"data/ledger.sqlite"'))
+    assert units(policy) == {"p", "q"}
+    assert units(policy) == {"p", "q"}
+    assert (tmp_path / "data" / "ledger.sqlite.copies").is_dir()
 
 
 def test_nothing_that_a_copy_is_bound_to_is_made_from_its_rows(tmp_path: Path) -> None:

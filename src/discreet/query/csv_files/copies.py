@@ -76,7 +76,8 @@ class Outdated(Exception):
 
 def ledger_folder(ledger: Path) -> Path:
     """Return the folder beside a ledger in which the copies lie, made for its owner only."""
-    folder = ledger.resolve().with_name(ledger.name + ".copies")
+    place = ledger.resolve()
+    folder = place.with_name(place.name + ".copies")
     problem = None
     try:
         with suppress(FileExistsError):
@@ -139,7 +140,7 @@ def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list
     """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
     names = header_of(table.name, table.files, table.stated)
     before = table.state()
-    path = folder / f"{table.key}-{secrets.token_hex(8)}.parquet"
+    path = folder / f"{table.key}-{secrets.token_hex(8)}.copy"  # no name of a source: the ledger may lie in one
     _write(path, lambda file: write_records(file, table.files, names, table.stated), durable=durable)
     if table.state() != before:
         path.unlink()

@@ -41,7 +41,7 @@ def open_copies(policy: Policy, scratch: Path) -> dict[str, Copy]:
     """
     copies: dict[str, Copy] = {}
     tables = csv_tables(policy)
-    folder = scratch if policy.ledger is None or not tables else ledger_folder(policy.ledger)
+    folder = scratch.resolve() if policy.ledger is None or not tables else ledger_folder(policy.ledger)
     obtain = temporary_copy if policy.ledger is None else current_copy
     try:
         for table in tables:
