@@ -134,6 +134,77 @@ def test_check_finds_a_budget_that_the_ledger_does_not_know(tmp_path: Path) -> N
     assert "discreet ledger amend" in result.stderr
 
 
+CSV_POLICY = POLICY.replace('source = "clinic.duckdb"', 'source = "data"').split("[tables.visits]")[0]
+CSV_TABLE = """[tables.visits]
+unit = "patient_id"
+rows = 4
+
+[tables.visits.columns]
+patient_id = {type = "integer"}
+cost = {type = "real", min = 0, max = 500}
+"""
+
+
+def clinic_in_csv(folder: Path, content: bytes, csv: str = "") -> Path:
+    (folder / "data").mkdir()
+    (folder / "data" / "visits.csv").write_bytes(content)
+    policy = folder / "policy.toml"
+    policy.write_text(f"{CSV_POLICY}{csv}\n{CSV_TABLE}", encoding="utf-8")
+    return policy
+
+
+def test_check_refuses_a_csv_file_with_the_record_and_asking_with_the_file_only(tmp_path: Path) -> None:
+    policy = clinic_in_csv(tmp_path, b'patient_id,note,cost\n1,"a\nb",2\n4711,"secret,3\n')
+    result = run("check", policy)
+    assert result.exit_code == 1
+    assert "nothing was spent" in result.stderr
+    assert "the CSV file 'visits.csv': record 3, on line 4: a quote is opened and never closed." in result.stderr
+    found = json.loads(run("check", policy, "--json").stdout)
+    assert "record 3, on line 4" in found["problems"][0]["problem"]
+    asked = run("ask", "SELECT COUNT(*) FROM visits", "--policy", policy, "--epsilon", 1)
+    assert asked.exit_code == 1
+    assert "'visits.csv' of 'visits' cannot be read as it is declared" in asked.stderr
+    assert "record" not in asked.stderr.replace("visits.csv", "")
+    for text in (result.output, asked.output):
+        assert "4711" not in text
+        assert "secret" not in text
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_check_converts_anew_what_asking_then_reads(tmp_path: Path) -> None:
+    policy = clinic_in_csv(tmp_path, b"patient_id,note,cost\n1,a,2\n")
+    assert run("check", policy).exit_code == 0
+    question = ("ask", "SELECT COUNT(*) FROM visits", "--policy", policy, "--epsilon", 1)
+    assert run(*question).exit_code == 0
+    (tmp_path / "data" / "visits.csv").write_bytes(b"patient_id,note,cost\n1,a,2\n2,b,3\n")
+    refused = run(*question)
+    assert refused.exit_code == 1
+    assert "discreet check" in refused.stderr
+    assert run("check", policy).exit_code == 0
+    assert run(*question).exit_code == 0
+
+
+def test_init_takes_how_csv_files_are_written(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "visits.csv").write_bytes("patient_id\tcost\tStraße\n1\t2,5\tx\n".encode("cp1252"))
+    target = tmp_path / "policy.toml"
+    stated = ("--delimiter", "\\t", "--decimal", ",", "--encoding", "windows-1252")
+    result = run("init", tmp_path / "data", "--unit", "patient_id", "--output", target, *stated)
+    assert result.exit_code == 0, result.output
+    text = target.read_text(encoding="utf-8")
+    assert "[data.csv]" in text
+    for line in ('delimiter = "\\u0009"', '# quote = "\\""', 'decimal = ","', 'encoding = "cp1252"'):
+        assert f"\n{line}\n" in text
+    assert "Straße" in text
+    clinic(tmp_path)
+    for source, option, words in (
+        (tmp_path / "data", ("--delimiter", "ab"), "one character"),
+        (tmp_path / "clinic.duckdb", ("--delimiter", ";"), "holds no CSV files"),
+    ):
+        bad = run("init", source, "--unit", "patient_id", "--output", tmp_path / "more.toml", *option)
+        assert (bad.exit_code, words in bad.stderr) == (2, True), bad.stderr
+
+
 def test_a_missing_policy_is_refused_with_what_to_do(tmp_path: Path) -> None:
     for command in (("check", tmp_path / "none.toml"), ("budget", "--policy", tmp_path / "none.toml")):
         result = run(*command)

@@ -124,14 +124,13 @@ def test_parquet_files_are_read(stored, tmp_path, name):
 @pytest.mark.parametrize("name", ["visits.csv", "visits/2026.csv", "visits.csv.gz"])
 def test_csv_files_are_read_as_the_declared_types(stored, tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
-    stored.execute("UPDATE visits SET ward = replace(ward, chr(10), '')")
     stored.execute(f"COPY visits TO '{tmp_path / name}' (FORMAT csv, HEADER)")
     engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path))
     assert engine.schema("visits") == dict.fromkeys(COLUMNS, Type.TEXT)
-    assert answer(engine) == {(ward and ward.strip("\n"),): sums for (ward,), sums in EXPECTED.items()}
+    assert answer(engine) == EXPECTED
 
 
-def test_broken_csv_lines_raise_nothing(tmp_path):
+def test_csv_records_that_do_not_fit_raise_nothing(tmp_path):
     lines = [
         b"person,ward,cost,day,ill",
         b"1,a,5,2020-01-01,true",
@@ -139,17 +138,15 @@ def test_broken_csv_lines_raise_nothing(tmp_path):
         b"three,a,5,2020-01-01,true",
         b"4,a,twelve,2020-99-01,perhaps",
         b"5,a,1,2020-01-01,true,too,many",
-        b"6,\xff\xfe,1,2020-01-01,true",
         b",a,1,2020-01-01,true",
         b"",
         b"7," + b"x" * 100_000 + b",1,,",
         b'8,"",1,,',
-        b'9,"never closed,1,,',
     ]
     (tmp_path / "visits.csv").write_bytes(b"\r\n".join(lines))
     found = answer(DuckDBEngine(policy(SourceKind.CSV, tmp_path)))
     assert found[("a",)][0] == 4 * WEIGHT  # people 1, 2, 4 and 5; nobody is called three
-    assert found[("",)][0] == WEIGHT  # a text in quotes is there although it is empty
+    assert found[(None,)][0] == WEIGHT  # person 8: an empty cell is NULL, in quotes too
 
 
 @pytest.mark.parametrize(
@@ -174,16 +171,20 @@ def test_broken_csv_lines_raise_nothing(tmp_path):
 )
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("place", [0, 3, 6])
-def test_no_line_of_a_csv_file_changes_another(tmp_path, line, end, place):
+def test_no_record_of_a_csv_file_changes_another_or_the_file_is_refused(tmp_path, line, end, place):
     lines = [b'%d,"a, ""%d""",%d' % (person, person, person) for person in range(6)]
     (tmp_path / "visits.csv").write_bytes(end.join([b"person,ward,cost", *lines[:place], line, *lines[place:], b""]))
     columns = {"person": Type.TEXT, "ward": Type.TEXT, "cost": Type.INTEGER}
-    engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path, columns=columns))
+    try:
+        engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path, columns=columns))
+    except PolicyError as refused:
+        assert "'visits.csv' of 'visits' cannot be read as it is declared" in str(refused)  # noqa: PT017
+        return
     keys = tuple(Key(name, column(name, kind), None) for name, kind in columns.items())
     found = answer(engine, Request(Scan("visits"), keys, RowWeights(1), (One(),)))
     rows = {(str(person), f'a, "{person}"', person): (WEIGHT,) for person in range(6)}
     assert rows.items() <= found.items()
-    assert len(found) <= 6 + 1 + line.count(b"\n")
+    assert len(found) <= 6 + 1
 
 
 def test_cells_of_csv_files_are_what_is_between_the_quotes(tmp_path):
@@ -193,7 +194,7 @@ def test_cells_of_csv_files_are_what_is_between_the_quotes(tmp_path):
     engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path, columns={"person": Type.INTEGER, "ward": Type.TEXT}))
     keys = (Key("person", column("person", Type.INTEGER), None), Key("ward", column("ward", Type.TEXT), None))
     found = dict(answer(engine, Request(Scan("visits"), keys, RowWeights(1), (One(),))))
-    expected = ["", '"', " ", ",", None, " ", "'", "\\", 'a""b', '""', "NULL", "é"]
+    expected = [None, '"', " ", ",", None, " ", "'", "\\", 'a""b', '""', "NULL", "é"]
     assert set(found) == {*enumerate(expected), (99, "a"), (98, None)}
 
 
@@ -291,7 +292,7 @@ def test_a_parquet_file_with_a_text_that_is_none_fails_in_our_words(tmp_path):
     engine.close()
 
 
-@pytest.mark.parametrize("header", [b"", b"person,person\n1,2\n", b"person,\n1,2\n", b'person,"ward\nmore"\n1,2\n'])
+@pytest.mark.parametrize("header", [b"", b"person,person\n1,2\n", b"person,\n1,2\n"])
 def test_a_csv_file_without_names_of_columns_is_refused(tmp_path, header):
     (tmp_path / "visits.csv").write_bytes(header)
     with pytest.raises(PolicyError, match="must name every column, each once"):
@@ -300,9 +301,11 @@ def test_a_csv_file_without_names_of_columns_is_refused(tmp_path, header):
 
 def test_only_the_first_line_of_a_csv_file_is_read_for_its_schema(tmp_path):
     (tmp_path / "visits.csv.gz").write_bytes(gzip.compress(b"person,ward,cost,day,ill\n") + b"this is no gzip")
-    engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path))
+    engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path), header_only=True)
     assert list(engine.schema("visits")) == list(COLUMNS)
     engine.close()
+    with pytest.raises(PolicyError, match="cannot be read as it is declared"):
+        DuckDBEngine(policy(SourceKind.CSV, tmp_path))
 
 
 def frames():

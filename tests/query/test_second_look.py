@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.display import Rounding
-from discreet.errors import DiscreetError, QueryFailed
+from discreet.errors import DiscreetError, PolicyError, QueryFailed
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.promise_words import in_words
 from discreet.query import Session
@@ -74,7 +74,12 @@ def test_quantiles_that_are_released_in_other_bundles_are_another_release(first,
 def test_a_carriage_return_too_many_changes_no_other_line(tmp_path, end, odd):
     lines = [f"p{person},a" for person in range(6)]
     content = end.join(["uid,k", *lines[:3], odd, *lines[3:], ""])
-    with opened(tmp_path, TABLE, {"t.csv": content.encode()}) as asked, asked.grant("t", ["k"], PureDP(1)) as rows:
+    try:
+        asked = opened(tmp_path, TABLE, {"t.csv": content.encode()})
+    except PolicyError as refused:  # a record that ends with \r alone among others that do not
+        assert "cannot be read as it is declared" in str(refused)  # noqa: PT017
+        return
+    with asked, asked.grant("t", ["k"], PureDP(1)) as rows:
         assert set(rows["unit"]) - {"z"} == {f"p{person}" for person in range(6)}
 
 

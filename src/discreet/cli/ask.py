@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from rich.console import Console
 from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
 from discreet.cli.explain import finite
+from discreet.display.csv_text import write_csv
 from discreet.privacy.promise_words import in_words, plain
 from discreet.query.answer import Answer
 from discreet.query.answer import plain as plain_value
@@ -112,7 +112,7 @@ def to_csv(answer: Answer, confidence: float) -> str:
     """Return the rows with their intervals as CSV."""
     columns = answer.to_dict(confidence)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*([plain_value(value) for value in column] for column in columns.values()), strict=True))
+    write_csv(
+        text, columns, zip(*([plain_value(value) for value in column] for column in columns.values()), strict=True)
+    )
     return text.getvalue()

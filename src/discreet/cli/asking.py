@@ -11,7 +11,7 @@ from typing import Any, TypedDict, cast
 
 import click
 
-from discreet.cli.console import Refusal
+from discreet.cli.console import Refusal, readable_console, spinner
 from discreet.cli.plan import read_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
@@ -141,5 +141,7 @@ def who(policy: Policy, analyst: str | None) -> str:
 def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
     """Open a session and close it in the end."""
     name = who(read_policy(policy), analyst)
-    with Session.open(policy, analyst=name) as session:
+    with spinner(readable_console(stderr=True), "Opening"):  # the first time CSV files are converted
+        session = Session.open(policy, analyst=name)
+    with session:
         yield session

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from discreet.cli.asking import json_option
-from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table
+from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
 from discreet.cli.declared import declared, facts, sharp_points
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
+from discreet.query.csv_files.sources import SourceRefused, convert_source
 from discreet.query.engines import engine_for
 from discreet.query.policy import Policy
 from discreet.query.policy_check import with_schema
@@ -25,16 +26,20 @@ from discreet.query.session import terms_of
 @click.argument("policy", type=click.Path(path_type=Path), default=Path("policy.toml"))
 @json_option()
 def check(policy: Path, as_json: bool) -> None:
-    """List every mistake in POLICY (policy.toml), each with its line and the remedy; else say what it declares."""
+    """List every mistake in POLICY (policy.toml), each with its line and the remedy; else say what it declares.
+
+    CSV files are converted anew into the private copy that sessions read; a file that is not CSV is refused here.
+    """
     with answering():
         try:
-            stated = checked(policy)
+            with spinner(readable_console(stderr=True), "Checking"):
+                stated = checked(policy)
         except PolicyError as error:
             if as_json:
                 problems = [{"line": line, "problem": words} for line, words in error.problems]
                 click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
                 raise click.exceptions.Exit(1) from None
-            raise mistakes(error) from None
+            raise mistakes(error, read=isinstance(error, SourceRefused)) from None
         if as_json:
             click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))
             return
@@ -51,15 +56,16 @@ def check(policy: Path, as_json: bool) -> None:
 
 
 def checked(path: Path) -> Policy:
-    """Return a policy that agrees with its source and with its ledger; no private row is read."""
+    """Return a policy that agrees with its source and with its ledger; of private rows only those of CSV are read."""
     stated = read_policy(path)
-    engine = engine_for(stated)
+    engine = engine_for(stated, header_only=True)
     try:
         complete = with_schema(stated, schemas(stated, engine))
     finally:
         engine.close()
-    _check_unique(complete)
     _check_ledger(complete)
+    convert_source(complete)
+    _check_unique(complete)
     return complete
 
 

@@ -241,9 +241,8 @@ def _ending(error: DiscreetError) -> type[click.ClickException]:
     return click.ClickException
 
 
-def mistakes(error: PolicyError) -> click.ClickException:
-    """Return every mistake of a policy file, each on a line of its own, and their number."""
+def mistakes(error: PolicyError, *, read: bool = False) -> click.ClickException:
+    """Return every mistake of a policy file, each on a line of its own, and their number; `read`: rows were read."""
     count = len(error.problems)
-    return click.ClickException(
-        f"{count} mistake{'s'[: count != 1]} in {error.file}; no private row was read.\n{error}"
-    )
+    known = "nothing was spent" if read else "no private row was read"
+    return click.ClickException(f"{count} mistake{'s'[: count != 1]} in {error.file}; {known}.\n{error}")

@@ -15,6 +15,10 @@ from discreet.query.policy_skeleton import skeleton
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--unit", required=True, help="Who is protected: the column that names a person, or row.")
+@click.option("--delimiter", help='Of CSV files, if it is not a comma: ";", or "\\t" for a tab.')
+@click.option("--quote", help="Of CSV files, if it is not the double quote.")
+@click.option("--decimal", help="Of CSV files: the decimal mark of numbers, if it is not the point.")
+@click.option("--encoding", help="Of CSV files, if it is not UTF-8: cp1252, latin-1, utf-16, ...")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -22,17 +26,18 @@ from discreet.query.policy_skeleton import skeleton
     show_default=True,
     help="Where to write the policy; a file that exists is not touched.",
 )
-def init(source: Path, unit: str, output: Path) -> None:
+def init(source: Path, unit: str, output: Path, **csv: str | None) -> None:
     """Write a commented policy for SOURCE: a DuckDB file, or a folder of Parquet or CSV files.
 
     Only the names and types of the columns are read, never a row; every decision is left as a question.
     """
     with answering():
-        found = source_at(source)
+        stated = {name: value.replace("\\t", "\t") for name, value in csv.items() if value is not None}
+        found = source_at(source, stated)
         schema = source_schema(found)
         # paths in a policy are relative to its folder
         written = os.path.relpath(source.absolute(), output.absolute().parent)
-        text = skeleton(written, unit, schema, kind=found.kind)
+        text = skeleton(written, unit, schema, kind=found.kind, csv=found.csv)
         try:
             with output.open("x", encoding="utf-8") as file:
                 file.write(text)

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP
+from discreet.query.csv_files.format import read_format
 from discreet.query.engines import engine_for
 from discreet.query.engines.duckdb_source import Resources, connect
 from discreet.query.policy import Policy, Source, SourceKind, TablePolicy, UnitIsRow
-from discreet.query.policy_source import find_source
+from discreet.query.policy_section import Problems, Section
+from discreet.query.policy_source import SUFFIXES, find_source
 from discreet.query.schema import schemas
 from discreet.query.types import Type
 
-_ENDINGS = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 
-
-def source_at(path: Path) -> Source:
-    """Return what kind of source a path is, or refuse it in the words of a policy."""
+def source_at(path: Path, csv: Mapping[str, str]) -> Source:
+    """Return what kind of source a path is, or refuse it in the words of a policy; `csv` is what `[data.csv]` says."""
     found = find_source(str(path.absolute()), Path())
     if isinstance(found, str):
         raise ParameterError(f"{path}: {found}", parameter="source")
-    return found
+    if csv and found.kind is not SourceKind.CSV:
+        raise ParameterError(f"{path} holds no CSV files: leave out --{next(iter(csv))}", parameter="source")
+    problems = Problems({})
+    stated = read_format(Section(("data", "csv"), csv, problems))
+    if problems.listed():
+        raise ParameterError(" ".join(words for _, words in problems.listed()), parameter="source")
+    return replace(found, csv=stated)
 
 
 def source_schema(source: Source) -> dict[str, Mapping[str, Type]]:
@@ -38,7 +45,7 @@ def source_schema(source: Source) -> dict[str, Mapping[str, Type]]:
         budget=PureDP(1),
         analysts={},
     )
-    engine = engine_for(unread)
+    engine = engine_for(unread, header_only=True)
     try:
         return {name: columns for name, columns in schemas(unread, engine).items() if columns}
     finally:
@@ -70,7 +77,7 @@ def _in_database(path: Path | None) -> list[str]:
 
 def _in_folder(source: Source) -> list[str]:
     """Return the tables of a folder: the names of its files and of its folders of files, without endings."""
-    endings, names = _ENDINGS[source.kind], set()
+    endings, names = SUFFIXES[source.kind], set()
     for entry in sorted(source.path.iterdir()) if source.path else ():
         if entry.is_dir():
             names |= {entry.name} if any(one.name.endswith(endings) for one in entry.iterdir()) else set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._optional import optional
+from discreet.display.csv_text import write_csv
 from discreet.errors import ParameterError
 
 Column = npt.NDArray[Any]
@@ -81,9 +81,7 @@ class Table:
         target = Path(path)
         columns = (_filled(self.column(name)).tolist() for name in self.names)
         with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self.names)
-            writer.writerows(zip(*columns, strict=True))
+            write_csv(file, self.names, zip(*columns, strict=True))
         return target
 
     def to_pandas(self) -> Any:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.privacy import Guarantee, Relation
+from discreet.query.csv_files.format import USUAL, CsvFormat
 from discreet.query.expression import Value
 from discreet.query.policy_lines import Place
 from discreet.query.types import Type
@@ -28,10 +29,11 @@ class SourceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The private data; `path` is None for frames."""
+    """The private data; `path` is None for frames, `csv` says how CSV files are written."""
 
     kind: SourceKind
     path: Path | None
+    csv: CsvFormat = USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from os import PathLike, fspath
 from os.path import realpath
@@ -12,6 +13,7 @@ from typing import Any
 
 from discreet.errors import PolicyError
 from discreet.privacy import Relation
+from discreet.query.csv_files.format import read_format
 from discreet.query.policy import Policy, Source, SourceKind
 from discreet.query.policy_budget import notion_of, read_analysts, read_budget
 from discreet.query.policy_lines import Place, find_lines, header
@@ -101,7 +103,7 @@ def _refuse_unknown_sections(top: Section) -> None:
 
 
 def _source(data: Section, folder: Path) -> Source | None:
-    data.only(("source", "lineage", "version"))
+    data.only(("source", "lineage", "version", "csv"))
     why = "a DuckDB file, a folder of Parquet files or a folder of CSV files, beside this file"
     written = data.text("source", line='source = "data.duckdb"', why=why)
     if written is None:
@@ -110,7 +112,10 @@ def _source(data: Section, folder: Path) -> Source | None:
     if isinstance(found, str):
         data.complain(found, "source")
         return None
-    return found
+    stated = read_format(data.beneath("csv"))
+    if "csv" in data and found.kind is not SourceKind.CSV:
+        data.complain("only CSV files are read with a delimiter, and the source is none. Remove it", "csv")
+    return replace(found, csv=stated)
 
 
 def _unit_word(protect: Section) -> str | None:

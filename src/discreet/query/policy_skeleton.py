@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from os import PathLike, fspath
 from pathlib import Path
 
 from discreet.errors import ParameterError
+from discreet.query.csv_files.format import USUAL, CsvFormat
 from discreet.query.policy import Source, SourceKind
 from discreet.query.policy_check import Schema
 from discreet.query.policy_lines import header, key_in_toml, text_in_toml
@@ -55,11 +57,18 @@ _COLUMNS = {
 _UNTYPED = ('type = "..."', "text, integer, real, boolean, date or timestamp? then values, or min and max")
 
 
-def skeleton(source: str | PathLike[str], unit: str, schema: Schema, *, kind: SourceKind | None = None) -> str:
+def skeleton(
+    source: str | PathLike[str],
+    unit: str,
+    schema: Schema,
+    *,
+    kind: SourceKind | None = None,
+    csv: CsvFormat = USUAL,
+) -> str:
     """Return a commented policy for a source, with the unit of protection named by a column, or "row".
 
     `source` is written as given, to be read relative to the policy file. `kind` is found from the path if left out; it
-    matters for CSV files, which have no types.
+    matters for CSV files, which have no types, and `csv` says how these are written.
 
     >>> text = skeleton("visits.duckdb", "patient_id", {"visits": {"patient_id": Type.INTEGER, "cost": Type.REAL}})
     >>> [line for line in text.splitlines() if "patient_id" in line or "cost" in line]
@@ -74,7 +83,7 @@ def skeleton(source: str | PathLike[str], unit: str, schema: Schema, *, kind: So
     found = find_source(fspath(source), Path())
     typed = (kind or (found.kind if isinstance(found, Source) else None)) is not SourceKind.CSV
     word = "row" if unit == "row" else re.sub(r"[ _-]*(?:id|key)$", "", unit, flags=re.IGNORECASE) or unit
-    parts = [_OPENING, _data(fspath(source)), _PROTECT.format(word=text_in_toml(word))]
+    parts = [_OPENING, _data(fspath(source)), "" if typed else _csv(csv), _PROTECT.format(word=text_in_toml(word))]
     parts.append(_BUDGET.format(person=key_in_toml(word)))
     for name in schema:
         parts.append("\n" + "\n".join(_table(name, unit, schema, holders, typed)) + "\n")
@@ -90,6 +99,15 @@ source = {text_in_toml(source, longest=None)}
 # Which state of the data is this? After a change of version, asking again is a new release.
 # version = "..."
 """
+
+
+def _csv(stated: CsvFormat) -> str:
+    """Return how the files are written; what is usual stays a comment."""
+    lines = ["", "[data.csv]", "# How are the CSV files written? What is left out is as RFC 4180 has it, in UTF-8."]
+    for name, value in asdict(stated).items():
+        usual = "# " if value == getattr(USUAL, name) else ""
+        lines.append(f"{usual}{name} = {text_in_toml(value)}")
+    return "\n".join(lines) + "\n"
 
 
 def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from discreet.query.policy import Source, SourceKind
 
-_ENDINGS = {".parquet": SourceKind.PARQUET, ".csv": SourceKind.CSV}
+SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 _REMEDY = "Write the path of a DuckDB file, of a folder of Parquet files or of a folder of CSV files"
 
 
@@ -16,8 +17,9 @@ def find_source(written: str, folder: Path) -> Source | str:
     path = folder / written
     try:
         if path.is_file():
-            if path.suffix.lower() in _ENDINGS:
-                return f"is one {path.suffix.lower()[1:]} file, and a table is a file in a folder. Write the folder"
+            kind = _kind_of(path.name)
+            if kind is not None:
+                return f"is one {kind.value} file, and a table is a file in a folder. Write the folder"
             return Source(SourceKind.DUCKDB, path)
         if path.is_dir():
             return _of_folder(path)
@@ -26,12 +28,28 @@ def find_source(written: str, folder: Path) -> Source | str:
     return f"there is no such file or folder beside the policy file. {_REMEDY}"
 
 
+def table_files(path: Path, kind: SourceKind, wanted: Sequence[str]) -> Iterator[tuple[str, list[Path]]]:
+    """Yield every table that is wanted and there, with its files: NAME.parquet, or those of a folder NAME."""
+    for name in wanted:
+        if Path(name).name != name:
+            continue
+        files = [path / (name + suffix) for suffix in SUFFIXES[kind] if (path / (name + suffix)).is_file()]
+        if not files and (path / name).is_dir():
+            files = sorted(file for file in (path / name).iterdir() if file.name.endswith(SUFFIXES[kind]))
+        if files:
+            yield name, [file.resolve() for file in files]
+
+
+def _kind_of(name: str) -> SourceKind | None:
+    return next((kind for kind, endings in SUFFIXES.items() if name.lower().endswith(endings)), None)
+
+
 def _of_folder(path: Path) -> Source | str:
     """Look at the names in a folder and in the folders in it."""
     kinds = set()
     for entry in os.scandir(path):
         inner = list(os.scandir(entry.path)) if entry.is_dir() else [entry]
-        kinds |= {_ENDINGS[ending] for one in inner if (ending := Path(one.name).suffix.lower()) in _ENDINGS}
+        kinds |= {kind for one in inner if (kind := _kind_of(one.name)) is not None}
     if len(kinds) == 1:
         return Source(kinds.pop(), path)
     if kinds:

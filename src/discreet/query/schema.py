@@ -14,7 +14,7 @@ from discreet.query.types import Type
 
 def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tuple[Policy, Engine]:
     """Return the policy with every column of its tables, and an engine over its source."""
-    first = engine_for(policy, frames)
+    first = engine_for(policy, frames, header_only=True)
     try:
         complete = with_schema(policy, schemas(policy, first))
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._optional import optional
+from discreet.display.csv_text import write_csv
 from discreet.errors import InputError, ParameterError
 from discreet.synthesis.domain import Domain, Records
 
@@ -92,9 +92,7 @@ class SyntheticTable:
             if all(_midnight(value) for value in one.values):
                 columns[one.name] = np.array([None if day is None else day.date() for day in columns[one.name]], object)
         with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+            write_csv(file, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
         return target
 
     def to_parquet(self, path: str | Path) -> Path:

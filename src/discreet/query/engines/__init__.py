@@ -11,11 +11,11 @@ from discreet.query.request import Engine
 from discreet.query.types import Type
 
 
-def engine_for(policy: Policy, frames: Mapping[str, Any] | None = None) -> Engine:
-    """Open the engine that a policy's source needs."""
+def engine_for(policy: Policy, frames: Mapping[str, Any] | None = None, *, header_only: bool = False) -> Engine:
+    """Open the engine that a policy's source needs; with `header_only` one that knows columns, and may know no row."""
     from discreet.query.engines.duckdb_engine import DuckDBEngine
 
-    return DuckDBEngine(policy, frames)
+    return DuckDBEngine(policy, frames, header_only=header_only)
 
 
 def evaluate(

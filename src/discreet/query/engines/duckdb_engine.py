@@ -14,6 +14,8 @@ import numpy as np
 
 from discreet._optional import optional
 from discreet.errors import PolicyError, QueryFailed, UnknownName
+from discreet.query.csv_files.copies import Copy
+from discreet.query.csv_files.sources import open_copies
 from discreet.query.engines.duckdb_bounded import LARGEST_DICTIONARY, BoundedTable, bounded_table
 from discreet.query.engines.duckdb_choice import salt_of
 from discreet.query.engines.duckdb_expressions import quoted, type_of
@@ -47,14 +49,23 @@ class DuckDBEngine(Engine):
         *,
         threads: int | None = None,
         memory: int | None = None,
+        header_only: bool = False,
     ) -> None:
-        """Open the source that a policy names; frames are given by the names of their tables."""
+        """Open the source that a policy names; frames are given by the names of their tables.
+
+        CSV files are converted here if there is no copy of them yet. With `header_only` they are not, and have columns
+        but no row, which is what a policy is completed from.
+        """
         self._folder = Path(tempfile.mkdtemp(prefix="discreet-"))
-        self._gone = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        copies: dict[str, Copy] = {}
+        self._gone = weakref.finalize(self, _leave, self._folder, copies)
         self._lock = threading.RLock()
         self._connection = connect(Resources(threads, memory, self._folder))
         try:
-            opened = self._outcome(lambda: open_tables(self._connection, policy, frames))
+            if not header_only:
+                copies |= open_copies(policy, self._folder)
+            held = None if header_only else copies
+            opened = self._outcome(lambda: open_tables(self._connection, policy, frames, held))
         except BaseException:
             self.close()
             raise
@@ -227,6 +238,13 @@ class DuckDBEngine(Engine):
         for problem in problems:
             raise problem
         return results[0] if results else None
+
+
+def _leave(folder: Path, copies: Mapping[str, Copy]) -> None:
+    """Remove what was spilled, and let go of the copies of CSV files."""
+    for copy in copies.values():
+        copy.release()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:

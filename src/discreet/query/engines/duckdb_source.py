@@ -13,15 +13,17 @@ from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import InputError, PolicyError
-from discreet.query.engines.duckdb_csv import csv_select
+from discreet.query.csv_files.copies import Copy
+from discreet.query.csv_files.reader import header_of
+from discreet.query.engines.duckdb_csv import csv_select, header_select
 from discreet.query.engines.duckdb_expressions import type_of
 from discreet.query.engines.duckdb_text import quoted
 from discreet.query.engines.duckdb_text import text as _text
 from discreet.query.policy import Policy, SourceKind
+from discreet.query.policy_source import table_files
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
 MADE = "memory.made"  # where the engine keeps what it makes; the tables of the source are elsewhere
-_SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,13 @@ def connect(resources: Resources) -> Any:
     return duckdb.connect(":memory:", config=settings)
 
 
-def open_tables(connection: Any, policy: Policy, frames: Mapping[str, Any] | None) -> dict[str, Stored]:
+def open_tables(
+    connection: Any, policy: Policy, frames: Mapping[str, Any] | None, copies: Mapping[str, Copy] | None
+) -> dict[str, Stored]:
     """Make the tables that the policy names readable, then shut every other door; tables that are absent are left out.
 
     No row is read: a database tells its columns, a Parquet file has them in its footer, a CSV file in its first line.
+    CSV tables have the rows of their `copies`; without any they have columns and no row.
     """
     kind, path = policy.source.kind, policy.source.path
     wanted = [*policy.tables, *policy.public]
@@ -78,9 +83,13 @@ def open_tables(connection: Any, policy: Policy, frames: Mapping[str, Any] | Non
         raise PolicyError([(None, "the source does not exist; check its path and how it is spelled")])
     elif kind is SourceKind.DUCKDB:
         tables = _database(connection, path, wanted)
+    elif kind is SourceKind.CSV:
+        selects = dict(_csv_selects(policy, path, wanted, copies))
+        tables = {name: _viewed(connection, name, select) for name, select in selects.items()}
+        reached = [copy.path for copy in (copies or {}).values()]
     else:
-        found = dict(_folder(path, kind, wanted))
-        tables = {name: _files(connection, kind, name, files) for name, files in found.items()}
+        found = dict(table_files(path, kind, wanted))
+        tables = {name: _parquet(connection, name, files) for name, files in found.items()}
         reached = [file for files in found.values() for file in files]
     _lock(connection, reached)
     return tables
@@ -120,26 +129,27 @@ def _database(connection: Any, path: Path, wanted: list[str]) -> dict[str, Store
     }
 
 
-def _folder(path: Path, kind: SourceKind, wanted: list[str]) -> Iterator[tuple[str, list[Path]]]:
-    """Yield every table that is wanted and there, with its files: NAME.parquet, or those of a folder NAME."""
-    for name in wanted:
-        if Path(name).name != name:
-            continue
-        files = [path / (name + suffix) for suffix in _SUFFIXES[kind] if (path / (name + suffix)).is_file()]
-        if not files and (path / name).is_dir():
-            files = sorted(file for file in (path / name).iterdir() if file.name.endswith(_SUFFIXES[kind]))
-        if files:
-            yield name, [file.resolve() for file in files]
+def _csv_selects(
+    policy: Policy, path: Path, wanted: list[str], copies: Mapping[str, Copy] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield every CSV table with the SELECT that its view is made of."""
+    for name, files in table_files(path, SourceKind.CSV, wanted):
+        if copies is None:
+            yield name, header_select(header_of(name, files, policy.source.csv))
+        elif name in copies:
+            declared = (policy.tables.get(name) or policy.public[name]).columns
+            numeric = {column.casefold() for column, stated in declared.items() if stated.type.numeric}
+            yield name, csv_select(copies[name], numeric=numeric, decimal=policy.source.csv.decimal)
 
 
-def _files(connection: Any, kind: SourceKind, name: str, files: list[Path]) -> Stored:
-    """Make a view over files."""
-    if kind is SourceKind.PARQUET:
-        _same_columns(connection, name, files)
-        names = "[" + ", ".join(_text(str(file)) for file in files) + "]"
-        select = f"SELECT * FROM read_parquet({names}, hive_partitioning = false)"
-    else:
-        select = csv_select(name, files)
+def _parquet(connection: Any, name: str, files: list[Path]) -> Stored:
+    """Make a view over Parquet files."""
+    _same_columns(connection, name, files)
+    names = "[" + ", ".join(_text(str(file)) for file in files) + "]"
+    return _viewed(connection, name, f"SELECT * FROM read_parquet({names}, hive_partitioning = false)")
+
+
+def _viewed(connection: Any, name: str, select: str) -> Stored:
     view = f"memory.main.{quoted(name)}"
     connection.execute(f"CREATE VIEW {view} AS {select}")
     return _described(connection, view)

@@ -1,0 +1,241 @@
+"""The private copy of a CSV table: where it lies, what it belongs to, and when a source has left it behind.
+
+A copy is a Parquet file, and beside it a note that says what it was made from: the version of the policy, the format,
+and the names, sizes and times of the source's files. The note is written last and replaced as a whole, so that a copy
+without one was never finished. What the files say is not hashed: a fingerprint of private rows would tell of them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from discreet.errors import PolicyError
+from discreet.query.csv_files.conversion import write_records
+from discreet.query.csv_files.format import CsvFormat
+from discreet.query.csv_files.reader import Fault, UnreadableFile, header_of
+
+_FORM = 1  # of the copies; another one is converted anew
+_OWNER_ONLY, _OWNER_FOLDER = 0o600, 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of CSV files, and what its copy is bound to."""
+
+    name: str
+    files: tuple[Path, ...]
+    stated: CsvFormat
+    version: str
+
+    @property
+    def key(self) -> str:
+        """What the files of its copy are called by: its place, so that policies with one ledger do not meet."""
+        parent = self.files[0].parent
+        return hashlib.sha256(f"{parent}\0{self.name}".encode(errors="surrogateescape")).hexdigest()[:24]
+
+    def state(self) -> list[list[Any]]:
+        """Return name, size and time of every file of the source."""
+        found = []
+        for file in self.files:
+            try:
+                seen = file.stat()
+            except OSError as problem:
+                raise PolicyError([(None, f"the CSV file {file.name!r} cannot be read: {problem.strerror}")]) from None
+            found.append([file.name, seen.st_size, seen.st_mtime_ns])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A complete copy: its file, the names of its columns, and a descriptor that keeps it from being removed."""
+
+    path: Path
+    columns: tuple[str, ...]
+    descriptor: int | None = None
+
+    def release(self) -> None:
+        """Let go of the copy; a later conversion may remove it."""
+        if self.descriptor is not None:
+            with suppress(OSError):
+                os.close(self.descriptor)
+
+
+class Outdated(Exception):
+    """The copy was made for this version, but from another state of the source."""
+
+
+def ledger_folder(ledger: Path) -> Path:
+    """Return the folder beside a ledger in which the copies lie, made for its owner only."""
+    place = ledger.resolve()
+    folder = place.with_name(place.name + ".copies")
+    problem = None
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=_OWNER_FOLDER)
+        seen = folder.lstat()
+        if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or seen.st_mode & 0o077:
+            problem = "it must be a folder that belongs to this user and that nobody else may enter (mode 700)"
+    except OSError as error:
+        problem = str(error.strerror)
+    if problem is not None:
+        words = f"the copies of the CSV files cannot be kept in {folder.name!r} beside the ledger: {problem}"
+        raise PolicyError([(None, f"{words}. Remove it, or name a ledger in another folder")])
+    return folder
+
+
+def current_copy(folder: Path, table: Table) -> Copy:
+    """Return the copy of a table, made now if there is none for this version.
+
+    Raise `Outdated` where there is one and the source was changed since, `UnreadableFile` where the source is not CSV.
+    """
+    found = _held(folder, table)
+    if found is not None:
+        return found
+    with _exclusively(folder, table.key):
+        return _held(folder, table) or _convert(folder, table)
+
+
+def convert_anew(folder: Path, table: Table) -> None:
+    """Replace the copy of a table, whatever it was made from; one that a session reads is removed by a later call."""
+    with _exclusively(folder, table.key):
+        _convert(folder, table).release()
+
+
+def temporary_copy(folder: Path, table: Table) -> Copy:
+    """Return a copy in a folder that only this process uses, and removes; for a policy whose ledger is in memory."""
+    path, names, _ = _converted(folder, table, durable=False)
+    return Copy(path, tuple(names))
+
+
+def forget_others(folder: Path, kept: Iterable[str]) -> None:
+    """Remove the copies of tables that a policy no longer names, unless a session reads them."""
+    keys = {path.stem for path in folder.glob("*.json")} - set(kept)
+    for key in keys:
+        with _exclusively(folder, key):
+            (folder / f"{key}.json").unlink(missing_ok=True)
+            _sweep(folder, key, keep=None)
+
+
+def _convert(folder: Path, table: Table) -> Copy:
+    """Write the copy, then the note; the caller holds the lock of the table."""
+    _sweep(folder, table.key, keep=_note(folder, table.key).get("copy"))
+    path, names, state = _converted(folder, table, durable=True)
+    note = {**_binding(table, state), "columns": names, "copy": path.name, "size": path.stat().st_size}
+    _write(folder / f"{table.key}.json", lambda file: file.write(json.dumps(note).encode()), durable=True)
+    _sweep(folder, table.key, keep=path.name)
+    return Copy(path, tuple(names), _hold(path))
+
+
+def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list[str], list[list[Any]]]:
+    """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
+    names = header_of(table.name, table.files, table.stated)
+    before = table.state()
+    path = folder / f"{table.key}-{secrets.token_hex(8)}.copy"  # no name of a source: the ledger may lie in one
+    _write(path, lambda file: write_records(file, table.files, names, table.stated), durable=durable)
+    if table.state() != before:
+        path.unlink()
+        raise UnreadableFile(table.files[0], Fault("the source was changed while it was read"))
+    return path, names, before
+
+
+def _held(folder: Path, table: Table) -> Copy | None:
+    """Return the copy that the note names, held; None where there is none for this version."""
+    while True:
+        note = _note(folder, table.key)
+        if note.get("form") != _FORM or note.get("version") != table.version:
+            return None
+        if not _binding(table, table.state()).items() <= note.items():
+            raise Outdated(table.name)
+        path = folder / str(note.get("copy"))
+        descriptor = _hold(path)
+        if descriptor is not None and path.exists() and os.fstat(descriptor).st_size == note.get("size"):
+            return Copy(path, tuple(note["columns"]), descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
+        if _note(folder, table.key) == note:  # nobody replaced it meanwhile: the copy is gone or damaged
+            return None
+
+
+def _binding(table: Table, state: list[list[Any]]) -> dict[str, Any]:
+    """Return what a copy belongs to."""
+    return {"form": _FORM, "version": table.version, "csv": asdict(table.stated), "files": state}
+
+
+def _note(folder: Path, key: str) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / f"{key}.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _hold(path: Path) -> int | None:
+    """Return a descriptor with a shared lock on a copy, None where it is gone or being removed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _sweep(folder: Path, key: str, *, keep: str | None) -> None:
+    """Remove the copies of a table that nobody reads, and what a crash left; the caller holds the lock of the table."""
+    for path in folder.iterdir():
+        if path.name.startswith(f"{key}-") and path.name != keep:
+            descriptor = _hold(path)
+            if descriptor is None:
+                continue
+            try:
+                with suppress(OSError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _write(path: Path, write: Callable[[BinaryIO], object], *, durable: bool) -> None:
+    """Write a file for its owner only: under another name, synchronized where it is to last, then renamed."""
+    fresh = path.with_name(f"{path.stem}-{secrets.token_hex(8)}.part")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(fresh, path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    if durable:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _exclusively(folder: Path, key: str) -> Iterator[None]:
+    """Wait for, and hold, the lock of a table; the system frees it when its holder dies."""
+    descriptor = os.open(folder / f"{key}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
