@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.statistics.columns import numbers, truths
-from discreet.statistics.keys import person_codes
+from discreet.statistics.units import person_codes
 
 SAME = {
     "list": [1, None, 2.5],
