@@ -63,13 +63,10 @@ def joint_codes(*units: object) -> list[Codes]:
     >>> joint_codes(np.array([3, 5]), [5.0, None, True])
     [array([0, 1]), array([ 1, -1,  2])]
     """
-    entries: list[Any] = []
-    ends: list[int] = []
-    for unit in units:
-        ids, missing = _read(unit)
-        entries += _without(ids if isinstance(ids, list) else list(ids), missing)
-        ends.append(len(entries))
-    return np.split(_listed_codes(entries), ends[:-1])
+    read = [_read(unit) for unit in units]
+    listed = [_without(ids if isinstance(ids, list) else list(ids), missing) for ids, missing in read]
+    codes = _listed_codes([entry for column in listed for entry in column])
+    return np.split(codes, np.cumsum([len(column) for column in listed])[:-1])
 
 
 def _listed_codes(ids: list[Any]) -> Codes:
