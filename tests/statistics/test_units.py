@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import discreet as dp
 from discreet import statistics
 from discreet.errors import InputError
 from discreet.statistics.keys import bounded_keys
@@ -27,10 +26,10 @@ from discreet.testing import Subject, conformance_checks
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.planted.fault import UNITS
 from discreet.testing.spellings import SPELLINGS, spelled
+from tests.statistics.taking_units import TAKE_UNITS
 
 NAN = float("nan")
 UTC = dt.UTC
-KEPT = dp.Relation.ADD_REMOVE
 
 
 def people(unit: Any) -> int:
@@ -257,27 +256,6 @@ def test_columns_of_two_kinds_are_not_joined() -> None:
 def test_one_person_in_several_spellings_holds_no_more_keys() -> None:
     keys = [f"k{number}" for number in range(12)]
     assert len(bounded_keys(keys, spelled(12), keys=2)[0]) == 2
-
-
-STATED: dict[str, Any] = {"relation": KEPT, "epsilon": 1, "contribution": 2}
-RANGE: dict[str, Any] = {"bounds": (0, 4), "grid": 1}
-NUMBERS, MANY_KEYS = [3.0, 1.0], [f"k{number}" for number in range(24)]
-TAKE_UNITS: dict[str, tuple[Callable[[], Any], list[Any]]] = {
-    "Count": (lambda: statistics.Count(**STATED), [True]),
-    "Count of a condition": (lambda: statistics.Count(filtered=True, **STATED), [True]),
-    "Sum": (lambda: statistics.Sum(bounds=(0, 10), **STATED), [3.0]),
-    "Mean": (lambda: statistics.Mean(bounds=(0, 10), **STATED), [3.0]),
-    "Variance": (lambda: statistics.Variance(bounds=(0, 10), **STATED), NUMBERS),
-    "StandardDeviation": (lambda: statistics.StandardDeviation(bounds=(0, 10), **STATED), NUMBERS),
-    "Histogram": (lambda: statistics.Histogram(keys=["a", "b"], **STATED), ["a", "b"]),
-    "DiscoveredHistogram": (lambda: statistics.DiscoveredHistogram(delta=1e-3, **STATED), ["a", "b"]),
-    "CountDistinct": (lambda: statistics.CountDistinct(**STATED), MANY_KEYS),
-    "Quantile": (lambda: statistics.Quantile(level=0.5, **RANGE, **STATED), NUMBERS),
-    "Quantiles": (lambda: statistics.Quantiles(levels=(0.25, 0.5), tie_bits=0, **RANGE, **STATED), NUMBERS),
-    "ClippingBounds": (
-        lambda: statistics.ClippingBounds(level=0.9, smallest=1, largest=4, per_doubling=1, **STATED), NUMBERS,
-    ),
-}  # fmt: skip
 
 
 def test_no_statistic_that_takes_units_is_left_out() -> None:
