@@ -74,7 +74,7 @@ class World:
     policy: Policy
     tables: Tables
     unit: Type
-    decimals: bool = False  # whether the units that are reals are stored as decimal numbers, which no float tells apart
+    decimals: bool = False  # units that are reals are stored as decimal numbers, which no float tells apart
 
     def columns(self, table: str) -> Mapping[str, Type]:
         found = self.policy.tables.get(table) or self.policy.public[table]
@@ -143,7 +143,7 @@ def world(source: random.Random, *, links: int, by_row: bool, rows: int) -> Worl
         budget=ZCDP(1, relation=Relation.ADD_REMOVE),
         analysts={},
     )
-    return World(policy, tables, kind, decimals=kind is Type.REAL and source.random() < 0.5)
+    return World(policy, tables, kind, decimals=kind is Type.REAL)
 
 
 def declared(columns: Mapping[str, Type]) -> dict[str, ColumnPolicy]:

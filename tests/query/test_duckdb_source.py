@@ -92,7 +92,7 @@ def stored():
 
 
 def pandas_frame():
-    return pd.DataFrame(ROWS, columns=list(COLUMNS))
+    return pd.DataFrame(ROWS, columns=list(COLUMNS)).astype({"person": "Int64"})  # floats name nobody
 
 
 def test_a_database_file_is_read(stored, tmp_path):

@@ -121,3 +121,31 @@ def test_values_that_a_type_does_not_have_are_refused(policy_of):
 def test_every_difference_is_reported_at_once(policy_of):
     found = check(policy_of(), {"visits": {"id": Type.INTEGER}})
     assert [line for line, _ in found] == [16, 20, 21, 22, 23, 24, 25]
+
+
+@pytest.mark.parametrize("stored", ["DOUBLE", "FLOAT", "BLOB", "INTEGER[]", "STRUCT(a INTEGER)", "INTERVAL", "TIME"])
+def test_a_column_whose_type_cannot_name_a_unit_is_named_with_it(policy_of, stored):
+    queryable = {"patient_id": Type.REAL if stored in ("DOUBLE", "FLOAT") else None}
+    ((line, words),) = check(policy_of(), changed("visits", **queryable), {"visits": {"Patient_ID": stored}})
+    assert line is not None
+    assert words.startswith(
+        f"[tables.visits] unit: Patient_ID is of type {stored.partition('(')[0]}, which cannot name"
+    )
+    assert ("large ids that differ are equal as floats" in words) == (stored in ("DOUBLE", "FLOAT"))
+    assert "Store the ids as integers or texts" in words
+
+
+@pytest.mark.parametrize(("table", "column"), [("drugs", "visit_id"), ("visits", "visit_id")])
+def test_both_ends_of_a_link_are_checked(policy_of, table, column):
+    link = '[tables.drugs]\nunit = "visit_id -> visits.visit_id"\nrows = 1\n'
+    schema = SCHEMA | {"drugs": {"visit_id": Type.INTEGER}}
+    ((_, words),) = check(policy_of(tables=TABLES + link), schema, {table: {column: "DOUBLE"}})
+    assert words.startswith("[tables.drugs] unit: visit_id is of type DOUBLE, which cannot name a unit")
+
+
+def test_a_unit_of_csv_files_is_not_declared_as_real(policy_of):
+    tables = '[tables.visits]\nunit = "patient_id"\nrows = 1\ncolumns.patient_id = {type = "real"}\n'
+    policy = policy_of(data=DATA.replace("hospital.duckdb", "text"), tables=tables, public="")
+    ((_, words),) = check(policy, {"visits": {"patient_id": Type.TEXT}})
+    assert "patient_id is of type real, which cannot name a unit" in words
+    assert 'Declare `type = "integer"` or `type = "text"`' in words

@@ -13,7 +13,6 @@ import pytest
 
 import discreet as dp
 from discreet.statistics.columns import numbers, truths
-from discreet.statistics.keys import person_codes
 
 SAME = {
     "list": [1, None, 2.5],
@@ -119,31 +118,3 @@ def test_a_missing_truth_value_is_false(column):
 def test_a_condition_is_made_of_truth_values(column):
     with pytest.raises(dp.errors.InputError):
         truths(column)
-
-
-UNITS = [
-    ["ana", None, "bo", "ana"],
-    np.array([7.0, np.nan, 8.0, 7.0]),
-    pd.Series(["ana", None, "bo", "ana"]),
-    pd.Series(["ana", None, "bo", "ana"], dtype="category"),
-    pl.Series(["ana", None, "bo", "ana"]),
-    pa.array([5, None, 6, 5]),
-    [(1, 2), None, (1, 3), (1, 2)],
-    np.ma.masked_array(["ana", "cy", "bo", "ana"], mask=[False, True, False, False]),
-    np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-01"], dtype="datetime64[D]"),
-]
-
-
-@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: type(unit).__module__)
-def test_equal_identifiers_get_equal_codes_and_missing_ones_none(unit):
-    codes = person_codes(unit)
-    assert codes[0] == codes[3] != codes[2]
-    assert codes[1] == -1
-    assert min(codes[0], codes[2]) >= 0
-
-
-@pytest.mark.parametrize("unit", [5, "ana", [[1], [2]], np.zeros((2, 2)), pd.DataFrame({"secret": [1]})])
-def test_what_cannot_identify_persons_is_refused(unit):
-    with pytest.raises(dp.errors.InputError) as caught:
-        person_codes(unit)
-    assert caught.value.__context__ is None

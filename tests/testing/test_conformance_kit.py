@@ -13,7 +13,9 @@ import discreet as dp
 from discreet.errors import InputError
 from discreet.laws import DiscreteLaplace
 from discreet.privacy import PrivacyLoss, PureDP
+from discreet.statistics import Count, Rows
 from discreet.testing import ConformanceFailure, Subject, conformance_checks
+from discreet.testing.planted.units import ApartByType
 
 CHECKS = {check.name: check for check in conformance_checks()}
 
@@ -214,11 +216,20 @@ def test_one_noise_for_all_coordinates_is_caught() -> None:
         CHECKS["releases are independent"](Subject(OneNoiseForAll, [np.array([3, 4])]))
 
 
+def test_units_that_are_told_apart_by_type_are_caught() -> None:
+    stated: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "contribution": 2}
+    check, inputs = CHECKS["one person counts once, however the id is written"], [Rows([True], [1])]
+    check(Subject(lambda: Count(**stated), inputs))
+    with pytest.raises(ConformanceFailure, match="one person counts several times"):
+        check(Subject(lambda: ApartByType(**stated), inputs))
+
+
 def test_every_check_has_a_broken_mechanism() -> None:
     assert set(CHECKS) == {
         "repr shows no private value",
         "hostile input gets one clear error",
         "errors do not depend on the data",
+        "one person counts once, however the id is written",
         "the sampler has the stated law",
         "the price covers the divergence",
         "the loss covers the divergence at every epsilon",

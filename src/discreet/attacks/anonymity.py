@@ -16,6 +16,7 @@ from discreet.attacks.telling import in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError
+from discreet.statistics.units import joint_codes, person_codes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,13 +42,16 @@ class Release:
         """Keep read-only copies, a value and a person a row."""
         if not isinstance(self.boxes, Boxes):
             raise ParameterError("boxes must be what mondrian(...) returns", parameter="boxes")
+        codes = person_codes(self.person)  # before numpy makes floats of numbers of several types
+        if (codes < 0).any():
+            raise InputError("every row of a release belongs to a person: drop the rows whose person is missing")
         for name in ("secret", "person"):
             array = array_of(getattr(self, name), what=name).copy()
             if array.shape != self.boxes.group.shape:
                 raise InputError(f"{name} must hold one value a row of the boxes")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        if len(np.unique(self.person)) != len(self.person):
+        if len(np.unique(codes)) != len(codes):
             raise InputError("a person may have one row in a release")
 
     def __repr__(self) -> str:
@@ -160,10 +164,14 @@ def intersection(*releases: Release) -> Exposure:
         raise ParameterError("an intersection takes at least two releases", parameter="releases")
     _check(*releases)
     values = _values(releases)
-    people = releases[0].person
-    for release in releases[1:]:
-        people = np.intersect1d(people, release.person)
-    places = [np.argsort(one.person)[np.searchsorted(np.sort(one.person), people)] for one in releases]
+    codes = joint_codes(*(release.person for release in releases))
+    shared = codes[0]
+    for other in codes[1:]:
+        shared = np.intersect1d(shared, other)
+    places = [np.argsort(own)[np.searchsorted(np.sort(own), shared)] for own in codes]
+    order = np.argsort(releases[0].person[places[0]])
+    places = [place[order] for place in places]
+    people = releases[0].person[places[0]]
     for place, column in zip(places[1:], values[1:], strict=True):
         if np.any(column[place] != values[0][places[0]]):
             raise InputError("a person must have the same secret in every release")

@@ -16,9 +16,8 @@ from discreet.ledger import SqliteLedger
 from discreet.query.csv_files.sources import SourceRefused, convert_source
 from discreet.query.engines import engine_for
 from discreet.query.policy import Policy
-from discreet.query.policy_check import with_schema
 from discreet.query.policy_file import read_policy
-from discreet.query.schema import schemas
+from discreet.query.schema import fitted
 from discreet.query.session import terms_of
 
 
@@ -60,7 +59,7 @@ def checked(path: Path) -> Policy:
     stated = read_policy(path)
     engine = engine_for(stated, header_only=True)
     try:
-        complete = with_schema(stated, schemas(stated, engine))
+        complete = fitted(stated, engine)
     finally:
         engine.close()
     _check_ledger(complete)

@@ -20,6 +20,7 @@ from discreet.query.policy import (
 from discreet.query.policy_columns import range_problem, value_of_type, values_problem
 from discreet.query.policy_lines import Place, header, key_in_toml
 from discreet.query.policy_section import Problems, meant
+from discreet.query.policy_units import Unfit, declared_unfit, unfit_in_words
 from discreet.query.types import Type
 
 Schema = Mapping[str, Mapping[str, Type]]
@@ -27,37 +28,41 @@ _MOST_LISTED = 20
 _NO_COLUMN, _COLUMNS = "the table has no column", "Its columns"
 
 
-def check(policy: Policy, schema: Schema) -> list[tuple[int | None, str]]:
+def check(policy: Policy, schema: Schema, unfit: Unfit | None = None) -> list[tuple[int | None, str]]:
     """Return where a policy and the schema of its source disagree, each as (line, what is wrong and the remedy).
 
-    `schema` maps every table to its columns and their types. Of CSV files only the names count.
+    `schema` maps every table to its columns and their types, `unfit` to its columns that cannot name a unit. Of CSV
+    files only the names count.
     """
     problems = Problems(policy.lines)
-    _fit(policy, schema, problems)
+    _fit(policy, schema, unfit or {}, problems)
     return problems.listed()
 
 
-def with_schema(policy: Policy, schemas: Schema) -> Policy:
+def with_schema(policy: Policy, schemas: Schema, unfit: Unfit | None = None) -> Policy:
     """Return the policy with every column of its tables, spelled and typed as in the source; refuse what `check` finds.
 
     A column that the policy does not name is private and unbounded. Its type is the source's, and text in a CSV file.
     """
     problems = Problems(policy.lines)
-    fitted = _fit(policy, schemas, problems)
+    fitted = _fit(policy, schemas, unfit or {}, problems)
     if problems.listed():
         raise PolicyError(problems.listed(), file=policy.file)
     return fitted
 
 
-def _fit(policy: Policy, schema: Schema, problems: Problems) -> Policy:
+def _fit(policy: Policy, schema: Schema, stored: Unfit, problems: Problems) -> Policy:
     types = _types(policy, schema)
+    unfit = declared_unfit(policy, types, stored)
     tables, public = {}, {}
     for name, table in policy.tables.items():
         place: Place = ("tables", name)
         found = _spelled(name, types, problems, place, "the source has no table", "Its tables")
         if found is not None:
             columns = _columns(table.columns, types[found], problems, (*place, "columns"))
-            unit = _unit(table.unit, types[found], policy, types, problems, place)
+            unit = table.unit
+            if not _noted_unfit(unit, found, policy, unfit, problems, place):
+                unit = _unit(unit, types[found], policy, types, problems, place)
             tables[found] = TablePolicy(found, unit, columns, table.contributions, table.size)
     for name, visible in policy.public.items():
         place = ("public", name)
@@ -141,6 +146,21 @@ def _unit(
         remedy = "Declare one type for both" if policy.source.kind is SourceKind.CSV else "Link columns of one type"
         problems.add(at, f"{header(place)} unit: the link cannot be followed: {words}. {remedy}.")
     return UnitLink(column, target, key)
+
+
+def _noted_unfit(unit: Unit, table: str, policy: Policy, unfit: Unfit, problems: Problems, place: Place) -> bool:
+    """Note the columns of a unit, or at either end of a link, whose type cannot name a unit, and say if there are."""
+    ends = [] if isinstance(unit, UnitIsRow) else [(table, unit.column)]
+    ends += [(unit.table, unit.key)] if isinstance(unit, UnitLink) else []
+    found = []
+    for here, name in ends:
+        known = unfit.get(_match(here, unfit) or "", {})
+        column = _match(name, known)
+        if column is not None:
+            found.append(unfit_in_words(place, column, known[column], declared=policy.source.kind is SourceKind.CSV))
+    for words in found:
+        problems.add((*place, "unit"), words)
+    return bool(found)
 
 
 def _unique(

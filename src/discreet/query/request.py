@@ -134,6 +134,10 @@ class Engine(ABC):
     def schema(self, table: str) -> Mapping[str, Type]:
         """Return the columns of a table and their types, reading no row."""
 
+    def unfit(self, table: str) -> Mapping[str, str]:  # noqa: ARG002  an engine without such columns needs no rule
+        """Return the columns of a table whose type cannot name a unit (floats, lists, ...), and the type's name."""
+        return {}
+
     @abstractmethod
     def text(self, request: Request | HistogramRequest) -> str:
         """Return the statement that `run` would execute."""

@@ -8,6 +8,7 @@ from typing import Any
 from discreet.query.engines import engine_for
 from discreet.query.policy import Policy
 from discreet.query.policy_check import with_schema
+from discreet.query.policy_units import Unfit
 from discreet.query.request import Engine
 from discreet.query.types import Type
 
@@ -16,10 +17,20 @@ def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tupl
     """Return the policy with every column of its tables, and an engine over its source."""
     first = engine_for(policy, frames, header_only=True)
     try:
-        complete = with_schema(policy, schemas(policy, first))
+        complete = fitted(policy, first)
     finally:
         first.close()
     return complete, engine_for(complete, frames)
+
+
+def fitted(policy: Policy, engine: Engine) -> Policy:
+    """Return the policy with every column of its tables; refuse what does not agree with the source."""
+    return with_schema(policy, schemas(policy, engine), unfit(policy, engine))
+
+
+def unfit(policy: Policy, engine: Engine) -> Unfit:
+    """Return the columns of every table of the source that cannot name a unit, with the names of their types."""
+    return {name: engine.unfit(name) for name in policy.tables if engine.has(name)}
 
 
 def schemas(policy: Policy, engine: Engine) -> dict[str, Mapping[str, Type]]:

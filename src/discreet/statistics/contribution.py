@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
 from discreet.privacy.parameters import whole
 from discreet.statistics.columns import numbers
-from discreet.statistics.keys import person_codes
+from discreet.statistics.units import person_codes
 
 WEIGHT_UNIT = 1 << 20
 

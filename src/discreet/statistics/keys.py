@@ -1,10 +1,10 @@
 """From a column of keys to the number of people who hold each, with a bound on the keys of one person.
 
 Rules. A missing key (None, NaN, NaT, NA, NULL, a masked entry) is no key: its row is left out, and so is a row whose
-unit is missing. Keys are told apart by type and value and come out in one form (see `key_form`), so True, 1 and 1.0 are
-three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared by code points: nothing is
-normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists; how one is read depends on
-its type alone, never on what it holds.
+unit is missing (`units` says whose row is whose). Keys are told apart by type and value and come out in one form (see
+`key_form`), so True, 1 and 1.0 are three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared
+by code points: nothing is normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists;
+how one is read depends on its type alone, never on what it holds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from discreet.errors import InputError
 from discreet.privacy.parameters import whole
 from discreet.statistics.columns import frame_library, unmasked
 from discreet.statistics.key_form import HASHABLE, PLAIN, Typed, key_form
+from discreet.statistics.units import person_codes
 
 _WANTED = "a column of keys is a numpy array, a pandas, Polars or Arrow column, or a list, in one dimension"
 _NOT_A_TIME = np.iinfo(np.int64).min
@@ -91,15 +92,6 @@ def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
     places: dict[Any, int] = {identity: place for place, identity in enumerate(known)}
     codes = np.fromiter((places.get(identity, -1) for identity in identities), dtype=np.int64, count=len(identities))
     return codes, _keys(list(known))
-
-
-def person_codes(unit: object) -> NDArray[np.int64]:
-    """Return a number for every row, equal for rows of the same person, -1 where nobody is named.
-
-    >>> person_codes(["ana", None, "bo", "ana"])
-    array([ 0, -1,  1,  0])
-    """
-    return key_codes(unit)[0]
 
 
 def _values(column: object) -> NDArray[Any] | Keys:

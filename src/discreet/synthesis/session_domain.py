@@ -15,6 +15,7 @@ from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow
 from discreet.query.policy_lines import header, key_in_toml
 from discreet.query.types import Type
 from discreet.randomness import words
+from discreet.statistics.units import person_codes
 from discreet.synthesis.attribute import Attribute
 from discreet.synthesis.bins import Binned, Bins
 from discreet.synthesis.domain import Domain, Records
@@ -90,6 +91,8 @@ def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: in
 def bounded(units: Any, most: int) -> NDArray[np.int64]:
     """Return the positions of the rows to keep: at most `most` of each unit, a uniformly random set of its rows.
 
+    Rows that name nobody are not kept; `units` of the room of statistics says which ids are one unit.
+
     Privacy. The law of what is kept is a product over units, and the factor of a unit depends on its own rows alone.
         So tables that differ in one unit have, coupled, kept tables that differ in at most `most` rows of that unit, or
         under change-one in at most `most` rows that go and `most` that come.
@@ -103,22 +106,13 @@ def bounded(units: Any, most: int) -> NDArray[np.int64]:
     >>> len(kept), 1 in kept
     (3, True)
     """
-    unit = _numbered(units)
-    keys = _distinct_keys(len(unit))
-    order = np.lexsort((keys, unit))
-    grouped = unit[order]
-    first = np.flatnonzero(np.diff(grouped, prepend=-1))
+    unit = person_codes(units)
+    held = np.flatnonzero(unit >= 0)
+    keys = _distinct_keys(len(held))
+    order = held[np.lexsort((keys, unit[held]))]
+    first = np.flatnonzero(np.diff(unit[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
     return np.sort(order[rank < most])
-
-
-def _numbered(units: Any) -> NDArray[np.int64]:
-    """Return a number from 0 for each distinct unit."""
-    given = np.ma.getdata(units)
-    if given.dtype.kind in "biufM":
-        return np.unique(given, return_inverse=True)[1].astype(np.int64)
-    seen: dict[Any, int] = {}
-    return np.fromiter((seen.setdefault(one, len(seen)) for one in given.tolist()), dtype=np.int64, count=len(given))
 
 
 def _distinct_keys(count: int) -> NDArray[np.uint64]:

@@ -30,9 +30,12 @@ from discreet.audit.goodness import independence
 from discreet.errors import DiscreetError, NotCopyable
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.statistics.contribution import Rows
 from discreet.testing.hostile import HOSTILE_VALUES
+from discreet.testing.spellings import SPELLINGS, spelled
 
 ALARM = 1e-9
+_ROUNDING = 2.0**-40  # of the distance of a law from itself
 _RUN, _REPEATS, _REFERENCE = 8, 8, 100
 
 
@@ -73,6 +76,7 @@ def conformance_checks() -> list[Check]:
         Check("repr shows no private value", _repr_is_public),
         Check("hostile input gets one clear error", _hostile_input),
         Check("errors do not depend on the data", _errors_are_constant),
+        Check("one person counts once, however the id is written", _one_person_counts_once),
         Check("the sampler has the stated law", _law_is_sampled),
         Check("releases are independent", _releases_are_independent),
         Check("the price covers the divergence", _price_covers),
@@ -140,15 +144,37 @@ def _errors_are_constant(subject: Subject) -> None:
         _demand(texts[0] == texts[1], "the text of an error depends on the value")
 
 
+def _one_person_counts_once(subject: Subject) -> None:
+    """Ids that are equal numbers are one person whatever their types, or are refused; for inputs that name units."""
+    for value in subject.inputs:
+        mechanism = subject.make()
+        if not isinstance(value, Rows) or not len(value.values):
+            continue
+        rows = len(SPELLINGS) * (getattr(mechanism, "contribution", None) or 1)
+        values = (list(value.values) * rows)[:rows]
+        plain = _parts(mechanism.law(Rows(values, [1] * rows)))
+        try:
+            found = _parts(mechanism.law(Rows(values, spelled(rows))))
+        except DiscreetError:
+            continue
+        same = all(one.pair(two).delta(0.0).lower <= _ROUNDING for one, two in zip(plain, found, strict=True))
+        _demand(same, "one person counts several times where the id is written in several types")
+
+
+def _parts(law: Any) -> list[Any]:
+    """Return the laws of the coordinates of a release."""
+    return list(getattr(law, "laws", None) or [law])
+
+
 def _releases(subject: Subject, value: Any) -> tuple[list[Any], list[list[Any]]]:
     """Return the laws of the coordinates of a release, and many real releases coordinate by coordinate."""
     mechanism = subject.make()
     law = mechanism.law(value)
     outputs = [mechanism.outcome(value) for _ in range(subject.draws)]
-    parts = getattr(law, "laws", None)
-    if parts is None:
+    if getattr(law, "laws", None) is None:
         return [law], [outputs]
-    return list(parts), [[np.ravel(output)[place] for output in outputs] for place in range(len(parts))]
+    parts = _parts(law)
+    return parts, [[np.ravel(output)[place] for output in outputs] for place in range(len(parts))]
 
 
 def _law_is_sampled(subject: Subject) -> None:

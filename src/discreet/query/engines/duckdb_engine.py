@@ -24,6 +24,7 @@ from discreet.query.engines.duckdb_rows import block
 from discreet.query.engines.duckdb_source import MADE, PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb_statements import Statement, histogram_statement, statement
 from discreet.query.engines.duckdb_tables import Tables
+from discreet.query.engines.duckdb_units import cannot_name_units
 from discreet.query.expression import Value
 from discreet.query.plan import Rows
 from discreet.query.policy import Policy
@@ -81,6 +82,10 @@ class DuckDBEngine(Engine):
         """Return the columns of a table that can be queried, and their types; those of CSV files are texts."""
         kinds = {name: type_of(stated) for name, stated in self._tables.of(table).columns.items()}
         return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    def unfit(self, table: str) -> Mapping[str, str]:
+        """Return the columns of a table whose type cannot name a unit, and DuckDB's name of it."""
+        return {name: stated for name, stated in self._tables.of(table).columns.items() if cannot_name_units(stated)}
 
     def text(self, request: Request | HistogramRequest) -> str:
         """Return the statement that `run` or `histogram` executes."""

@@ -11,9 +11,10 @@ from discreet.query.engines.duckdb_scan import WIDE
 from discreet.query.engines.duckdb_tables import Tables
 from discreet.query.engines.duckdb_text import indented
 from discreet.query.policy import Unit, UnitColumn, UnitLink
+from discreet.query.policy_units import FLOATS, unfit_in_words
 from discreet.query.types import Type
 
-_WHOLE = r"\s*[+-]?[0-9]{1,38}(?:[.]0*)?\s*"
+_WHOLE = r"\s*[+-]?0*[0-9]{1,38}(?:[.]0*)?\s*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +27,35 @@ class Identity:
     @property
     def spelled(self) -> str:
         """The text of a VARCHAR, by which values of different types are compared; equal numbers are spelled alike."""
-        if self.type is Type.TEXT:
-            return self.text
-        plain = f"CAST({self.text} AS VARCHAR)"
-        if self.type is not Type.REAL:
-            return plain
-        whole = f"CASE WHEN {self.text} = trunc({self.text}) THEN TRY_CAST({self.text} AS HUGEINT) END"
-        return f"coalesce(CAST({whole} AS VARCHAR), {plain})"
+        return self.text if self.type is Type.TEXT else f"CAST({self.text} AS VARCHAR)"
+
+
+def cannot_name_units(stated: str) -> bool:
+    """Say whether a stored type cannot name a unit: a float, or a type without values that are compared.
+
+    >>> [cannot_name_units(one) for one in ("DOUBLE", "BLOB", "INTEGER[]", "DECIMAL(20,0)", "UUID")]
+    [True, True, True, False, False]
+    """
+    return type_of(stated) is None or stated.strip().upper() in FLOATS
 
 
 def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
     """Return how the column of a unit or of a link is read: by what is stored, since a cast could merge two people.
 
     Integers beyond 64 bits, decimal numbers and nanoseconds are compared as texts. In a column of texts that is
-    declared as numbers, whole numbers are compared by value, everything else that is a number as it is written.
+    declared as integers, whole numbers are compared by value, and everything else names nobody: one number has many
+    spellings. Floats, stored or declared, are refused by their type.
     """
+    stated = tables.stored_type(table, column)
+    if cannot_name_units(stated):
+        raise PolicyError([(None, unfit_in_words(("tables", table), column, stated, declared=False))])
     read, kind = tables.read(table, column, alias), tables.type_of(table, column)
-    text, stored = f"{alias}.{quoted(column)}", tables.stored_type(table, column).strip().upper()
+    text, stored = f"{alias}.{quoted(column)}", stated.strip().upper()
     own = type_of(stored) or kind
     if own is Type.TEXT:
-        return Identity(_number(text, read), Type.TEXT) if kind.numeric else Identity(read, kind)
+        if kind is Type.REAL:
+            raise PolicyError([(None, unfit_in_words(("tables", table), column, kind.value, declared=True))])
+        return Identity(_whole_number(text), Type.TEXT) if kind is Type.INTEGER else Identity(read, kind)
     if stored in WIDE or stored == "TIMESTAMP_NS":
         return Identity(f"CAST({text} AS VARCHAR)", Type.TEXT)
     if stored.startswith(("DECIMAL", "NUMERIC")):
@@ -116,10 +126,7 @@ def _path(tables: Tables, table: str) -> list[tuple[str, Unit]]:
     return path
 
 
-def _number(text: str, read: str) -> str:
-    """Return how a text that is declared as a number is compared; None of what cannot be read as one."""
+def _whole_number(text: str) -> str:
+    """Return how a text that is declared as an integer is compared: as that integer; NULL where it is none."""
     whole = f"TRY_CAST(regexp_replace({text}, '[.].*', '') AS HUGEINT)"
-    return (
-        f"CASE WHEN regexp_full_match({text}, '{_WHOLE}') THEN CAST({whole} AS VARCHAR) "
-        f"WHEN {read} IS NOT NULL THEN trim({text}) END"
-    )
+    return f"CASE WHEN regexp_full_match({text}, '{_WHOLE}') THEN CAST({whole} AS VARCHAR) END"
