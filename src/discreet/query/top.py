@@ -91,7 +91,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(session: Session, made: PricedQuery, k: int) -> Top:
+def top(session: Session, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -113,6 +113,7 @@ def top(session: Session, made: PricedQuery, k: int) -> Top:
         description=f"top {k} of {written(made.query)}",
         releases=(repr(choice.mechanism),),
         work=lambda: json.dumps(choice.release(session.engine)),
+        timeout=timeout,
     )
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts))
