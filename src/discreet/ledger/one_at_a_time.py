@@ -124,8 +124,8 @@ class _OfThread(threading.local):
 
 def _too_long() -> WaitedTooLong:
     return WaitedTooLong(
-        "the same question is still being answered elsewhere, and the time to wait for it is over. Ask again later: its "
-        "answer will then be free. Nothing was spent."
+        "the same question is still being answered elsewhere, and the time to wait for it is over. Ask again later: "
+        "its answer will then be free. Nothing was spent."
     )
 
 

@@ -34,7 +34,7 @@ _CIRCUMSTANCES = {
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Open the file so that a commit waits for the disk; a new one is for its owner only, and so is what SQLite adds."""
+    """Open the file so that a commit waits for the disk; a new one is its owner's only, and what SQLite adds."""
     make_private(path)
     connection = sqlite3.connect(
         path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False

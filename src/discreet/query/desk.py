@@ -252,7 +252,9 @@ class Desk:
             columns[asked.name] = list(known[index][inner])
             types[asked.name] = Type.REAL
         finished = finish(columns, types, made.query.finish, evaluate)
-        return Answer(made, released, finished, _record(kept, replayed=replayed), self.policy.unit, self.policy.lineage, sql)
+        return Answer(
+            made, released, finished, _record(kept, replayed=replayed), self.policy.unit, self.policy.lineage, sql
+        )
 
     def _table(self, name: str) -> Any:
         for one in self.policy.tables.values():

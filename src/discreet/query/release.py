@@ -6,14 +6,14 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.bounding import Bounding, Noise, choose
-from discreet.query.canonical import canonical
+from discreet.query.canonical import canonical, ordered_asked, ordered_keys, ordered_values
 from discreet.query.expression import Column, Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Additive, Measure, Spend
@@ -67,10 +67,11 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
+        asked = ordered_asked(self.query.aggregation)
         parts = [
             _FORMAT,
-            canonical(_nameless(self.query)),
-            [self.places[one.name] for one in _ordered(self.query.aggregation.asked)],  # which are released together
+            canonical(_nameless(self.query, asked)),
+            [self.places[one.name] for one in asked],  # which are released together
             repr(self.bounding.form),
             repr(self.bounding.relation),
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -154,19 +155,53 @@ class ReleasedTable:
     keys: tuple[tuple[Value, ...], ...]
     released: tuple[tuple[tuple[int, ...], ...], ...]
 
-    def to_json(self, *, public: bool) -> str:
-        """Write it for the ledger; public keys are those of the query and need no writing."""
-        keys = None if public else [key_to_text(key) for key in self.keys]
-        return json.dumps({"keys": keys, "released": self.released})
+    def to_json(self, query: Query) -> str:
+        """Write it for the ledger, in an order that does not depend on how the query lists its keys.
+
+        Public keys are those of the query and need no writing.
+        """
+        columns, rows = _kept_order(query, self.keys)
+        texts = [key_to_text([self.keys[row][column] for column in columns]) for row in rows]
+        released = [[[entry[row] for row in rows] for entry in one] for one in self.released]
+        return json.dumps({"keys": None if query.aggregation.public else texts, "released": released})
 
     @classmethod
     def from_json(cls, text: str, query: Query) -> ReleasedTable:
-        """Read it back, as the answer to a query."""
+        """Read it back, as the answer to a query, in the order in which that query lists its keys."""
         plain = json.loads(text)
-        types = [key.expression.type for key in query.aggregation.keys]
-        listed = plain["keys"]
-        keys = public_keys(query) if listed is None else [key_from_text(key, types) for key in listed]
-        return cls(tuple(keys), tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
+        keys = public_keys(query) if plain["keys"] is None else _named_keys(plain["keys"], query)
+        _, rows = _kept_order(query, keys)
+        places = {row: place for place, row in enumerate(rows)}
+        back = [places[row] for row in range(len(keys))]
+        released = [[tuple(entry[place] for place in back) for entry in one] for one in plain["released"]]
+        return cls(tuple(keys), tuple(map(tuple, released)))
+
+
+def _kept_order(query: Query, keys: Sequence[tuple[Value, ...]]) -> tuple[list[int], list[int]]:
+    """Return the columns and the rows of some groups in the order in which a ledger keeps them."""
+    aggregation = query.aggregation
+    columns = ordered_keys(aggregation)
+    if not aggregation.public:
+        texts = [key_to_text([key[column] for column in columns]) for key in keys]
+        return columns, sorted(range(len(keys)), key=texts.__getitem__)
+    places = [
+        {value: place for place, value in enumerate(ordered_values(aggregation.keys[column].domain or ()))}
+        for column in columns
+    ]
+
+    def rank(row: int) -> list[int]:
+        return [of[keys[row][column]] for of, column in zip(places, columns, strict=True)]
+
+    return columns, sorted(range(len(keys)), key=rank)
+
+
+def _named_keys(texts: Sequence[str], query: Query) -> list[tuple[Value, ...]]:
+    """Return private keys as they were kept, as the query lists them and in the order of their texts."""
+    columns = ordered_keys(query.aggregation)
+    types = [query.aggregation.keys[column].expression.type for column in columns]
+    places = [columns.index(column) for column in range(len(columns))]
+    found = [key_from_text(text, types) for text in texts]
+    return sorted((tuple(key[place] for place in places) for key in found), key=key_to_text)
 
 
 def fresh_digest() -> str:
@@ -208,11 +243,12 @@ def priced(
     noise = noise_of(policy.budget, price)
     bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows)
     where = bounded if bounded_rows is not None else None
+    asked = ordered_asked(aggregation)
 
     def at(settled: Stated) -> PricedQuery:
         paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
         unit = _unit_path(policy, table.name)
-        return _divide(query, bounding, paid, version=policy.version, unit=unit, bounded=where)
+        return _divide(query, asked, bounding, paid, version=policy.version, unit=unit, bounded=where)
 
     if price.error is None:
         return _checked_length(at(price))
@@ -280,12 +316,18 @@ def _no_width(asked: Asked) -> ParameterError:
 
 
 def _divide(
-    query: Query, bounding: Bounding, paid: Payment, *, version: str, unit: str, bounded: str | None
+    query: Query,
+    asked: tuple[Asked, ...],
+    bounding: Bounding,
+    paid: Payment,
+    *,
+    version: str,
+    unit: str,
+    bounded: str | None,
 ) -> PricedQuery:
     """Divide the price over the measures and the selection of keys."""
     aggregation = query.aggregation
     private = not aggregation.public
-    asked = _ordered(aggregation.asked)
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
     rest = tuple(one for one in asked if one not in counts) if private else asked
     made, places = measures(rest, bounding, paid.noise)
@@ -317,16 +359,11 @@ def _unit_path(policy: Policy, table: str) -> str:
     return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
-def _ordered(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """Return what was asked in an order that does not depend on how the query lists it."""
-    return tuple(sorted(asked, key=lambda one: repr((one.kind.name, one.argument, one.bounds, one.level))))
-
-
-def _nameless(query: Query) -> Query:
+def _nameless(query: Query, ordered: tuple[Asked, ...]) -> Query:
     """Return what is released by a query: without names, order of aggregates and post-processing."""
     aggregation = query.aggregation
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
-    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(_ordered(aggregation.asked)))
+    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
     return Query(replace(aggregation, keys=keys, asked=asked), ())
 
 
