@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 from discreet.ledger import SqliteLedger, crash_points
-from discreet.ledger.private_file import open_private
+from discreet.ledger.private_file import make_private, open_private
 from tests.ledger.ledgers import request, terms
 
 
@@ -19,11 +21,12 @@ def mode(path):
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])
 def umask(request):
     before = os.umask(request.param)
-    yield request.param
+    yield
     os.umask(before)
 
 
-def test_every_file_of_a_ledger_is_for_its_owner_only_at_every_point(folder, umask, monkeypatch):
+@pytest.mark.usefixtures("umask")
+def test_every_file_of_a_ledger_is_for_its_owner_only_at_every_point(folder, monkeypatch):
     place = folder / "kept"
     place.mkdir()
     place.chmod(0o755)
@@ -84,18 +87,12 @@ def test_what_a_crash_left_of_an_anchor_does_not_widen_it(folder):
 
 def test_opening_a_ledger_again_does_not_free_the_locks_of_another_connection(folder):
     path = folder / "ledger.db"
-    with SqliteLedger.open(path, terms()) as one:
-        with one._transaction():
-            from discreet.ledger.private_file import make_private
-
-            make_private(path)
-            assert in_another_process_it_is_busy(path)
+    with SqliteLedger.open(path, terms()) as one, one._transaction():
+        make_private(path)
+        assert in_another_process_it_is_busy(path)
 
 
 def in_another_process_it_is_busy(path):
-    import subprocess
-    import sys
-
     script = (
         "import sqlite3, sys\n"
         "try: sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')\n"

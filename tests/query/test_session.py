@@ -247,11 +247,11 @@ def test_what_is_answered_afresh_at_once_is_paid_each_time():
             return super().run(request)
 
     session = small_session(Waiting(([()], {"One": [5]})), PureDP(2))
-    answers, asked = [], iter(["x < 1", "x < 2", "x < 3", "x < 4"])
+    answers, asked = [], iter("1234")
     threads = [
         threading.Thread(
             target=lambda: answers.append(
-                session.sql("SELECT COUNT(*) AS n FROM t WHERE " + next(asked), epsilon=0.25)
+                session.sql("SELECT COUNT(*) AS n FROM t WHERE x < @".replace("@", next(asked)), epsilon=0.25)
             )
         )
         for _ in range(4)

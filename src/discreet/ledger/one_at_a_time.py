@@ -21,6 +21,7 @@ from discreet.ledger.anchor import unusable
 from discreet.ledger.private_file import open_private
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between two looks at the lock of another process
+_PATIENCE = 0.25  # seconds until a waiting thread looks up: an interrupt that came just before a wait does not end it
 _DIGITS = 15  # of a digest, which name a byte: 60 bits are a place that a file can have
 
 
@@ -67,8 +68,10 @@ class OneAtATime:
         """Say whether the turn came in time: first among the threads, then among the processes."""
         with self._changed:
             while place in self._holders:
-                if not self._changed.wait(max(0.0, until - time.monotonic())):
+                left = until - time.monotonic()
+                if left <= 0:
                     return False
+                self._changed.wait(min(left, _PATIENCE))
             self._holders[place] = mine
         pause = _SHORTEST
         while not self._locked(place):
