@@ -19,7 +19,8 @@ from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.plan import Key, MeasureKind
 from discreet.query.policy import UnitColumn
 from discreet.query.price import stated
-from discreet.query.release import ReleasedTable, priced
+from discreet.query.release import priced
+from discreet.query.released_table import ReleasedTable
 from discreet.query.request import Steps, Sums, Units
 from discreet.query.types import Type
 from tests.query.small_tables import (

@@ -16,7 +16,8 @@ from discreet.privacy.promise_words import with_notion
 from discreet.query.expression import Value
 from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend
-from discreet.query.release import PricedQuery, ReleasedTable
+from discreet.query.release import PricedQuery
+from discreet.query.released_table import ReleasedTable
 from discreet.statistics.price import stated_confidence
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy
 from discreet.query.price import Stated
 from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
+from discreet.query.release import PricedQuery, fresh_digest, priced
+from discreet.query.released_table import ReleasedTable
 from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.types import Type
 

@@ -18,7 +18,8 @@ from discreet.query.canonical import written
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Simple
-from discreet.query.release import PricedQuery, as_released, public_keys
+from discreet.query.release import PricedQuery, as_released
+from discreet.query.released_table import public_keys
 from discreet.query.request import Engine
 
 if TYPE_CHECKING:
