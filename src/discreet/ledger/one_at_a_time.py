@@ -34,6 +34,8 @@ class OneAtATime:
     def __init__(self, path: Path | None = None) -> None:
         """Keep turns among threads and, by the locks of a file, among processes."""
         self._path = path
+        self._descriptor: int | None = None
+        self._holders: dict[int, object] = {}
         self._begin()
         with _registry[0]:
             _living.add(self)
@@ -115,8 +117,8 @@ class OneAtATime:
     def _begin(self) -> None:
         """Know of no turns: at first, and in a child, which has neither the threads nor the locks of its parent."""
         self._changed = threading.Condition()
-        self._holders: dict[int, object] = {}
-        self._descriptor: int | None = None
+        self._holders = {}
+        self._descriptor = None
 
 
 class _OfThread(threading.local):
