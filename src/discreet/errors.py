@@ -18,6 +18,7 @@
     ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
     ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
     ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
+    │   ├── WaitedTooLong                the same question is still being answered elsewhere; nothing was spent
     │   ├── LedgerTampered               its file was changed, or an older copy was put back
     │   └── LedgerMismatch               it is of other data, other terms or another request than the one given
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
@@ -110,6 +111,10 @@ class BudgetExceeded(DiscreetError, RuntimeError):
 
 class LedgerError(DiscreetError, RuntimeError):
     """The ledger of spending cannot do what was asked; nothing was released."""
+
+
+class WaitedTooLong(LedgerError):
+    """The same question is still being answered elsewhere after the time to wait; nothing was spent."""
 
 
 class LedgerTampered(LedgerError):

@@ -230,7 +230,8 @@ def test_an_error_that_cannot_be_priced_is_refused(kind, price, word):
 
 
 def test_the_search_for_a_price_meets_steps_and_refuses_what_nothing_buys():
-    assert float(cheapest(lambda amount: 3.0 if amount < Fraction(7, 3) else 1.0, Fraction(2))) == pytest.approx(7 / 3)
+    assert cheapest(lambda amount: 3.0 if amount < Fraction(7, 3) else 1.0, Fraction(2)) == Fraction("2.33334")
+    assert cheapest(lambda amount: 3.0 if amount < Fraction("0.0123456") else 1.0, Fraction(2)) == Fraction("0.0123456")
     assert float(cheapest(lambda amount: 1e-9 / float(amount), Fraction(1))) == pytest.approx(1e-9)
     with pytest.raises(ParameterError, match="no price buys"):
         cheapest(lambda _: 1.0, HALF)

@@ -19,7 +19,8 @@ from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.plan import Key, MeasureKind
 from discreet.query.policy import UnitColumn
 from discreet.query.price import stated
-from discreet.query.release import ReleasedTable, priced
+from discreet.query.release import priced
+from discreet.query.released_table import ReleasedTable
 from discreet.query.request import Steps, Sums, Units
 from discreet.query.types import Type
 from tests.query.small_tables import (
@@ -71,7 +72,7 @@ def test_every_public_group_is_in_the_answer_in_the_order_of_the_domain_and_no_o
     assert abs(counts[1] - 1000) < 100
     assert max(abs(counts[0]), abs(counts[2])) < 100
     assert engine.reads == 1
-    kept = released.to_json(public=True)
+    kept = released.to_json(made.query)
     assert ReleasedTable.from_json(kept, made.query) == released
 
 
@@ -102,7 +103,7 @@ def test_where_no_key_is_selected_the_answer_is_empty_for_every_kind():
         cells = {type(cell).__name__: [] for cell in made.request().cells}
         released = made.release(Told(([], cells)))
         assert released.keys == ()
-        assert ReleasedTable.from_json(released.to_json(public=False), made.query) == released
+        assert ReleasedTable.from_json(released.to_json(made.query), made.query) == released
         for measure, spend, one in zip(made.measures, made.spends, released.released, strict=True):
             assert all(values == [] for values in measure.values(one))
             assert all(rows == [] for rows in measure.estimates(one, spend, 0.95))

@@ -102,6 +102,7 @@ def to_json(answer: Answer, confidence: float) -> str:
             "record": answer.record.number,
             "entry": answer.record.entry_hash,
             "replayed": answer.record.replayed,
+            "lost": list(answer.record.lost),
         },
         sort_keys=True,
         allow_nan=False,

@@ -12,6 +12,7 @@ from pathlib import Path
 from discreet.errors import DiscreetError, LedgerError, LedgerTampered
 from discreet.ledger.crash_points import reach
 from discreet.ledger.entry import START
+from discreet.ledger.private_file import open_instead, open_private
 from discreet.ledger.words import checked_digest
 from discreet.privacy.record_text import read, refuse_fields, write
 
@@ -73,7 +74,7 @@ class AnchorFile:
         text = write({"head": anchor.head, "number": anchor.number})
         fresh = self._path.with_name(self._path.name + ".new")
         try:
-            with fresh.open("wb") as file:
+            with os.fdopen(open_instead(fresh, of=self._path), "wb") as file:
                 file.write(text.encode())
                 file.flush()
                 synchronise(file.fileno())
@@ -88,7 +89,7 @@ class AnchorFile:
     def exclusively(self) -> Iterator[None]:
         """Wait for, and hold, the lock that all processes with this anchor take."""
         try:
-            place = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            place = open_private(self._lock)
         except OSError as problem:
             raise unusable("the lock file cannot be opened", problem) from None
         try:

@@ -17,6 +17,7 @@ from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_words
 from discreet.privacy.adaptive.books import Amounts, books_for
 
+GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
 
@@ -72,7 +73,7 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
         closed = _close(shelf, paid, Kind.ANSWER, name, content)
     elif closed.kind is not Kind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
         raise LedgerError(f"charge {charge.number} has its outcome already, and an answer is stored once")
-    return _stored(closed, paid, charge.analyst, answer)
+    return _stored(shelf, closed, paid, charge.analyst, answer)
 
 
 def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
@@ -142,7 +143,7 @@ def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: En
     answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts_of(request.price, terms))
     _append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
-    return _stored(bought, paid, request.analyst, answer)
+    return _stored(shelf, bought, paid, request.analyst, answer)
 
 
 def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def _held(shelf: Shelf, request: Request) -> Stored | None:
         return None
     paid = _paid(shelf, answer)
     _require_price(paid, request)
-    return _stored(answer, paid, request.analyst, answer_of(shelf, answer))
+    return _stored(shelf, answer, paid, request.analyst, answer_of(shelf, answer))
 
 
 def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
@@ -228,7 +229,7 @@ def _paid(shelf: Shelf, answer: Entry) -> Entry:
     return paid
 
 
-def _stored(closed: Entry, paid: Entry, analyst: str, answer: str) -> Stored:
+def _stored(shelf: Shelf, closed: Entry, paid: Entry, analyst: str, answer: str) -> Stored:
     return Stored(
         number=paid.number,
         answer=answer,
@@ -237,7 +238,21 @@ def _stored(closed: Entry, paid: Entry, analyst: str, answer: str) -> Stored:
         price=promise_from_plain(paid.fields["price"]),
         entry_hash=closed.hash,
         shared=paid.fields["analyst"] != analyst,
+        lost=_lost(shelf, paid),
     )
+
+
+def _lost(shelf: Shelf, paid: Entry) -> tuple[int, ...]:
+    """Return the earlier charges for the same question that have no answer: they failed, or their payer died."""
+    terms, _ = terms_in_force(shelf)
+    whose = None if terms.shared_answers else paid.fields["analyst"]
+    earlier = [number for number in shelf.charged(paid.fields["digest"], whose) if number < paid.number]
+    return tuple(number for number in earlier if _without_answer(shelf.closing(number)))
+
+
+def _without_answer(closed: Entry | None) -> bool:
+    """Say whether a charge ended, or stands, without an answer; what was granted was received."""
+    return closed is None or (closed.kind is Kind.OUTCOME and closed.fields["outcome"] != GRANTED)
 
 
 def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ from discreet.ledger.decisions import (
     own_total,
 )
 from discreet.ledger.entry import Entry
+from discreet.ledger.one_at_a_time import OneAtATime
 from discreet.ledger.opening import terms_in_force
 from discreet.ledger.promises import amounts_from_plain, checked_promise
 from discreet.ledger.request import Charge, Request, Stored
@@ -53,6 +55,8 @@ class Ledger(ABC):
         Nothing is returned from inside a step before its end has made the entry durable.
         """
 
+    _turns: OneAtATime
+
     @abstractmethod
     def _glance(self) -> AbstractContextManager[Shelf]:
         """Return a consistent view for reading."""
@@ -76,10 +80,24 @@ class Ledger(ABC):
         where the terms share answers, is charged to the asking analyst's own cap alone. Anything else is charged to
         the total and to the own cap, or refused with `BudgetExceeded`, and then nothing is written.
         """
-        if not isinstance(request, Request):
-            raise ParameterError(f"a Request is needed, not {type(request).__name__}", parameter="request")
+        _check(request)
         with self._turn() as shelf:
             return decide(shelf, request)
+
+    @contextmanager
+    def turn_at(self, request: Request, *, timeout: float) -> Iterator[None]:
+        """Hold the turn at a question, so that what is asked at the same time is charged once.
+
+        Whoever wants the answer of the same request, in this process or another, waits here, at most `timeout` seconds;
+        then `obtain` gives the answer that was stored meanwhile, or a charge if none was: the holder failed or died.
+        Requests of different analysts are the same where the terms share answers.
+        """
+        _check(request)
+        name = request.digest
+        if not self.terms.shared_answers:
+            name = hashlib.sha256(f"{name} {request.analyst}".encode("utf-8", "surrogatepass")).hexdigest()
+        with self._turns.turn(name, timeout=timeout):
+            yield
 
     def store(self, charge: Charge, answer: str) -> Stored:
         """Keep the released answer of a charge, once; hand it out only after this returns."""
@@ -184,3 +202,8 @@ class Ledger(ABC):
     def _repr_html_(self) -> str:
         """Return the balance for a notebook."""
         return self.balance()._repr_html_()
+
+
+def _check(request: object) -> None:
+    if not isinstance(request, Request):
+        raise ParameterError(f"a Request is needed, not {type(request).__name__}", parameter="request")

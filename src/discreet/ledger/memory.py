@@ -12,6 +12,7 @@ from itertools import islice
 from discreet.errors import NotCopyable
 from discreet.ledger.entry import Entry, Kind
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.one_at_a_time import OneAtATime
 from discreet.ledger.opening import first_entry
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
@@ -31,11 +32,12 @@ class MemoryLedger(Ledger):
     4
     """
 
-    __slots__ = ("_foreign", "_lock", "_shelf")
+    __slots__ = ("_foreign", "_lock", "_shelf", "_turns")
 
     def __init__(self, terms: Terms) -> None:
         """Open an empty ledger."""
         self._lock = threading.Lock()
+        self._turns = OneAtATime()
         self._foreign = False
         self._shelf = _MemoryShelf()
         self._shelf.append(first_entry(terms))
@@ -75,6 +77,7 @@ class _MemoryShelf(Shelf):
         self._latest: dict[str, Entry] = {}
         self._charges: dict[str | None, set[int]] = {}
         self._contents: dict[int, bytes] = {}
+        self._paid: dict[tuple[str, str | None], dict[int, None]] = {}
         self._placed = 0
 
     def last(self) -> Entry | None:
@@ -97,6 +100,9 @@ class _MemoryShelf(Shelf):
 
     def closing(self, charge: int) -> Entry | None:
         return self._first.get(("closing", charge))
+
+    def charged(self, digest: str, analyst: str | None = None) -> list[int]:
+        return list(self._paid.get((digest, analyst), ()))
 
     def charges(self, analyst: str | None = None) -> int:
         return len(self._charges.get(analyst, ()))
@@ -123,6 +129,9 @@ class _MemoryShelf(Shelf):
                 self._latest[analyst] = entry
                 for whose in (None, analyst):
                     self._charges.setdefault(whose, set()).add(entry.number)
+            if entry.kind is Kind.CHARGE:
+                for whose in (None, entry.fields["analyst"]):
+                    self._paid.setdefault((entry.fields["digest"], whose), {})[entry.number] = None
             self._placed = entry.number
 
 

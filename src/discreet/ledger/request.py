@@ -57,7 +57,8 @@ class Charge:
 class Stored:
     """An answer that was released: `number` is the charge that bought it, `entry_hash` the entry that holds it.
 
-    `analyst` is who it is handed to. `shared` says that another analyst bought it.
+    `analyst` is who it is handed to. `shared` says that another analyst bought it. `lost` are the numbers of earlier
+    charges for the same question that gave no answer; they stay spent.
     """
 
     number: int
@@ -67,3 +68,4 @@ class Stored:
     price: Guarantee
     entry_hash: str
     shared: bool = False
+    lost: tuple[int, ...] = ()

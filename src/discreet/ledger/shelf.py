@@ -40,6 +40,10 @@ class Shelf(ABC):
         """Return the answer or the outcome of a charge."""
 
     @abstractmethod
+    def charged(self, digest: str, analyst: str | None = None) -> list[int]:
+        """Return the numbers of the charges under a digest, in order, by anybody or by one analyst."""
+
+    @abstractmethod
     def charges(self, analyst: str | None = None) -> int:
         """Return the number of charges and shares, over all analysts or of one."""
 

@@ -18,6 +18,7 @@ from discreet.ledger.crash_points import reach
 from discreet.ledger.decisions import keep_anchoring
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.one_at_a_time import OneAtATime
 from discreet.ledger.opening import first_entry, require_format, require_terms
 from discreet.ledger.sqlite_file import connected, translated
 from discreet.ledger.sqlite_shelf import SqliteShelf
@@ -41,13 +42,14 @@ class SqliteLedger(Ledger):
     Cost. Two transactions and two small files, synchronised, an answer; independent of the number of entries.
     """
 
-    __slots__ = ("_anchor", "_connection", "_finalizer", "_lock", "_path")
+    __slots__ = ("_anchor", "_connection", "_finalizer", "_lock", "_path", "_turns")
 
     def __init__(self, path: Path, anchor: AnchorFile) -> None:
         """Use `SqliteLedger.open`."""
         self._path = path
         self._anchor = anchor
         self._lock = threading.Lock()
+        self._turns = OneAtATime.of_file(path.with_name(path.name + ".asking"))
         self._connection: list[sqlite3.Connection] = []  # none or one
         self._finalizer = weakref.finalize(self, _close, self._connection)
         with _registry:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from discreet.errors import LedgerError, LedgerTampered
 from discreet.ledger.anchor import unusable
+from discreet.ledger.private_file import make_private
 
 _PATIENCE = 60  # seconds to wait for a program that holds SQLite's own lock
 _PRAGMAS = (
@@ -33,7 +34,8 @@ _CIRCUMSTANCES = {
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Open the file so that a commit waits for the disk."""
+    """Open the file so that a commit waits for the disk; a new one is its owner's only, and what SQLite adds."""
+    make_private(path)
     connection = sqlite3.connect(
         path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )  # the lock of the ledger keeps threads apart

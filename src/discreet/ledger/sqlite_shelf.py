@@ -99,6 +99,14 @@ class SqliteShelf(Shelf):
         """Return the answer or the outcome of a charge."""
         return self._one("WHERE charge = ?", charge)
 
+    def charged(self, digest: str, analyst: str | None = None) -> list[int]:
+        """Return the numbers of the charges under a digest."""
+        where, values = "digest = ? AND kind = 'charge'", [digest]
+        if analyst is not None:
+            where, values = f"{where} AND analyst = ?", [digest, analyst]
+        rows = self._connection.execute(f"SELECT number FROM entries WHERE {where} ORDER BY number", values)  # noqa: S608
+        return [row[0] for row in rows]
+
     def charges(self, analyst: str | None = None) -> int:
         """Return the number of charges and shares."""
         count = "SELECT count(*) FROM entries WHERE kind IN ('charge', 'share')"

@@ -16,7 +16,8 @@ from discreet.privacy.promise_words import with_notion
 from discreet.query.expression import Value
 from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend
-from discreet.query.release import PricedQuery, ReleasedTable
+from discreet.query.release import PricedQuery
+from discreet.query.released_table import ReleasedTable
 from discreet.statistics.price import stated_confidence
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ class Record:
     analyst: str
     replayed: bool  # the stored answer was handed out again, at no cost to the total
     rehearsed: bool = False  # made-up rows were asked; nothing was released
+    lost: tuple[int, ...] = ()  # earlier charges for the same question that gave no answer and stay spent
+
+    @property
+    def lost_words(self) -> str:
+        """Say which charges for the same question were lost."""
+        numbers = ", ".join(map(str, self.lost))
+        one = "an earlier charge" if len(self.lost) == 1 else "earlier charges"
+        stays = "stays" if len(self.lost) == 1 else "stay"
+        return f"{one} for the same question (record {numbers}) gave no answer and {stays} spent"
 
 
 @dataclass(frozen=True)
@@ -242,6 +252,7 @@ class Answer:
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
+            *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
 
     def table(self, confidence: float = 0.95) -> Table:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from discreet.errors import ParameterError, PolicyError, QueryFailed, QueryRefused, RelationMismatch, UnknownName
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
+from discreet.ledger.decisions import GRANTED
 from discreet.privacy import Guarantee, Relation
 from discreet.query.answer import Answer, Record
 from discreet.query.engines import evaluate
@@ -17,9 +19,13 @@ from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy
 from discreet.query.price import Stated
 from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, ReleasedTable, fresh_digest, priced
+from discreet.query.release import PricedQuery, fresh_digest, priced
+from discreet.query.released_table import ReleasedTable
 from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.types import Type
+
+TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
+_LONGEST_WAIT = 366 * 86_400.0
 
 FAILED = (
     "the engine gave no answer. Whether it does can depend on the data, so the price stays spent and this session asks "
@@ -111,23 +117,31 @@ class Desk:
                     )
             rows = rows.source  # type: ignore[attr-defined]
 
-    def _obtain(
+    def _request(
         self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
-    ) -> Charge | Stored:
-        return self._ledger.obtain(
-            LedgerRequest(
-                analyst=self.analyst,
-                price=price,
-                digest=digest,
-                description=description,
-                releases=releases,
-                idempotency=idempotency,
-            )
+    ) -> LedgerRequest:
+        return LedgerRequest(
+            analyst=self.analyst,
+            price=price,
+            digest=digest,
+            description=description,
+            releases=releases,
+            idempotency=idempotency,
         )
+
+    @contextmanager
+    def _obtained(self, request: LedgerRequest, timeout: float | None = None) -> Iterator[Charge | Stored]:
+        """Obtain an answer or a charge while nobody else is at the same question; the answer is stored in the block.
+
+        Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
+        """
+        with self._ledger.turn_at(request, timeout=checked_timeout(timeout)):
+            self._refuse_after_failure()  # this session may have ended while it waited
+            yield self._ledger.obtain(request)
 
     def _charge(self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...]) -> Charge:
         """Charge a release that is never replayed."""
-        found = self._obtain(price, digest, description, releases)
+        found = self._ledger.obtain(self._request(price, digest, description, releases))
         if isinstance(found, Stored):
             raise AssertionError("a fresh digest has no stored answer")
         self._last = price
@@ -147,15 +161,22 @@ class Desk:
         return found
 
     def once(
-        self, *, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], work: Callable[[], str]
+        self,
+        *,
+        price: Guarantee,
+        digest: str,
+        description: str,
+        releases: tuple[str, ...],
+        work: Callable[[], str],
+        timeout: float | None = None,
     ) -> tuple[str, Record]:
         """Charge a release and run it, or return what was stored for the same digest. `work` keeps the price."""
-        found = self._obtain(price, digest, description, releases)
-        if isinstance(found, Stored):
-            return found.answer, Record(found.number, found.entry_hash, found.analyst, replayed=True)
-        kept = self._ledger.store(found, self._guarded(work, found))
-        self._last = price
-        return kept.answer, Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
+        with self._obtained(self._request(price, digest, description, releases), timeout) as found:
+            if isinstance(found, Stored):
+                return found.answer, _record(found, replayed=True)
+            kept = self._ledger.store(found, self._guarded(work, found))
+            self._last = price
+            return kept.answer, _record(kept, replayed=False)
 
     def grant_once(
         self,
@@ -178,14 +199,14 @@ class Desk:
         self._refuse_after_failure()
         rows = self._rows(table, columns)
         promise = self._stated_here(price)
-        found = self._obtain(promise, digest, description, releases)
-        if isinstance(found, Stored):
-            return None, found.answer, Record(found.number, found.entry_hash, found.analyst, replayed=True)
-        if charged is not None:
-            self._guarded(lambda: [charged(found)], found)
-        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), found), found)
-        self._last = promise
-        return made, text, self._ended(found, text)
+        with self._obtained(self._request(promise, digest, description, releases)) as found:
+            if isinstance(found, Stored):
+                return None, found.answer, _record(found, replayed=True)
+            if charged is not None:
+                self._guarded(lambda: [charged(found)], found)
+            made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), found), found)
+            self._last = promise
+            return made, text, self._ended(found, text)
 
     def grant_again(
         self,
@@ -206,16 +227,15 @@ class Desk:
         more = self._charge(self._stated_here(price), fresh_digest(), description, ())
         self._last = charge.price  # another release costs that, not what this one lacks
         made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), charge), more)
-        self._ledger.note(more, "granted")
+        self._ledger.note(more, GRANTED)
         return made, self._ended(charge, text)
 
     def _ended(self, charge: Charge, text: str | None) -> Record:
         """Keep the text of a release, or the word that it was made."""
         if text is None:
-            self._ledger.note(charge, "granted")
+            self._ledger.note(charge, GRANTED)
             return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
-        kept = self._ledger.store(charge, text)
-        return Record(kept.number, kept.entry_hash, kept.analyst, replayed=False)
+        return _record(self._ledger.store(charge, text), replayed=False)
 
     def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
         return ReleasedTable.from_json(found.answer, made.query)
@@ -233,8 +253,9 @@ class Desk:
             columns[asked.name] = list(known[index][inner])
             types[asked.name] = Type.REAL
         finished = finish(columns, types, made.query.finish, evaluate)
-        record = Record(kept.number, kept.entry_hash, kept.analyst, replayed)
-        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
+        return Answer(
+            made, released, finished, _record(kept, replayed=replayed), self.policy.unit, self.policy.lineage, sql
+        )
 
     def _table(self, name: str) -> Any:
         for one in self.policy.tables.values():
@@ -272,6 +293,24 @@ class Desk:
             self._failed = True
             raise QueryFailed(UNBOUNDED)
         return made
+
+
+def checked_timeout(timeout: float | None) -> float:
+    """Return how many seconds a question waits for the same question in flight; `TIMEOUT` unless it says."""
+    if timeout is None:
+        return TIMEOUT
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not number or not 0 <= timeout <= _LONGEST_WAIT:
+        raise ParameterError(
+            "timeout= is a number of seconds from 0 to a year: how long to wait while the same question is being "
+            "answered elsewhere. Nothing was spent.",
+            parameter="timeout",
+        )
+    return float(timeout)
+
+
+def _record(kept: Stored, *, replayed: bool) -> Record:
+    return Record(kept.number, kept.entry_hash, kept.analyst, replayed, lost=kept.lost)
 
 
 def _outcome(work: Callable[[], Any]) -> Any:

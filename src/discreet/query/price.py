@@ -208,7 +208,10 @@ def _key_delta(available: Fraction, price: Stated) -> Fraction:
 
 
 def cheapest(width: Callable[[Fraction], float], error: Fraction) -> Fraction:
-    """Return the least amount, to six digits, whose predicted half-width is at most the error asked for."""
+    """Return the least amount of six decimal digits whose predicted half-width is at most the error asked for.
+
+    Stated as a price of its own, as the answer shows it, it is the same price, and the same question.
+    """
     high = Fraction(1)
     for _ in range(_DOUBLINGS):
         if width(high) <= error:
@@ -230,7 +233,19 @@ def cheapest(width: Callable[[Fraction], float], error: Fraction) -> Fraction:
     while high - low > high * Fraction(_PRECISION):
         middle = Fraction(float((low + high) / 2))
         low, high = (low, middle) if width(middle) <= error else (middle, high)
-    return Fraction(float(high)) if Fraction(float(high)) >= high else high
+    step = _step(high)
+    short = math.ceil(high / step) * step
+    return short - step if width(short - step) <= error else short
+
+
+def _step(amount: Fraction) -> Fraction:
+    """Return the step between decimals of six digits near an amount.
+
+    >>> _step(Fraction(1, 3))
+    Fraction(1, 1000000)
+    """
+    place = math.floor(math.log10(amount)) - 5
+    return Fraction(10**place) if place >= 0 else Fraction(1, 10**-place)
 
 
 def divided(amount: Fraction, weights: Sequence[float], noise: Noise) -> list[Fraction]:

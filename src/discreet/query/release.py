@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ from fractions import Fraction
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.bounding import Bounding, Noise, choose
-from discreet.query.canonical import canonical
+from discreet.query.canonical import canonical, ordered_asked
 from discreet.query.expression import Column, Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Additive, Measure, Spend
@@ -23,6 +22,7 @@ from discreet.query.measures.selected import SelectedKeys
 from discreet.query.plan import Asked, MeasureKind, Query
 from discreet.query.policy import Policy, UnitLink
 from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
+from discreet.query.released_table import ReleasedTable, public_keys
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
 from discreet.query.types import Type
 from discreet.randomness import bits
@@ -67,10 +67,11 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
+        asked = ordered_asked(self.query.aggregation)
         parts = [
             _FORMAT,
-            canonical(_nameless(self.query)),
-            [self.places[one.name] for one in _ordered(self.query.aggregation.asked)],  # which are released together
+            canonical(_nameless(self.query, asked)),
+            [self.places[one.name] for one in asked],  # which are released together
             repr(self.bounding.form),
             repr(self.bounding.relation),
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -147,28 +148,6 @@ class PricedQuery:
         return [key_from_text(text, types) for text in named], list(named.values())
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedTable:
-    """What was released: the groups, and for each measure its noisy integers. Public from here on."""
-
-    keys: tuple[tuple[Value, ...], ...]
-    released: tuple[tuple[tuple[int, ...], ...], ...]
-
-    def to_json(self, *, public: bool) -> str:
-        """Write it for the ledger; public keys are those of the query and need no writing."""
-        keys = None if public else [key_to_text(key) for key in self.keys]
-        return json.dumps({"keys": keys, "released": self.released})
-
-    @classmethod
-    def from_json(cls, text: str, query: Query) -> ReleasedTable:
-        """Read it back, as the answer to a query."""
-        plain = json.loads(text)
-        types = [key.expression.type for key in query.aggregation.keys]
-        listed = plain["keys"]
-        keys = public_keys(query) if listed is None else [key_from_text(key, types) for key in listed]
-        return cls(tuple(keys), tuple(tuple(tuple(entry) for entry in one) for one in plain["released"]))
-
-
 def fresh_digest() -> str:
     """Return a digest that no other release has: for what is never asked the same way twice."""
     return f"{bits(256):064x}"
@@ -180,11 +159,6 @@ def as_released(query: Query) -> bool:
         step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
         for step in query.finish
     )
-
-
-def public_keys(query: Query) -> list[tuple[Value, ...]]:
-    """Return all groups of public keys, in the order of their domains."""
-    return list(itertools.product(*(key.domain or () for key in query.aggregation.keys)))
 
 
 def priced(
@@ -208,11 +182,12 @@ def priced(
     noise = noise_of(policy.budget, price)
     bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows)
     where = bounded if bounded_rows is not None else None
+    asked = ordered_asked(aggregation)
 
     def at(settled: Stated) -> PricedQuery:
         paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
         unit = _unit_path(policy, table.name)
-        return _divide(query, bounding, paid, version=policy.version, unit=unit, bounded=where)
+        return _divide(query, asked, bounding, paid, version=policy.version, unit=unit, bounded=where)
 
     if price.error is None:
         return _checked_length(at(price))
@@ -280,12 +255,18 @@ def _no_width(asked: Asked) -> ParameterError:
 
 
 def _divide(
-    query: Query, bounding: Bounding, paid: Payment, *, version: str, unit: str, bounded: str | None
+    query: Query,
+    asked: tuple[Asked, ...],
+    bounding: Bounding,
+    paid: Payment,
+    *,
+    version: str,
+    unit: str,
+    bounded: str | None,
 ) -> PricedQuery:
     """Divide the price over the measures and the selection of keys."""
     aggregation = query.aggregation
     private = not aggregation.public
-    asked = _ordered(aggregation.asked)
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
     rest = tuple(one for one in asked if one not in counts) if private else asked
     made, places = measures(rest, bounding, paid.noise)
@@ -317,16 +298,11 @@ def _unit_path(policy: Policy, table: str) -> str:
     return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
-def _ordered(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    """Return what was asked in an order that does not depend on how the query lists it."""
-    return tuple(sorted(asked, key=lambda one: repr((one.kind.name, one.argument, one.bounds, one.level))))
-
-
-def _nameless(query: Query) -> Query:
+def _nameless(query: Query, ordered: tuple[Asked, ...]) -> Query:
     """Return what is released by a query: without names, order of aggregates and post-processing."""
     aggregation = query.aggregation
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
-    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(_ordered(aggregation.asked)))
+    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
     return Query(replace(aggregation, keys=keys, asked=asked), ())
 
 

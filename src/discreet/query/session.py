@@ -15,6 +15,7 @@ from discreet.errors import (
 )
 from discreet.laws.number import Number
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.ledger.decisions import GRANTED
 from discreet.privacy import Guarantee
 from discreet.query.answer import Answer
 from discreet.query.budget import Budget
@@ -126,8 +127,13 @@ class Session(Desk):
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         idempotency: str | None = None,
+        timeout: float | None = None,
     ) -> Answer:
         """Answer a query: charged first, then run, then noised, then stored. The same question again is free.
+
+        The same question that is asked at the same time, in another thread or process, is charged once: all but one
+        wait and get the same answer. If the one that pays ends without an answer, the next pays, and the answer says so
+        (`record.lost`).
 
         Args:
             sql: one SELECT with aggregates.
@@ -140,17 +146,21 @@ class Session(Desk):
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
+            timeout: how many seconds to wait while the same question is being answered elsewhere; 600 unless said.
+                When they are over, `WaitedTooLong` is raised and nothing was spent.
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
         self._check(made)
-        found = self._obtain(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
-        if isinstance(found, Stored):
-            return self._answer(made, self._read(made, found), found, sql, replayed=True)
-        released = self._released(made, found)
-        kept = self._ledger.store(found, released.to_json(public=made.query.aggregation.public))
-        self._last = made.guarantee
-        return self._answer(made, released, kept, sql, replayed=False)
+        request = self._request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        with self._obtained(request, timeout) as found:
+            if isinstance(found, Stored):
+                kept, released = found, self._read(made, found)
+            else:
+                released = self._released(made, found)
+                kept = self._ledger.store(found, released.to_json(made.query))
+                self._last = made.guarantee
+        return self._answer(made, released, kept, sql, replayed=kept is found)
 
     def top(
         self,
@@ -162,12 +172,16 @@ class Session(Desk):
         share: Number | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         bounds: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Top:
-        """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price."""
+        """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price.
+
+        `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
+        """
         price = stated(epsilon=epsilon, rho=rho, share=share)
         made = self._priced(sql, price, bounds=bounds, keys=keys)
         self._check(made)
-        return top(self, made, k)
+        return top(self, made, k, timeout)
 
     def watch(
         self,
@@ -202,7 +216,7 @@ class Session(Desk):
         promise = self._stated_here(as_written(price))
         charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
         found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
-        self._ledger.note(charge, "granted")
+        self._ledger.note(charge, GRANTED)
         yield found
 
     def bound(self, table: str) -> None:

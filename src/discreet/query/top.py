@@ -18,7 +18,8 @@ from discreet.query.canonical import written
 from discreet.query.expression import Value
 from discreet.query.key_text import key_from_text, key_to_text
 from discreet.query.measures.measure import Simple
-from discreet.query.release import PricedQuery, as_released, public_keys
+from discreet.query.release import PricedQuery, as_released
+from discreet.query.released_table import public_keys
 from discreet.query.request import Engine
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(session: Session, made: PricedQuery, k: int) -> Top:
+def top(session: Session, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -113,6 +114,7 @@ def top(session: Session, made: PricedQuery, k: int) -> Top:
         description=f"top {k} of {written(made.query)}",
         releases=(repr(choice.mechanism),),
         work=lambda: json.dumps(choice.release(session.engine)),
+        timeout=timeout,
     )
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts))
