@@ -27,6 +27,18 @@ def told_apart(positions: Integers, tie_bits: int) -> Integers:
     return fine
 
 
+def in_order(positions: Integers, tie_bits: int) -> Integers:
+    """Return the positions with their random bits, sorted.
+
+    More bits are drawn than asked for where there is room, and taken off again: a sort of rows that are equal, or in
+    order, should not be faster than that of others.
+    """
+    fine = told_apart(positions, TIE_BITS)
+    fine.sort()
+    fine >>= TIE_BITS - tie_bits
+    return fine
+
+
 def most_ties(people: int, tie_bits: int, failure: float) -> int:
     """Return a number of rows that no position and bits hold more of, except with probability `failure`.
 
