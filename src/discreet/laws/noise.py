@@ -176,7 +176,7 @@ class IntegerNoise(IntegerLaw):
         """Return about the start whose tail is this one: any number is right, and a near one is fast."""
         return 0
 
-    def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool], near: int) -> int:
+    def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool], near: int = 0) -> int:
         """Return the greatest t for which a property of P(noise >= t), true for small t, still holds."""
         low = high = near
         step = 1
