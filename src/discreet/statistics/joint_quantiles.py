@@ -21,7 +21,7 @@ from discreet.statistics.quantile_tree import increasing_levels
 from discreet.statistics.rank_choice import stated_steps
 from discreet.statistics.rank_error import rank_error
 from discreet.statistics.ranked import checked_positions
-from discreet.statistics.ties import TIE_BITS, in_order, most_ties, stated_tie_bits
+from discreet.statistics.ties import TIE_BITS, most_ties, stated_tie_bits, told_apart_in_order
 
 MOST_LEVELS = 50
 _FEW_POSITIONS = 1 << 17
@@ -132,7 +132,7 @@ class JointQuantiles(Mechanism):
     def __call__(self, value: Any) -> tuple[int, ...]:
         """Return the positions, for an array of positions."""
         array = checked_positions(value, self.steps)
-        fine = in_order(array, self.tie_bits)
+        fine = told_apart_in_order(array, self.tie_bits)
         size = array.size if self.count is None else max(int(self.count(int(array.size))), 0)
         drawn = JointDraw(fine, self._means(size), self.rate, self._fine_steps).draw()
         return tuple(position >> self.tie_bits for position in drawn)
