@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -151,9 +152,9 @@ def test_a_width_is_remembered_without_the_centre(law: noise.IntegerNoise) -> No
 @pytest.mark.parametrize(
     "law", [DiscreteLaplace(2.0**400), *(kind(scale) for kind in KINDS for scale in SCALES)], ids=repr
 )
-@pytest.mark.parametrize("confidence", [1e-12, 0.01, 0.95, 1 - 1e-12])
+@pytest.mark.parametrize("confidence", [1e-300, 1e-12, 0.95, 1 - 1e-12, Fraction(10**400 - 1, 10**400)])
 def test_widths_and_quantiles_do_not_depend_on_where_the_search_starts(
-    law: noise.IntegerNoise, confidence: float, monkeypatch: pytest.MonkeyPatch
+    law: noise.IntegerNoise, confidence: float | Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     near = [law.half_width(confidence), law.half_width(confidence, 17), law.quantile(confidence)]
     noise._half_width.cache_clear()

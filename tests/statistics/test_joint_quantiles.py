@@ -20,6 +20,7 @@ from discreet.statistics.joint_draw import JointDraw, distance_of
 from discreet.statistics.joint_quantiles import JointQuantiles
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.ranked import Ranked
+from discreet.testing import Subject, conformance_checks
 from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables
@@ -256,6 +257,18 @@ def test_the_work_is_bounded_by_public_numbers_whatever_the_rows(
         ties = 3000 if not tie_bits else 8  # 9 of 3000 rows share 16 bits with a chance below 1e-13
         widest = min(reach + 20 * (ties + 2) + 22, min(3000, joint._fine_steps) + 1)
         assert counted.cells <= 2 * 10 * widest
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
+@pytest.mark.parametrize("tie_bits", [0, 16])
+def test_the_conformance_kit_sees_no_more_work_on_equal_rows(tie_bits: int) -> None:
+    (check,) = [one for one in conformance_checks() if one.name == "the work does not depend on the values"]
+    inputs = [(table(2000) >> 20).tolist() for table in KINDS.values()]
+    check(
+        Subject(
+            lambda: JointQuantiles(levels=TEN, rho=50, relation=ADD_REMOVE, steps=1 << 10, tie_bits=tie_bits), inputs
+        )
+    )
 
 
 def test_positions_that_cannot_be_told_apart_are_refused_by_public_numbers() -> None:

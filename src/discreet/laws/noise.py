@@ -256,7 +256,7 @@ def _half_width(law: IntegerNoise, wanted: Fraction, count: int) -> int:
     return law._greatest_start(
         lambda tail: tail > 0.5 or inside(tail) < ball(wanted),
         lambda tail: tail < 0.5 and inside(tail) >= ball(wanted),
-        law._near(-math.expm1(math.log1p(-float(1 - wanted)) / count) / 2),
+        law._near(-math.expm1(math.log1p(-min(float(1 - wanted), 1.0 - 2.0**-53)) / count) / 2),
     )
 
 

@@ -20,6 +20,7 @@ ERRORS = "errors do not depend on the data"
 COPIES = "copies and pickles carry no noise"
 REPR = "repr shows no private value"
 HOSTILE = "hostile input gets one clear error"
+WORK = "the work does not depend on the values"
 
 _CONFIDENCE = 1 - 1e-9
 _WIRE_PAIRS = 4
