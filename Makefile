@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,9 @@ bench-accounting: $(READY) ## check and time the accountant against its peers; w
 
 bench-statistics: $(READY) ## compare the private statistics with the peers; write docs/evidence/bench-statistics.md
 	@$(RUN) benchmarks/private_statistics.py --write
+
+bench-work: $(READY) ## time every statistic on rows of many kinds; write docs/evidence/bench-work.md
+	@$(RUN) benchmarks/statistics_work.py --write
 
 bench-query: $(READY) ## time private SQL against plain SQL and the peers; write docs/evidence/bench-query.md
 	@$(RUN) benchmarks/query.py --write

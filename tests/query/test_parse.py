@@ -47,10 +47,12 @@ def test_the_limits_are_inclusive():
         parse(start + "x" * (parsing.LONGEST_TEXT - len(start) + 1))
 
 
-def test_a_chain_of_operators_is_as_deep_as_it_is_long():
-    parse("SELECT 1" + " + 1" * (parsing.DEEPEST_TREE - 5))
+def test_only_a_chain_that_can_be_cut_in_halves_is_no_deeper_when_it_is_longer():
+    for sign in ("AND", "OR", "+", "-", "||"):
+        parse("SELECT 1" + f" {sign} 1" * (3 * parsing.DEEPEST_TREE))
+    parse("SELECT 1" + " * 1" * (parsing.DEEPEST_TREE - 5))
     with pytest.raises(UnsupportedSQL, match="too deeply"):
-        parse("SELECT 1" + " + 1" * (parsing.DEEPEST_TREE + 5))
+        parse("SELECT 1" + " * 1" * (parsing.DEEPEST_TREE + 5))
 
 
 def test_too_many_words_are_refused_and_the_number_is_said():

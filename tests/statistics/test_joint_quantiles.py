@@ -20,6 +20,7 @@ from discreet.statistics.joint_draw import JointDraw, distance_of
 from discreet.statistics.joint_quantiles import JointQuantiles
 from discreet.statistics.quantile_tree import QuantileTree
 from discreet.statistics.ranked import Ranked
+from discreet.testing import Subject, conformance_checks
 from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables
@@ -50,26 +51,33 @@ def test_the_total_of_the_chain_is_just_above_what_all_tuples_weigh(
     rows = np.sort(np.array(table, dtype=np.int64))
     drawn = JointDraw(rows, means, rate, 5)
     exact = sum(_enumerated(rows, means, rate, 5).values()) / math.factorial(len(means) - 1)
-    total = float(drawn._chain.total)
-    assert exact * (1 - 1e-12) <= total <= exact * (1 + 1e-5)
+    total = math.exp(drawn._total)
+    kept = math.exp(-4 * (len(means) - 1) * float(drawn._half * rate))  # at least, where ranks are taken in blocks
+    assert kept >= math.exp(-1) - 1e-9
+    assert exact * (1 - 1e-12) <= total <= exact * (1 + 1e-5) / kept
 
 
-@pytest.mark.parametrize("margin", [None, 1.0])
+@pytest.mark.parametrize(
+    ("table", "rate", "margin"),
+    [
+        ([0, 1, 1, 2, 4, 4, 5, 6, 6, 7], Fraction(1, 2), None),
+        ([0, 1, 1, 2, 4, 4, 5, 6, 6, 7], Fraction(1, 2), 1.0),
+        ([0, 1, 1, 2, 4, 4, 5, 6, 6, 7], Fraction(1, 20), None),  # blocks of 5 ranks
+        ([0, 1, 1, 2, 4, 4, 5, 6, 6, 7], Fraction(1, 12), 0.1),
+        ([3] * 10, Fraction(1, 9), None),
+        ([0] * 5 + [7] * 5, Fraction(1, 3), None),
+    ],
+)
 def test_draws_follow_the_enumerated_law_inside_and_outside_the_windows(
-    margin: float | None, monkeypatch: pytest.MonkeyPatch, rounds: Rounds
+    table: list[int], rate: Fraction, margin: float | None, monkeypatch: pytest.MonkeyPatch, rounds: Rounds
 ) -> None:
-    rows, means, rate = (
-        np.array([0, 1, 1, 2, 4, 4, 5, 6, 6, 7]),
-        [Fraction(3), Fraction(5, 2), Fraction(4)],
-        Fraction(1, 2),
-    )
+    rows, means = np.array(table), [Fraction(3), Fraction(5, 2), Fraction(4)]
     if margin is not None:
-        monkeypatch.setattr(joint_draw, "_NEGLIGIBLE", margin - 2 * math.log(12))
-        monkeypatch.setattr(joint_draw, "_ROUNDS", 1)
+        monkeypatch.setattr(joint_draw, "_NEGLIGIBLE", margin - 2 * math.log(8))
     drawn = JointDraw(rows, means, rate, 7)
-    assert bool(drawn._outside) is (margin is not None)
+    assert bool(drawn._odds) is (margin is not None)
     weights = _enumerated(rows, means, rate, 7)
-    count = rounds(sample=4000, full=100_000)
+    count = rounds(sample=2000, full=100_000)
     seen = Counter(tuple(drawn.draw()) for _ in range(count))
     total = sum(weights.values())
     for outcome, weight in weights.items():
@@ -197,10 +205,88 @@ def test_equal_rows_that_random_bits_do_not_tell_apart_are_drawn_soon(tie_bits):
     assert joint([500] * 20_000) == (500, 500)
 
 
+KINDS = {
+    "equal": lambda size: np.full(size, 1 << 29),
+    "lowest": lambda size: np.zeros(size, dtype=np.int64),
+    "sorted": lambda size: np.arange(size) * ((1 << 30) // size),
+    "two": lambda size: np.where(np.arange(size) % 2, 0, 1 << 30),
+    "adjacent": lambda size: (1 << 29) + np.arange(size) % 2,
+    "one far": lambda size: np.where(np.arange(size) == 0, 1 << 30, 0),
+    "doubling": lambda size: np.sort(1 << (np.arange(size) % 30)),
+    "spread": lambda size: np.random.default_rng(3).integers(0, 1 << 30, size),
+}
+PRICES = [{"epsilon": 1}, {"epsilon": 1e-4}, {"epsilon": 500}, {"rho": 1e-6}, {"rho": 20}, {"rho": 1e5}]
+
+
+class _Counted:
+    """Counts the cells of the bounds and the tuples proposed, and ends what proposes without bound."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+        self.cells = self.proposals = 0
+        counted, chain = self, joint_draw.Chain
+
+        class Chain(chain):  # type: ignore[misc, valid-type]
+            def __init__(self, windows, *rest):
+                counted.cells += sum(window.lengths.size for window in windows)
+                super().__init__(windows, *rest)
+
+            def draw(self):
+                counted.proposals += 1
+                assert counted.proposals <= most
+                return super().draw()
+
+        monkeypatch.setattr(joint_draw, "Chain", Chain)
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
+@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize(("steps", "tie_bits"), [(1 << 30, 16), (1 << 10, 0)])
+def test_the_work_is_bounded_by_public_numbers_whatever_the_rows(
+    steps: int, tie_bits: int, price: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joint = JointQuantiles(
+        levels=TEN, relation=CHANGE_ONE, steps=steps, tie_bits=tie_bits, size_is_public=True, **price
+    )
+    reach = float((10 * math.log(joint._fine_steps + 1) + 45) / joint.rate)  # twice the margin of a window
+    for table in KINDS.values():
+        # a proposal is kept with probability 1/e at least: the chance that 2 draws take more than 70 is below 1e-12
+        counted = _Counted(monkeypatch, most=70)
+        rows = table(3000) >> (30 - steps.bit_length() + 1)
+        for _ in range(2):
+            joint(rows)
+        ties = 3000 if not tie_bits else 8  # 9 of 3000 rows share 16 bits with a chance below 1e-13
+        widest = min(reach + 20 * (ties + 2) + 22, min(3000, joint._fine_steps) + 1)
+        assert counted.cells <= 2 * 10 * widest
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
+@pytest.mark.parametrize("tie_bits", [0, 16])
+def test_the_conformance_kit_sees_no_more_work_on_equal_rows(tie_bits: int) -> None:
+    (check,) = [one for one in conformance_checks() if one.name == "the work does not depend on the values"]
+    inputs = [(table(2000) >> 20).tolist() for table in KINDS.values()]
+    check(
+        Subject(
+            lambda: JointQuantiles(levels=TEN, rho=50, relation=ADD_REMOVE, steps=1 << 10, tie_bits=tie_bits), inputs
+        )
+    )
+
+
+def test_positions_that_cannot_be_told_apart_are_refused_by_public_numbers() -> None:
+    for steps, tie_bits in ((1 << 50, 16), (1 << 30, 15), (1 << 17, 0), (1000, 8)):
+        with pytest.raises(dp.errors.ParameterError, match="told apart"):
+            JointQuantiles(levels=THIRDS, epsilon=1, relation=ADD_REMOVE, steps=steps, tie_bits=tie_bits)
+    with pytest.raises(dp.errors.ParameterError, match="at most 50 levels"):
+        JointQuantiles(levels=[Fraction(i, 60) for i in range(1, 60)], epsilon=1, relation=ADD_REMOVE, steps=1000)
+
+
 def test_all_at_once_only_where_it_is_drawn_soon_on_every_table():
     asked = {"bounds": (0, 1), "relation": dp.Relation.ADD_REMOVE}
     few, many = [Fraction(i, 11) for i in range(1, 11)], [Fraction(i, 30) for i in range(1, 30)]
     assert isinstance(statistics.Quantiles(levels=few, epsilon=1, **asked).mechanism, JointQuantiles)
-    for levels, epsilon, tie_bits in ((many, 1, 16), (few, 9, 16), (few, 1, 4)):
+    assert isinstance(statistics.Quantiles(levels=few, epsilon=9, **asked).mechanism, JointQuantiles)  # at every price
+    public = {"bounds": (0, 1), "relation": CHANGE_ONE, "missing": 0}
+    for rho in (0.001, 10):
+        assert isinstance(statistics.Quantiles(levels=few[::2], rho=rho, **public).mechanism, JointQuantiles)
+    for levels, epsilon, tie_bits in ((many, 1, 16), (few, 1, 4)):
         found = statistics.Quantiles(levels=levels, epsilon=epsilon, tie_bits=tie_bits, **asked)
         assert isinstance(found.mechanism, QuantileTree)

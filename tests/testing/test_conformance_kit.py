@@ -170,6 +170,16 @@ class ShowsTheLastInput(Sound):
         return f"Sound(last={self.last})"
 
 
+class WorksByTheValue(Sound):
+    """Counts up to the value, which its time then tells."""
+
+    def __call__(self, value: Any) -> int:
+        total = 0
+        for _ in range(1000 * self._checked(value)):
+            total += abs(1)
+        return total // 1000 + self.noise.draw_one()
+
+
 class SharedSeed(Sound):
     """Noise from a seeded generator that copies, forks and threads take along."""
 
@@ -204,6 +214,7 @@ def test_a_sound_mechanism_passes_every_check(check: Any) -> None:
         (StockThatTravels, "a forked child repeats nothing"),
         (StockOfEachThread, "threads never share a draw"),
         (EveryDrawTwice, "releases are independent"),
+        (WorksByTheValue, "the work does not depend on the values"),
     ],
 )
 def test_a_broken_mechanism_fails_the_check_that_is_about_it(broken: Any, duty: str) -> None:
@@ -235,6 +246,7 @@ def test_every_check_has_a_broken_mechanism() -> None:
         "the loss covers the divergence at every epsilon",
         "the error quantile is exact",
         "the wire format tells nothing",
+        "the work does not depend on the values",
         "copies and pickles carry no noise",
         "a forked child repeats nothing",
         "releases are independent",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,11 @@ class DiscreteGaussian(IntegerNoise):
         flat = [int(place) for place in np.atleast_1d(start).ravel()]
         values = [_tail_float(self.scale, place) for place in flat]
         return np.array(values).reshape(np.shape(start))[()]
+
+    def _near(self, tail: float) -> int:
+        """Return the quantile of the normal law."""
+        quantile = NormalDist().inv_cdf(min(max(tail, 1e-300), 1.0 - 2.0**-53))
+        return round(Fraction(-quantile) * self.scale)
 
     def tail_ball(self, start: int) -> Ball:
         """Enclose P(noise >= start)."""

@@ -62,6 +62,12 @@ class DiscreteLaplace(IntegerNoise):
         left = 1.0 - np.exp(-np.maximum(1.0 - place, 1.0) * rate) / (1.0 + math.exp(-rate))
         return np.where(place >= 1.0, right, left)[()]
 
+    def _near(self, tail: float) -> int:
+        """Solve q^k / (1 + q) = tail, by symmetry for tails above 1/2."""
+        small = min(max(min(tail, 1.0 - tail), 1e-300), 0.25)
+        reach = int(Fraction(-math.log(small * (1.0 + math.exp(-1 / float(self.scale))))) * self.scale)
+        return reach if tail < 0.5 else -reach
+
     def tail_ball(self, start: int) -> Ball:
         """Enclose P(noise >= start)."""
         ratio = (-1 / ball(self.scale)).exp()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -153,38 +155,37 @@ class IntegerNoise(IntegerLaw):
         wanted = probability_in_unit(probability)
         if wanted <= Fraction(1, 2):  # P(X <= x) >= p exactly when P(noise >= c - x) >= p
             return self.center - self._greatest_start(
-                lambda tail: tail >= ball(wanted), lambda tail: tail < ball(wanted)
+                lambda tail: tail >= ball(wanted), lambda tail: tail < ball(wanted), self._near(float(wanted))
             )
         rest = 1 - wanted  # P(X <= x) >= p exactly when P(noise >= x - c + 1) <= 1 - p
-        start = self._greatest_start(lambda tail: tail > ball(rest), lambda tail: tail <= ball(rest))
+        start = self._greatest_start(
+            lambda tail: tail > ball(rest), lambda tail: tail <= ball(rest), self._near(float(rest))
+        )
         return self.center + start
 
     def half_width(self, confidence: float | Fraction, count: int = 1) -> int:
-        """Return the least t with P(all of `count` draws are within t of the centre) >= confidence, decided exactly."""
+        """Return the least t with P(all of `count` draws are within t of the centre) >= confidence, decided exactly.
+
+        It is remembered by law, confidence and count. The centre, which may be private, is none of them.
+        """
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ParameterError("count is an int of at least 1", parameter="count")
-        wanted = probability_in_unit(confidence)
+        return _half_width(self.at(0), probability_in_unit(confidence), int(count))
 
-        def inside(tail: Ball) -> Ball:
-            return (1 - 2 * tail) ** int(count)
+    def _near(self, tail: float) -> int:  # noqa: ARG002  for laws that know one
+        """Return about the start whose tail is this one: any number is right, and a near one is fast."""
+        return 0
 
-        # `tail` is P(noise >= t + 1), below 1/2 from t = 0 on; the greatest start that is still too small is the answer
-        return self._greatest_start(
-            lambda tail: tail > 0.5 or inside(tail) < ball(wanted),
-            lambda tail: tail < 0.5 and inside(tail) >= ball(wanted),
-        )
-
-    def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool]) -> int:
+    def _greatest_start(self, holds: Callable[[Ball], bool], fails: Callable[[Ball], bool], near: int = 0) -> int:
         """Return the greatest t for which a property of P(noise >= t), true for small t, still holds."""
-        low, step = -1, 1
-        if not self._decided(0, holds, fails):
-            while not self._decided(low, holds, fails):
-                low, step = low - step, 2 * step
-            high = low + max(step // 2, 1)
+        low = high = near
+        step = 1
+        if self._decided(near, holds, fails):
+            while self._decided(high := low + step, holds, fails):
+                low, step = high, 2 * step
         else:
-            low, high = 0, 1
-            while self._decided(high, holds, fails):
-                low, high = high, 2 * high
+            while not self._decided(low := high - step, holds, fails):
+                high, step = low, 2 * step
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._decided(middle, holds, fails) else (low, middle)
@@ -242,6 +243,21 @@ class IntegerNoise(IntegerLaw):
         """Show the scale; the centre may be a private value, so not even its being 0 is shown."""
         shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
         return f"{type(self).__name__}(scale={shown}, center=...)"
+
+
+@lru_cache(maxsize=4096)
+def _half_width(law: IntegerNoise, wanted: Fraction, count: int) -> int:
+    """Return the half-width of a law about 0: see `IntegerNoise.half_width`."""
+
+    def inside(tail: Ball) -> Ball:
+        return (1 - 2 * tail) ** count
+
+    # `tail` is P(noise >= t + 1), below 1/2 from t = 0 on; the greatest start that is still too small is the answer
+    return law._greatest_start(
+        lambda tail: tail > 0.5 or inside(tail) < ball(wanted),
+        lambda tail: tail < 0.5 and inside(tail) >= ball(wanted),
+        law._near(-math.expm1(math.log1p(-min(float(1 - wanted), 1.0 - 2.0**-53)) / count) / 2),
+    )
 
 
 def _lift(scale: Fraction) -> int:

@@ -7,6 +7,7 @@ wide as its widest text, released or not, so keys leave as Python objects; and t
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -96,16 +97,32 @@ def _rank(key: Any) -> tuple[str, Any]:
     return f"{kind.__module__}.{kind.__qualname__}", key if kind in _ORDERED else repr(key)
 
 
-def read_table(value: object) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the keys and the counts of a table; refuse what is none without showing it."""
+def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int64]]:
+    """Return the keys and the counts of a table; refuse what is none without showing it.
+
+    Numbers that come as an array in order stay one: they are seen to be distinct, and few of them may be named.
+    """
     if isinstance(value, Mapping):
         return _distinct(list(value.keys())), _as_counts(list(value.values()))
     if not isinstance(value, tuple) or len(value) != 2:
         raise InputError(_WANTED)
-    keys, counts = _as_keys(value[0]), _as_counts(value[1])
+    in_order = _increases(value[0])
+    keys, counts = value[0] if in_order else _as_keys(value[0]), _as_counts(value[1])
     if len(keys) != counts.size:
         raise InputError(f"there must be as many counts as keys; {_WANTED}")
-    return _distinct(keys), counts
+    return keys if in_order else _distinct(keys), counts
+
+
+def listed(keys: list[Any] | NDArray[Any]) -> list[Any]:
+    """Return keys of a table as Python objects."""
+    return keys.tolist() if isinstance(keys, np.ndarray) else keys
+
+
+def _increases(column: object) -> bool:
+    """Say whether a column is a plain array of numbers, each larger than the one before: none is missing or twice."""
+    if type(column) is not np.ndarray or column.ndim != 1 or column.dtype.kind not in "iuf" or column.itemsize > 8:
+        return False
+    return bool((column[1:] > column[:-1]).all()) and not (column.size == 1 and bool(column[0] != column[0]))
 
 
 def _as_keys(column: object) -> list[Any]:
@@ -127,7 +144,7 @@ def _distinct(keys: list[Any]) -> list[Any]:
         kinds = set(map(type, keys))
     missing, distinct = False, -1
     try:
-        missing = any(key != key for key in keys)  # noqa: PLR0124  only what is not a number differs from itself
+        missing = any(map(operator.ne, keys, keys))  # only what is not a number differs from itself
         distinct = len(set(keys) if len(kinds) <= 1 else {(type(key), key) for key in keys})
     except (TypeError, ValueError, ArithmeticError):
         pass

@@ -19,7 +19,7 @@ from discreet.laws.number import Number, positive_rational, round_up
 from discreet.laws.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.domain import add_noise
-from discreet.mechanisms.key_counts import KeyCounts, read_table
+from discreet.mechanisms.key_counts import KeyCounts, listed, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
 from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
@@ -210,7 +210,10 @@ class ThresholdedHistogram(Mechanism):
     def __call__(self, value: Any) -> KeyCounts:
         """Release the keys whose noisy count reaches the threshold, and these counts."""
         keys, noisy = self._noisy(value)
-        return KeyCounts.ordered(keys, noisy, np.flatnonzero(noisy >= self.threshold))
+        named = np.flatnonzero(noisy >= self.threshold)
+        if isinstance(keys, np.ndarray):
+            return KeyCounts.ordered(keys[named].tolist(), noisy[named])
+        return KeyCounts.ordered(keys, noisy, named)
 
     def outcome(self, value: Any) -> NDArray[np.int64]:
         """Run once, written as `law` does: an entry for each key of the input, threshold - 1 for one not named.
@@ -223,7 +226,7 @@ class ThresholdedHistogram(Mechanism):
         """Run once and return what leaves by name."""
         return self(value).to_dict()
 
-    def _noisy(self, value: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    def _noisy(self, value: Any) -> tuple[list[Any] | NDArray[Any], NDArray[np.int64]]:
         """Return the keys of a table, and their noisy counts where these are released, else threshold - 1."""
         keys, counts = read_table(value)
         noisy = add_noise(counts, self.noise.draw(counts.size))
@@ -234,7 +237,7 @@ class ThresholdedHistogram(Mechanism):
         """Return the law of `outcome`: independent entries, one for each key."""
         keys, counts = read_table(value)
         entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
-        return ThresholdedTable({(type(key), key): entry for key, entry in zip(keys, entries, strict=True)})
+        return ThresholdedTable({(type(key), key): entry for key, entry in zip(listed(keys), entries, strict=True)})
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables in which one person's keys are new, rare, or held by many."""

@@ -34,6 +34,7 @@ SHOWN = 80
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
 _EMPTY: tuple[object, ...] = (None, False, "")
+_CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
 
 
 def parse(sql: str) -> exp.Select:
@@ -52,7 +53,7 @@ def parse(sql: str) -> exp.Select:
     except UnsupportedSQL:
         raise
     except RecursionError:
-        raise _too_deep() from None
+        raise too_deep() from None
     except Exception as error:  # sqlglot's own errors, and whatever odd text makes it stumble over
         raise UnsupportedSQL(_misread(error)) from None
     statements = [tree for tree in trees if tree is not None]
@@ -72,6 +73,15 @@ def only(node: exp.Expr, *understood: str) -> None:
             raise UnsupportedSQL(
                 reason(f"{type(node).__name__}.{name.rstrip('_')}", f"{clause} is not understood in {shown(node)!r}.")
             )
+
+
+def continues(node: exp.Expr, left: exp.Expr) -> bool:
+    """Say whether the left side of an operator is one more link of a chain such as a AND b AND c, or a + b - c.
+
+    A chain is as deep as its deepest link, however long it is.
+    """
+    family = next((kinds for kinds in _CHAINS if type(node) in kinds), ())
+    return type(left) in family and node.this is left
 
 
 def part(node: exp.Expr, name: str) -> exp.Expr | None:
@@ -122,7 +132,7 @@ def _check_tokens(tokens: list[Token]) -> None:
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > DEEPEST_BRACKETS:
-            raise _too_deep()
+            raise too_deep()
         if previous is not None and token.token_type is TokenType.VAR and token.start == previous.end + 1:
             number = shown(previous.text + token.text)
             raise UnsupportedSQL(f"{number!r} is not a number here. Write numbers in decimal, such as 31 or 1e3.")
@@ -136,21 +146,22 @@ def _selection(tree: exp.Expr) -> exp.Select:
         tree = tree.this
     if not isinstance(tree, exp.Select):
         raise UnsupportedSQL(statement_reason(tree))
-    level: list[exp.Expr] = [tree]
-    for _ in range(DEEPEST_TREE):
-        level = [child for node in level for child in node.iter_expressions()]
-    if level:
-        raise _too_deep()
+    waiting: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth >= DEEPEST_TREE:
+            raise too_deep()
+        waiting += [(child, depth if continues(node, child) else depth + 1) for child in node.iter_expressions()]
     if sum(1 for _ in tree.find_all(exp.Select)) > MOST_SELECTS:
         raise UnsupportedSQL(f"At most {MOST_SELECTS} SELECTs are read in one query. Ask in several queries.")
     return tree
 
 
-def _too_deep() -> UnsupportedSQL:
+def too_deep() -> UnsupportedSQL:
     """Return the refusal of nesting that no readable query has."""
     return UnsupportedSQL(
         f"The query is nested too deeply: at most {DEEPEST_BRACKETS} brackets and {DEEPEST_TREE} operations within "
-        "each other are read. Write long chains of OR as IN (...), and split the rest into several queries."
+        "each other are read. Split it into several queries."
     )
 
 

@@ -30,15 +30,15 @@ PARTS: dict[str, Operation] = {
 }
 
 
-def plus_minus(reader: Reader, node: exp.Expr) -> Expression:
-    """Read a sum or a difference, of numbers or of a date and days."""
+def plus_minus(reader: Reader, left: Expression, node: exp.Expr) -> Expression:
+    """Read a sum or a difference, of numbers or of a date and days, whose left side was read."""
     minus = isinstance(node, exp.Sub)
     second = node.args["expression"]
     while isinstance(second, exp.Paren):
         second = second.this
     if isinstance(second, exp.Interval):
-        return _add_days(reader, reader.read(node.this), _days(reader, second), minus)
-    left, right = reader.read(node.this), reader.read(second)
+        return _add_days(reader, left, _days(reader, second), minus)
+    right = reader.read(second)
     if left.type in _TIMES and right.type is Type.INTEGER:
         return _add_days(reader, left, right, minus)
     if left.type is Type.DATE and right.type is Type.DATE and minus:

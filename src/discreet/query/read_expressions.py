@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
 from discreet.query import read_dates, read_functions, read_operators, typing_rules
 from discreet.query.expression import Expression, Operation
-from discreet.query.parse import only, shown
+from discreet.query.parse import continues, only, shown, too_deep
 from discreet.query.read_operators import BINARY, Rule
 from discreet.query.refusals import UNDERSTOOD, reason
 from discreet.query.scope import LARGEST_EXPRESSION
 from discreet.query.types import Type
 
+LONG_CHAIN = 32
+DEEPEST_EXPRESSION = 130
+_SUMS = {Operation.ADD: Operation.SUBTRACT, Operation.SUBTRACT: Operation.ADD}
 RULES: dict[type[exp.Expr], Rule] = {**read_operators.RULES, **read_functions.RULES, **read_dates.RULES}
 
 
@@ -37,7 +41,7 @@ class Reader:
         """Start with nothing read."""
         self._resolve = resolve
         self._special = special
-        self._sizes: dict[int, tuple[Expression, int]] = {}
+        self._sizes: dict[int, tuple[Expression, int, int]] = {}
 
     def read(self, node: exp.Expr) -> Expression:
         """Return the expression, or refuse."""
@@ -72,34 +76,67 @@ class Reader:
         return self._resolve(node)
 
     def apply(self, operation: Operation, *arguments: Expression, type: Type | None = None) -> Expression:
-        """Apply an operation, within the limit on the size of an expression.
+        """Apply an operation, within the limits on the size and the depth of an expression.
 
         Shared parts count as often as they are written out: CASE x WHEN ... repeats x for every branch.
         """
-        size = 1 + sum(self._size(argument) for argument in arguments)
+        below = [self._size(argument) for argument in arguments]
+        size, depth = 1 + sum(one for one, _ in below), 1 + max((one for _, one in below), default=0)
         if size > LARGEST_EXPRESSION:
             raise UnsupportedSQL(
                 f"An expression would have more than {LARGEST_EXPRESSION} parts when written out. Split it into "
                 "several queries, or join a public table."
             )
+        if depth > DEEPEST_EXPRESSION:
+            raise too_deep()
         made = typing_rules.apply(operation, *arguments, type=type)
-        self._sizes[id(made)] = (made, size)
+        self._sizes[id(made)] = made, size, depth
         return made
 
-    def _size(self, expression: Expression) -> int:
-        """Return the size of an expression made before; columns and literals are 1."""
+    def _size(self, expression: Expression) -> tuple[int, int]:
+        """Return the size and the depth of an expression made before; columns and literals are 1."""
         known = self._sizes.get(id(expression))
         if known is not None:
-            return known[1]
-        return 1 + sum(self._size(part) for part in expression.parts)
+            return known[1:]
+        below = [self._size(part) for part in expression.parts]
+        return 1 + sum(size for size, _ in below), 1 + max((depth for _, depth in below), default=0)
 
     def _binary(self, node: exp.Expr) -> Expression:
-        """Read an operator between two expressions."""
-        only(node, "this", "expression", "typed", "safe")
-        if isinstance(node, exp.Add | exp.Sub):
-            return read_dates.plus_minus(self, node)
-        left, right = self.read(node.this), self.read(node.args["expression"])
-        return self.apply(BINARY[type(node)], left, right)
+        """Read an operator between two expressions, with all of the chain that it ends."""
+        links = [node]
+        while continues(links[-1], links[-1].this) and self._special(links[-1].this) is None:
+            links.append(links[-1].this)
+        for link in links:
+            only(link, "this", "expression", "typed", "safe")
+        first = self.read(links[-1].this)
+        if len(links) < LONG_CHAIN:
+            return reduce(self._joined, reversed(links), first)
+        terms = [(BINARY[type(link)], self.read(link.args["expression"])) for link in reversed(links)]
+        if isinstance(node, exp.Add | exp.Sub) and not all(one.type.numeric for one in (first, *(b for _, b in terms))):
+            raise UnsupportedSQL(
+                f"Dates and texts are not added more than {LONG_CHAIN} times in a row. Write the sum of the days in "
+                "brackets."
+            )
+        return self._balanced([(terms[0][0], first), *terms])
+
+    def _joined(self, left: Expression, link: exp.Expr) -> Expression:
+        """Apply the operator of one link of a chain to what is left of it and to its right side."""
+        if isinstance(link, exp.Add | exp.Sub):
+            return read_dates.plus_minus(self, left, link)
+        return self.apply(BINARY[type(link)], left, self.read(link.args["expression"]))
+
+    def _balanced(self, terms: list[tuple[Operation, Expression]]) -> Expression:
+        """Join the terms of a long chain, each with the operator before it, half by half: nothing is nested deeply.
+
+        The operator of the first term is not looked at. What is subtracted turns the signs of the half behind it.
+        """
+        if len(terms) == 1:
+            return terms[0][1]
+        half = len(terms) // 2
+        between, right = terms[half][0], terms[half:]
+        if between is Operation.SUBTRACT:
+            right = [(_SUMS[operation], term) for operation, term in right]
+        return self.apply(between, self._balanced(terms[:half]), self._balanced(right))
 
 
 def refused(node: exp.Expr) -> UnsupportedSQL:

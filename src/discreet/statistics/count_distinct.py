@@ -8,7 +8,7 @@ from typing import Any
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
 from discreet.statistics.contribution import paired, split, stated_contribution
-from discreet.statistics.keys import bounded_keys, distinct_counts
+from discreet.statistics.keys import bounded_keys, distinct_table
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.statistics.price import stated_price
 from discreet.statistics.statistic import Statistic
@@ -61,7 +61,7 @@ class CountDistinct(Statistic):
         """Return the exact number of distinct keys."""
         values, unit = split(value, self.contribution)
         if unit is None:
-            return len(distinct_counts(values)[0])
+            return len(distinct_table(values)[0])
         return len(bounded_keys(values, unit, keys=self.contribution or 1)[0])
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:

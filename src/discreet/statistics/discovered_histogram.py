@@ -17,7 +17,7 @@ from discreet.mechanisms.key_counts import KeyCounts
 from discreet.privacy import Relation
 from discreet.statistics.contribution import split, stated_contribution
 from discreet.statistics.estimate_table import EstimateTable
-from discreet.statistics.keys import bounded_keys, distinct_counts
+from discreet.statistics.keys import bounded_keys, distinct_table
 from discreet.statistics.price import Price, stated_price
 from discreet.statistics.statistic import Statistic
 
@@ -94,11 +94,11 @@ class DiscoveredHistogram(Statistic):
         """The least noisy count with which a key is named."""
         return self.mechanism.threshold
 
-    def measure(self, value: Any) -> tuple[list[Any], Any]:
+    def measure(self, value: Any) -> tuple[Any, Any]:
         """Return the keys that somebody holds, and by how many people each is held."""
         values, unit = split(value, self.contribution)
         if unit is None:
-            return distinct_counts(values)
+            return distinct_table(values)
         return bounded_keys(values, unit, keys=self.contribution or 1)
 
     def outcome(self, value: Any) -> Any:

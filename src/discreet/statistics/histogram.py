@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,8 @@ class Histogram(Statistic):
         """Return the exact counts, in units of a row's smallest weight."""
         values, unit = split(value, self.contribution)
         codes, named = key_codes(values)
-        places = np.array([self._places.get(key, -1) for key in named] + [-1], dtype=np.int64)[codes]
+        found = np.fromiter(map(self._places.get, named, repeat(-1)), dtype=np.int64, count=len(named))
+        places = np.append(found, -1)[codes]
         kept = places >= 0
         if unit is None:
             return np.bincount(places[kept], minlength=len(self.keys)).astype(np.int64)

@@ -8,8 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
+from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
@@ -22,8 +21,10 @@ from discreet.statistics.quantile_tree import increasing_levels
 from discreet.statistics.rank_choice import stated_steps
 from discreet.statistics.rank_error import rank_error
 from discreet.statistics.ranked import checked_positions
-from discreet.statistics.ties import TIE_BITS, most_ties, stated_tie_bits, told_apart
+from discreet.statistics.ties import TIE_BITS, most_ties, stated_tie_bits, told_apart_in_order
 
+MOST_LEVELS = 50
+_FEW_POSITIONS = 1 << 17
 _SHARES = 64
 _LARGEST_RATE = Fraction(32)
 
@@ -52,7 +53,8 @@ class JointQuantiles(Mechanism):
         probability of at most (number of tuples) exp(-rate t). A rank r_j splits the distance into two sides of at
         least |r_j - N a_j| + |n - r_j - N (1 - a_j)|, which is |n - N| between N a_j and n - N (1 - a_j), and 2 x more
         at x beyond; the wanted rank n a_j lies between, at most max(a_j, 1 - a_j) |n - N| from either.
-    Cost. One sort; then a few passes over the rows near each wanted rank.
+    Cost. One sort; then a few passes over at most 2 (m ln(steps + 1) + 45) / rate ranks around each wanted one, or over
+        2 m times that many blocks without the rate: public numbers, whatever the rows. See `joint_draw`.
     Reference. Gillenwater, Joseph, Kulesza 2021, who take n for N; the exact sampler is our own (`joint_chain`).
 
     >>> both = JointQuantiles(levels=(0.25, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000)
@@ -74,9 +76,21 @@ class JointQuantiles(Mechanism):
     ) -> None:
         """`size_is_public` states that all neighbours have the same number of rows: change-one, no value missing."""
         self.levels = increasing_levels(levels)
+        if len(self.levels) > MOST_LEVELS:
+            raise ParameterError(
+                f"all at once takes at most {MOST_LEVELS} levels: ask for fewer, or use QuantileTree",
+                parameter="levels",
+            )
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
         self.tie_bits = stated_tie_bits(tie_bits, self.steps)
+        if not can_be_told_apart(self.tie_bits, self.steps):
+            raise ParameterError(
+                "rows that share a position must be told apart by 16 random bits, for which a grid of fewer than 2^44 "
+                "steps has room, or (steps + 1) 2^tie_bits must be at most 2^17: state tie_bits=16, fewer steps=, or "
+                "use QuantileTree",
+                parameter="tie_bits",
+            )
         self._epsilon, self._rho = one_price(epsilon, rho)
         self.count: NoisyVector | None = None
         asked = self._epsilon or self._rho or Fraction(0)
@@ -118,7 +132,7 @@ class JointQuantiles(Mechanism):
     def __call__(self, value: Any) -> tuple[int, ...]:
         """Return the positions, for an array of positions."""
         array = checked_positions(value, self.steps)
-        fine = np.sort(told_apart(array, self.tie_bits))
+        fine = told_apart_in_order(array, self.tie_bits)
         size = array.size if self.count is None else max(int(self.count(int(array.size))), 0)
         drawn = JointDraw(fine, self._means(size), self.rate, self._fine_steps).draw()
         return tuple(position >> self.tie_bits for position in drawn)
@@ -198,3 +212,14 @@ class JointQuantiles(Mechanism):
     def __repr__(self) -> str:
         """Show the public parameters."""
         return f"JointQuantiles({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
+
+
+def can_be_told_apart(tie_bits: int, steps: int) -> bool:
+    """Say whether so few rows share a position and its bits, or so few positions there are, that a draw is soon done.
+
+    Where neither holds, the chance of a tuple can be the same over very many ranks, all of which must be looked at.
+
+    >>> can_be_told_apart(16, 1 << 30), can_be_told_apart(0, 1000), can_be_told_apart(0, 1 << 30)
+    (True, True, False)
+    """
+    return tie_bits == TIE_BITS or (steps + 1) << tie_bits <= _FEW_POSITIONS

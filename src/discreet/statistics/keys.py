@@ -19,6 +19,7 @@ from discreet._optional import optional
 from discreet.errors import InputError
 from discreet.privacy.parameters import whole
 from discreet.statistics.columns import frame_library, unmasked
+from discreet.statistics.even_sort import as_long_as_a_sort
 from discreet.statistics.key_form import HASHABLE, PLAIN, Typed, key_form
 from discreet.statistics.units import person_codes
 
@@ -35,10 +36,21 @@ def distinct_counts(column: object) -> tuple[Keys, Counts]:
     >>> distinct_counts(["fig", "pear", None, "fig"])
     (['fig', 'pear'], array([2, 1]))
     """
+    keys, counts = distinct_table(column)
+    return (_listed(keys) if isinstance(keys, np.ndarray) else keys), counts
+
+
+def distinct_table(column: object) -> tuple[Keys | NDArray[Any], Counts]:
+    """Return the same, with keys that are numbers or times as an array in order: few of them will be named.
+
+    >>> distinct_table([3, 1, None, 3])[0], distinct_table(np.array([3, 1, 3]))[0]
+    ([3, 1], array([1, 3]))
+    """
     values = _values(column)
     if isinstance(values, np.ndarray):
+        as_long_as_a_sort(values.size)
         distinct, counts = np.unique(_normal(values[_present(values)]), return_counts=True)
-        return _listed(distinct), counts.astype(np.int64)
+        return distinct, counts.astype(np.int64)
     tally = Counter(_identities(values))
     tally.pop(None, None)
     counts = np.fromiter(tally.values(), dtype=np.int64, count=len(tally))
@@ -81,6 +93,7 @@ def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
     """
     values = _values(column)
     if isinstance(values, np.ndarray):
+        as_long_as_a_sort(values.size)
         present = _present(values)
         distinct, inverse = np.unique(_normal(values[present]), return_inverse=True)
         codes = np.full(values.size, -1, dtype=np.int64)

@@ -53,7 +53,6 @@ class NoisyVector(Mechanism):
         self.noise = noise
         self._guarantee, self._certain = guarantee, certain
         self._shift, self._squared, self._scalar = shift, squared, scalar
-        self._widths: dict[tuple[float, int], int] = {}
 
     @classmethod
     def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
@@ -118,10 +117,7 @@ class NoisyVector(Mechanism):
 
     def error(self, confidence: float, count: int = 1) -> int:
         """Return the half-width that holds for all `count` entries at once, in steps."""
-        asked = (confidence, count)
-        if asked not in self._widths:
-            self._widths[asked] = self.noise.half_width(confidence, count)
-        return self._widths[asked]
+        return self.noise.half_width(confidence, count)
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield integers as far apart as neighbours can be: in L1 for Laplace noise, in L2 for Gaussian."""

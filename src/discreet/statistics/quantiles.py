@@ -22,10 +22,7 @@ from discreet.statistics.ranked import Integers
 from discreet.statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.ties import TIE_BITS
 
-_MOST_AT_ONCE = 20  # beyond that one draw of all at once can take very long on small tables
-_LARGEST_EPSILON = (
-    8  # beyond that, as with fewer random bits, very many equal rows would take it out of the floats' range
-)
+_MOST_AT_ONCE = 20  # the time for all at once grows with the square of their number
 
 
 class Quantiles(RankedStatistic):
@@ -33,8 +30,8 @@ class Quantiles(RankedStatistic):
 
     Two mechanisms can do it: all at once (`JointQuantiles`), or the middle one first and the others on either side of
     it (`QuantileTree`). Which one is expected to have the smaller rank error depends on the levels, the relation and
-    the kind of price, all of them public; that one is taken. For more than twenty levels,
-    an epsilon above 8, and where a person may have several rows, it is the tree.
+    the kind of price, all of them public; that one is taken. For more than twenty levels, with fewer than 16 random
+    bits to tell equal values apart, and where a person may have several rows, it is the tree.
 
     Privacy. epsilon-DP, or rho-zCDP, for all of them together.
         Proof: in the two mechanisms; the position of a row on the grid depends on that row alone.
@@ -103,11 +100,9 @@ class Quantiles(RankedStatistic):
             **price,
         }
         tree = QuantileTree(contribution=self.contribution, **asked)
-        if self.contribution is not None or len(self.levels) > _MOST_AT_ONCE:
+        if self.contribution is not None or len(self.levels) > _MOST_AT_ONCE or tree.tie_bits < TIE_BITS:
             return tree
         joint = JointQuantiles(size_is_public=self.size_is_public, **asked)
-        if joint.tie_bits < TIE_BITS or (price.get("epsilon") or 0) > _LARGEST_EPSILON:
-            return tree
         return joint if joint.variance() <= tree.variance() else tree
 
     def rank_errors(self, people: int) -> list[float]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.statistics.even_sort import in_order, order
 
 Integers = NDArray[np.int64]
 LARGEST_STEPS = 1 << 60
@@ -58,10 +59,10 @@ class Ranked:
         """Sort positions between 0 and `steps`; rows of weight 0 may be among them."""
         array = checked_positions(positions, steps)
         if weights is None:
-            return cls(np.sort(array), None, 0, array.size, 0, steps)
-        order = np.argsort(array, kind="stable")
-        cumulative = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights[order], dtype=np.int64)])
-        return cls(array[order], cumulative, 0, array.size, 0, steps)
+            return cls(in_order(array, steps), None, 0, array.size, 0, steps)
+        places = order(array, steps)
+        cumulative = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights[places], dtype=np.int64)])
+        return cls(array[places], cumulative, 0, array.size, 0, steps)
 
     @property
     def candidates(self) -> int:

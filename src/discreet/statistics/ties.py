@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from discreet.errors import ParameterError
-from discreet.randomness.keystream import words
+from discreet.statistics.even_sort import with_random_bits
 from discreet.statistics.ranked import LARGEST_STEPS, Integers
 
 TIE_BITS = 16
@@ -20,10 +18,17 @@ def stated_tie_bits(tie_bits: object, steps: int) -> int:
 
 def told_apart(positions: Integers, tie_bits: int) -> Integers:
     """Append independent random bits to every position."""
-    fine = positions << tie_bits
-    if tie_bits:
-        random = words((positions.size + 3) // 4).view(np.uint16)[: positions.size]
-        fine |= random >> np.uint16(16 - tie_bits)
+    return with_random_bits(positions, tie_bits)
+
+
+def told_apart_in_order(positions: Integers, tie_bits: int) -> Integers:
+    """Return the positions with their random bits, sorted.
+
+    More bits are drawn than asked for, and taken off again: see `even_sort`. The caller knows that there is room.
+    """
+    fine = told_apart(positions, TIE_BITS)
+    fine.sort()
+    fine >>= TIE_BITS - tie_bits
     return fine
 
 

@@ -21,6 +21,7 @@ import pickle
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,12 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.statistics.contribution import Rows
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.spellings import SPELLINGS, spelled
+from discreet.testing.work import calls_made
 
 ALARM = 1e-9
 _ROUNDING = 2.0**-40  # of the distance of a law from itself
 _RUN, _REPEATS, _REFERENCE = 8, 8, 100
+_MOST_CALLS, _ALIKE, _ONCE = 200_000, 10, 5000
 
 
 class ConformanceFailure(AssertionError):
@@ -83,6 +86,7 @@ def conformance_checks() -> list[Check]:
         Check("the loss covers the divergence at every epsilon", _loss_covers),
         Check("the error quantile is exact", _error_quantile),
         Check("the wire format tells nothing", _wire_is_clean),
+        Check("the work does not depend on the values", _work_is_even),
         Check("copies and pickles carry no noise", _copies_are_fresh),
         Check("a forked child repeats nothing", _forks_are_fresh),
         Check("threads never share a draw", _threads_are_apart),
@@ -246,6 +250,27 @@ def _wire_is_clean(subject: Subject) -> None:
         mechanism, level=Level.WIRE, neighbours=list(mechanism.neighbours())[:4], draws=min(subject.draws, 1000)
     )
     _demand(verdict.outcome is Outcome.KEPT, f"the form of the outputs gives something away:\n{verdict}")
+
+
+def _work_is_even(subject: Subject) -> None:
+    """Inputs of one size take about the same number of calls, summed over a few releases.
+
+    Ten times as many, and some thousands for what is done once, are allowed: only work without a bound is meant.
+    """
+    sizes: dict[int, list[Any]] = {}
+    for value in subject.inputs:
+        sizes.setdefault(len(value) if hasattr(value, "__len__") else 1, []).append(value)
+    for values in sizes.values():
+        mechanism = subject.make()
+        mechanism.outcome(values[0])  # tables that are made once are not counted
+        made = [calls_made(partial(_several, mechanism, value), most=_MOST_CALLS) for value in values]
+        _demand(max(made) <= _ALIKE * min(made) + _ONCE, "the work depends on the values, not on their number alone")
+
+
+def _several(mechanism: Mechanism, value: Any) -> None:
+    """Release a few times."""
+    for _ in range(_RUN):
+        mechanism.outcome(value)
 
 
 def _sequence(mechanism: Mechanism, subject: Subject) -> list[Any]:

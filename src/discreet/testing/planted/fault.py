@@ -21,6 +21,7 @@ COPIES = "copies and pickles carry no noise"
 REPR = "repr shows no private value"
 HOSTILE = "hostile input gets one clear error"
 UNITS = "one person counts once, however the id is written"
+WORK = "the work does not depend on the values"
 
 _CONFIDENCE = 1 - 1e-9
 _WIRE_PAIRS = 4
