@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.local.block_support import BlockSupport
+from discreet.local.block_support import BlockChances, BlockSupport
 from discreet.local.coin import local_epsilon, toss
 from discreet.local.frequencies import Frequencies
 from discreet.local.geometry import LARGEST, Geometry, is_prime
@@ -237,8 +237,8 @@ class HybridGeometry(Oracle):
         own, near, far = self.holders
         if self.geometry.common == 0:
             return Support(planes, people, self.preference, far.plane)
-        chances = (own.plane, own.block, near.plane / near.block, far.plane / far.block)
-        return BlockSupport(planes, in_blocks, people, *(float(chance) for chance in chances), shares)
+        chances = BlockChances(own.plane, own.block, far.block, near.plane / near.block, far.plane / far.block)
+        return BlockSupport(planes, in_blocks, people, chances, shares)
 
     def variance(self, people: int, fraction: float = 0.0, block: float | None = None) -> float:
         """Return the exact variance for a value of share `fraction` in a block of share `block`.
