@@ -24,8 +24,7 @@ _SLACK = 1e-9  # relative; covers the rounding of the beta function and of the c
 
 
 class BlockChances(NamedTuple):
-    """Where reports fall: on the plane of x and in its block for a holder of x; in the block for a person far; and on
-    the plane, of the reports in the block, for a person near (with another value of the block) and one far."""
+    """Where reports fall, seen from a value x: see `BlockSupport`."""
 
     held: Fraction
     inside: Fraction

@@ -284,9 +284,10 @@ def _too_deep(text: str) -> bool:
         return False
     bare, brackets, outside = text.replace("\\\\", "").replace('\\"', ""), 0, True
     for start in range(0, len(bare), _SLICE):
-        for place, part in enumerate(bare[start : start + _SLICE].split('"')):
-            outside ^= place > 0
-            brackets += part.count("[") + part.count("{") if outside else 0
+        parts = bare[start : start + _SLICE].split('"')
+        seen = "".join(parts[0 if outside else 1 :: 2])
+        brackets += seen.count("[") + seen.count("{")
+        outside ^= len(parts) % 2 == 0
     return brackets > _MOST_BRACKETS
 
 

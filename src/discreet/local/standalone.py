@@ -19,6 +19,7 @@ import re
 import secrets
 import sys
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -145,9 +146,10 @@ def shallow(text: str) -> bool:
         return True
     bare, brackets, outside = text.replace("\\\\", "").replace('\\"', ""), 0, True
     for start in range(0, len(bare), SLICE):
-        for place, part in enumerate(bare[start : start + SLICE].split('"')):
-            outside = outside if place == 0 else not outside
-            brackets += part.count("[") + part.count("{") if outside else 0
+        parts = bare[start : start + SLICE].split('"')
+        seen = "".join(parts[0 if outside else 1 :: 2])
+        brackets += seen.count("[") + seen.count("{")
+        outside ^= len(parts) % 2 == 0
     return brackets <= MOST_BRACKETS
 
 
@@ -952,10 +954,8 @@ def read_value(argument: str) -> str:
     """Read a value as UTF-8 whatever the locale is: the argument, or for "-" the first line of the input."""
     data = sys.stdin.buffer.readline(LONGEST_VALUE) if argument == "-" else os.fsencode(argument)
     text = None
-    try:
+    with suppress(UnicodeDecodeError):
         text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
     if text is None:  # raised here, outside the handler: the error of the decoder carries the value
         raise ValueRefused("a value is written in UTF-8; nothing was reported")
     return text.rstrip("\r\n") if argument == "-" else text
