@@ -15,6 +15,7 @@ from rich.console import Console
 from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
 from discreet.cli.explain import finite
+from discreet.display import csv_cell
 from discreet.privacy.promise_words import in_words, plain
 from discreet.query.answer import Answer
 from discreet.query.answer import plain as plain_value
@@ -109,10 +110,11 @@ def to_json(answer: Answer, confidence: float) -> str:
 
 
 def to_csv(answer: Answer, confidence: float) -> str:
-    """Return the rows with their intervals as CSV."""
+    """Return the rows with their intervals as CSV; no text of a key starts a formula or an escape sequence."""
     columns = answer.to_dict(confidence)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*([plain_value(value) for value in column] for column in columns.values()), strict=True))
+    writer.writerow([csv_cell(name) for name in columns])
+    cells = ([csv_cell(plain_value(value)) for value in column] for column in columns.values())
+    writer.writerows(zip(*cells, strict=True))
     return text.getvalue()
