@@ -63,6 +63,36 @@ def test_the_exact_chance_of_a_false_listing_is_at_most_half_of_what_is_allowed(
                 assert values * binom.sf(listed[0] - 1, people, float(spec.shared)) <= CHANCE * (1 + 1e-6)
 
 
+def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
+    """Return the chance, times all values, that one is listed that nobody holds: all people in its block, or none.
+
+    For planes that are points the law is exact, and does not depend on the block. Else N = Bin(n, c) reports lie in the
+    block, and Bin(N, p) of them on the plane; the chance is averaged over ten quantiles of N.
+    """
+    holder = spec.holders[1 if near else 2]
+    rest, points = (1 - CONFIDENCE) / spec.size, spec.geometry.common == 0
+    quantiles = binom.ppf((np.arange(1 if points else 10) + 0.5) / 10, people, float(holder.block)).astype(np.int64)
+    chances = []
+    for reports in quantiles.tolist():
+        draws, chance = (people, holder.plane) if points else (reports, holder.plane / holder.block)
+        middle, spread = draws * float(chance), np.sqrt(draws * float(chance * (1 - chance)))
+        counts = np.arange(int(middle), min(int(middle + 10 * spread) + 60, draws) + 1, dtype=np.int64)
+        in_blocks, shares = np.full(spec.blocks, reports), np.ones(counts.size * spec.blocks)
+        support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, shares)
+        listed = counts[support.interval(rest, Target.TABLE, np.arange(counts.size) * spec.blocks)[0] > 0]
+        chances.append(binom.sf(listed[0] - 1, draws, float(chance)) if listed.size else 0.0)
+    return float(spec.size * np.mean(chances))
+
+
+@pytest.mark.theorem("BlockSupport.accuracy")
+@pytest.mark.parametrize("epsilon", [6, 8, 10, 12])
+def test_the_chance_of_a_false_listing_in_blocks_is_at_most_half_of_what_is_allowed(epsilon: int) -> None:
+    for values in (1_000, 10_000):
+        spec = HybridGeometry.best(epsilon=epsilon, values=values)
+        for people in (1_000, 20_000, 200_000):
+            assert max(chance_of_a_list(spec, people, near) for near in (False, True)) <= CHANCE * 1.01
+
+
 def held(people: int, kind: str, spec: HybridGeometry) -> Integers:
     """Ten values that fall off fast, or half of the values of the first block."""
     if kind == "few":

@@ -18,7 +18,7 @@ from discreet.local.support import Support
 from discreet.privacy import Target
 
 Floats = NDArray[np.float64]
-Coins = tuple[NDArray[np.generic], float]
+Coins = tuple[NDArray[np.int64] | NDArray[np.float64], float]
 _ASIDE = 0.01  # of the allowed error is for each of three numbers that nobody sees
 _SLACK = 1e-9  # relative; covers the rounding of the beta function and of the chances
 
@@ -131,13 +131,13 @@ def _main(rest: float) -> float:
     return rest * (1 - 3 * _ASIDE)
 
 
-def _fewest(people: NDArray[np.generic], chance: float, rest: float) -> Floats:
+def _fewest(people: NDArray[np.int64] | NDArray[np.float64], chance: float, rest: float) -> Floats:
     """Return a number that the reports of so many people in the block reach, but for a part of the allowed error."""
     coins = people.astype(np.float64)
     return np.asarray(np.maximum(np.floor(coins * chance - np.sqrt(coins * -math.log(_ASIDE * rest) / 2)), 0.0))
 
 
-def _largest(people: NDArray[np.generic], chance: float, rest: float) -> Floats:
+def _largest(people: NDArray[np.int64] | NDArray[np.float64], chance: float, rest: float) -> Floats:
     """Return a number that the reports of so many people in the block do not exceed, but for a part of the error."""
     coins = people.astype(np.float64)
     return np.minimum(np.ceil(coins * chance + np.sqrt(coins * -math.log(_ASIDE * rest) / 2)), np.ceil(coins))
@@ -153,13 +153,14 @@ def _least(possible: Callable[[Integers], NDArray[np.bool_]], size: int, most: i
     return low
 
 
-def _exceeds(seen: NDArray[np.generic], parts: list[Coins], rest: float) -> NDArray[np.bool_]:
+def _exceeds(seen: NDArray[np.int64] | NDArray[np.float64], parts: list[Coins], rest: float) -> NDArray[np.bool_]:
     """Say where the bound on P(S >= seen) is above `rest`, for S the sum of binomials (coins, chance)."""
     from scipy.special import betainc
 
     number = seen.astype(np.float64)
     total, mean, variance, third = (np.zeros(number.size) for _ in range(4))
-    for coins, chance in parts:
+    for number_of, chance in parts:
+        coins = number_of.astype(np.float64)
         spread = coins * (chance * (1 - chance))
         total, mean, variance = total + coins, mean + coins * chance, variance + spread
         third = third + spread * (1 - 2 * chance)
