@@ -1,10 +1,13 @@
 // A client of the local model for browsers and Node 20: an example of a port, in whole numbers (BigInt) only.
 // It speaks four protocols: randomized-response, one-bit-hadamard, projective-geometry and hybrid-geometry.
-// It wants the canonical text of a spec, computes itself what follows from the parameters, and reports once.
+// It reads the text of a spec as hostile, computes itself what follows from the parameters, and reports once.
 // As a program: `node client.mjs SPEC.json VALUE` prints the report; a VALUE of - is read from the input.
 
 const TOTAL = 1n << 64n;
 const EXP_BITS = 320n;
+const LONGEST_TEXT = 1 << 25;
+const MOST_BRACKETS = 1000;
+const [MOST_LABELS, LONGEST_LABEL, MOST_LETTERS] = [1 << 20, 1024, 1 << 22];
 
 // Everything random is one of these. A test replaces `draw.toss` and `draw.below`, and nothing else.
 export const draw = {
@@ -42,10 +45,11 @@ export function expBelow(a, b) {
 
 // The largest coin with (coin / inside) / ((2^64 - coin) / outside) <= e^epsilon.
 export function largestCoin(epsilon, inside, outside) {
-  const written = /^([1-9][0-9]{0,319})(?:\/([1-9][0-9]{0,319}))?$/.exec(epsilon);
-  if (typeof epsilon !== "string" || !written) refuse("epsilon is written as 'a/b' or 'a'");
+  const written = typeof epsilon === "string" && /^([1-9][0-9]{0,319})(?:\/([1-9][0-9]{0,319}))?$/.exec(epsilon);
+  if (!written) refuse("epsilon is written as 'a/b' or 'a'");
   const [a, b] = [BigInt(written[1]), BigInt(written[2] ?? "1")];
   if (a > 20n * b || b > 1024n * a) refuse("epsilon lies between 1/1024 and 20");
+  if (b >= 1n << 1024n) refuse("epsilon is a fraction of at most 1024 bits");
   if (written[2] && (b === 1n || gcd(a, b) !== 1n)) refuse("epsilon is written in lowest terms");
   const exp = expBelow(a, b);
   const coin = (TOTAL * inside * exp) / ((outside << EXP_BITS) + inside * exp);
@@ -156,46 +160,135 @@ const FIELDS = {
   "hybrid-geometry": ["values", "blocks", "prime", "dimension"],
 };
 
+// Reads one JSON object of bounded size, as strictly as the Python clients: JSON.parse keeps the last of two fields of
+// one name, rounds long integers, and takes 1.0 for 1. Integers become BigInt, objects become Map.
+export function readObject(text) {
+  const why = "a spec is one JSON object as its collector publishes it, of at most 32 MiB";
+  if (typeof text !== "string" || text.length > LONGEST_TEXT || /\p{Surrogate}/u.test(text)) refuse(why);
+  if (3 * text.length > LONGEST_TEXT && new TextEncoder().encode(text).length > LONGEST_TEXT) refuse(why);
+  let [at, brackets] = [0, 0];
+  const skip = () => {
+    while (" \t\n\r".includes(text[at] ?? "x")) at += 1;
+  };
+  const take = (letter) => {
+    skip();
+    if (text[at] !== letter) return false;
+    at += 1;
+    return true;
+  };
+  const need = (letter) => take(letter) || refuse(why);
+  const open = () => {
+    brackets += 1;
+    if (brackets > MOST_BRACKETS) refuse(why);
+  };
+  const string = () => {
+    skip();
+    const start = at;
+    need('"');
+    while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+    need('"');
+    return JSON.parse(text.slice(start, at)); // refuses control characters and bad escapes
+  };
+  const integer = () => {
+    const start = at;
+    while (/[-0-9.eE+]/.test(text[at] ?? "x") && at - start < 18) at += 1;
+    const digits = text.slice(start, at);
+    if (!/^-?(?:0|[1-9][0-9]*)$/.test(digits) || digits.length > 17) refuse(why);
+    const number = BigInt(digits);
+    return number < 1n << 53n && -number < 1n << 53n ? number : refuse(why);
+  };
+  const value = () => {
+    skip();
+    if (text[at] === '"') return string();
+    if (take("[")) return list();
+    if (take("{")) return object();
+    const word = [["true", true], ["false", false], ["null", null]].find(([name]) => text.startsWith(name, at));
+    if (!word) return integer();
+    at += word[0].length;
+    return word[1];
+  };
+  const list = () => {
+    open();
+    const found = [];
+    if (take("]")) return found;
+    do found.push(value());
+    while (take(","));
+    need("]");
+    return found;
+  };
+  const object = () => {
+    open();
+    const found = new Map();
+    if (take("}")) return found;
+    do {
+      const name = string();
+      need(":");
+      if (found.has(name)) refuse(why);
+      found.set(name, value());
+    } while (take(","));
+    need("}");
+    return found;
+  };
+  need("{");
+  const found = object();
+  skip();
+  return at === text.length ? found : refuse(why);
+}
+
 // The canonical text: sorted names, no spaces, ASCII only; integers from 2^53 on are written as text.
 function canonical(value) {
   if (typeof value === "bigint") return value < 1n << 53n ? `${value}` : `"${value}"`;
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object") {
-    return `{${Object.keys(value).sort().map((name) => `"${name}":${canonical(value[name])}`).join(",")}}`;
+  if (value instanceof Map) {
+    return `{${[...value.keys()].sort().map((name) => `${canonical(name)}:${canonical(value.get(name))}`).join(",")}}`;
   }
   const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
+}
+
+function checkLabels(labels, values) {
+  const texts = Array.isArray(labels) && labels.length <= MOST_LABELS && labels.every((one) => typeof one === "string");
+  if (!texts) refuse("labels are a list of at most 2^20 texts");
+  const fits = (label) => label.length <= 2 * LONGEST_LABEL && [...label].length <= LONGEST_LABEL;
+  if (!labels.every((label) => label && fits(label) && !/\p{Surrogate}/u.test(label))) {
+    refuse("labels are texts of 1 to 1024 characters that UTF-8 can write");
+  }
+  if (labels.reduce((sum, label) => sum + label.length, 0) > MOST_LETTERS) refuse("labels have at most 2^22 characters");
+  if (labels.length && (BigInt(labels.length) !== values || new Set(labels).size !== labels.length)) {
+    refuse("labels name every value");
+  }
 }
 
 export class Client {
   #spent = false;
 
   constructor(text) {
-    const given = JSON.parse(text);
-    const { protocol, epsilon, labels } = given;
-    if (!Object.hasOwn(PROTOCOLS, protocol)) refuse(`this client speaks ${Object.keys(PROTOCOLS).join(", ")}`);
-    if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string")) refuse("labels are texts");
+    const given = readObject(text);
+    const [protocol, epsilon, labels] = ["protocol", "epsilon", "labels"].map((name) => given.get(name));
+    if (typeof protocol !== "string" || !Object.hasOwn(PROTOCOLS, protocol)) {
+      refuse(`this client speaks ${Object.keys(PROTOCOLS).join(", ")}`);
+    }
     const fields = {};
     for (const name of FIELDS[protocol]) {
-      if (!Number.isSafeInteger(given[name]) || given[name] < 2) refuse(`${name} is an integer of at least 2`);
-      fields[name] = BigInt(given[name]);
+      fields[name] = given.get(name);
+      if (typeof fields[name] !== "bigint" || fields[name] < 2n) refuse(`${name} is an integer of at least 2`);
     }
     if (fields.values > 1n << 40n) refuse("there are at most 2^40 values");
-    if (labels.length && (BigInt(labels.length) !== fields.values || new Set(labels).size !== labels.length)) {
-      refuse("labels name every value");
-    }
+    checkLabels(labels, fields.values);
     this.sizes = PROTOCOLS[protocol](fields);
     const { cells, inside } = this.sizes;
     this.coin = largestCoin(epsilon, inside, cells - inside); // our own: the collector's is only compared
-    const derived = { coin: this.coin, cells, inside };
+    const derived = new Map(Object.entries({ coin: this.coin, cells, inside }));
     const same = { format: "discreet.local", version: 1n, protocol, epsilon, labels, ...fields, derived };
-    if (text !== canonical(same)) refuse("this spec is not consistent: it does not follow from its parameters");
-    this.labels = labels;
+    if (canonical(given) !== canonical(new Map(Object.entries(same)))) {
+      refuse("this spec is not consistent: it does not follow from its parameters");
+    }
+    this.places = new Map(labels.map((label, place) => [label, place])); // a search would take time by place
     this.values = fields.values;
   }
 
   report(value) {
-    const place = typeof value === "string" ? this.labels.indexOf(value) : value;
+    const place = typeof value === "string" ? this.places.get(value) : value;
     if (!Number.isSafeInteger(place) || place < 0 || BigInt(place) >= this.values) refuse("this is no value");
     if (this.#spent) refuse("this client has reported; a second report would cost epsilon again");
     this.#spent = true;
@@ -204,10 +297,19 @@ export class Client {
 }
 
 async function main(path, value) {
-  const { readFileSync } = await import("node:fs");
-  const client = new Client(readFileSync(path, "utf8").trim());
-  const text = value === "-" ? readFileSync(0, "utf8").split(/\r?\n/)[0] : value;
-  return client.report(/^[0-9]{1,13}$/.test(text) && !client.labels.includes(text) ? Number(text) : text);
+  const { readFileSync, statSync } = await import("node:fs");
+  const decode = (bytes, why) => {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      return refuse(why);
+    }
+  };
+  if (statSync(path).size > LONGEST_TEXT) refuse("a spec has at most 32 MiB");
+  const client = new Client(decode(readFileSync(path), "the spec cannot be read"));
+  const line = () => decode(readFileSync(0), "a value is written in UTF-8").split(/\r?\n/)[0];
+  const text = value === "-" ? line() : value;
+  return client.report(/^[0-9]{1,13}$/.test(text) && !client.places.has(text) ? Number(text) : text);
 }
 
 const started = globalThis.process?.argv?.[1]; // of a browser: nothing

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.cli.asking import query_text
+from discreet.cli.console import Refusal
 from discreet.query import Session
 from tests.cli.program import POLICY, clinic, leaks, run
 
@@ -258,3 +260,24 @@ def test_refusals_name_the_options_of_the_shell(command: str, policy: Path) -> N
         assert refused.exit_code == 2
         assert all(one in refused.output for one in named)
         assert not re.search(r"\b(epsilon|delta|rho|share|error)=", refused.output)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16", "cp1252"])
+def test_a_query_is_read_as_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    for data in ("SELECT 'süd'".encode(), b"SELECT 's\xfcd'", b" " * 1_000_001):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding=encoding))
+        if data.startswith("SELECT 'süd".encode()):
+            assert query_text("-", None) == "SELECT 'süd'"
+        else:
+            with pytest.raises(Refusal, match="standard input"):
+                query_text("-", None)
+
+
+def test_bytes_that_the_locale_could_not_read_are_read_as_utf_8_or_refused(tmp_path: Path) -> None:
+    assert query_text("SELECT 's\udcc3\udcbcd'", None) == "SELECT 'süd'"
+    for bad in ("SELECT 's\udcfcd'", "SELECT '\ud800'"):
+        with pytest.raises(Refusal, match="the query is not UTF-8"):
+            query_text(bad, None)
+    (tmp_path / "long.sql").write_bytes(b" " * 1_000_001)
+    with pytest.raises(Refusal, match="at most 1,000,000 bytes"):
+        query_text(None, tmp_path / "long.sql")

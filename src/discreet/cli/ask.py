@@ -14,6 +14,7 @@ from rich.console import Console
 from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
 from discreet.cli.explain import finite
+from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.promise_words import in_words, plain
 from discreet.query.answer import Answer
@@ -110,10 +111,9 @@ def to_json(answer: Answer, confidence: float) -> str:
 
 
 def to_csv(answer: Answer, confidence: float) -> str:
-    """Return the rows with their intervals as CSV."""
+    """Return the rows with their intervals as CSV; no text of a key starts a formula or an escape sequence."""
     columns = answer.to_dict(confidence)
     text = io.StringIO()
-    write_csv(
-        text, columns, zip(*([plain_value(value) for value in column] for column in columns.values()), strict=True)
-    )
+    cells = ([csv_cell(plain_value(value)) for value in column] for column in columns.values())
+    write_csv(text, [csv_cell(name) for name in columns], zip(*cells, strict=True))
     return text.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from discreet.query.policy_file import read_policy
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 FILE = click.Path(dir_okay=False, path_type=Path)
-_MOST_CHARACTERS = 1_000_000
+_MOST_BYTES = 1_000_000
 
 
 class Price(TypedDict):
@@ -111,14 +112,33 @@ def query_text(sql: str | None, file: Path | None) -> str:
         raise Refusal("write the SQL as one argument, or - to read it from standard input, or give --file")
     if file is not None:
         try:
-            return file.read_text(encoding="utf-8")
+            with file.open("rb") as opened_file:
+                data = opened_file.read(_MOST_BYTES + 1)
         except OSError as error:
             raise Refusal(f"cannot read {file}: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise Refusal(f"{file} is not UTF-8 text") from None
-    if sql == "-":
-        return sys.stdin.read(_MOST_CHARACTERS)
-    return sql or ""
+        return _in_utf8(data, str(file))
+    return _in_utf8(sys.stdin.buffer.read(_MOST_BYTES + 1), "standard input") if sql == "-" else _argument(sql or "")
+
+
+def _in_utf8(data: bytes, where: str) -> str:
+    """Read a query as UTF-8, whatever the locale is: it must not mean one thing here and another there."""
+    if len(data) > _MOST_BYTES:
+        raise Refusal(f"a query has at most {_MOST_BYTES:,} bytes; {where} has more")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refusal(f"{where} is not UTF-8 text") from None
+
+
+def _argument(sql: str) -> str:
+    """Return a query from the command line; a byte that the locale cannot read is left by Python as a surrogate."""
+    if not any("\ud800" <= letter <= "\udfff" for letter in sql):
+        return sql
+    try:
+        data = os.fsencode(sql)
+    except UnicodeEncodeError:
+        data = b"\xff"
+    return _in_utf8(data, "the query")
 
 
 def prices(options: dict[str, Any]) -> Price:

@@ -50,7 +50,7 @@ def check(policy: Path, as_json: bool) -> None:
         if points:
             say(console, "Worth knowing:")
         for point in points:
-            console.print(f"- {point}", markup=False, highlight=False)
+            console.print(f"- {point}", markup=False, highlight=False, emoji=False)
         console.print()
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli.narration import Chapter
-from discreet.display import Table, format_number
+from discreet.display import Table, format_number, visible
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -82,7 +82,7 @@ def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
 
 def show(console: Console, part: Chapter) -> None:
     """Print one chapter."""
-    console.print(f"\n{part.title}", style="bold", markup=False, highlight=False)
+    console.print(f"\n{visible(part.title)}", style="bold", markup=False, highlight=False, emoji=False)
     for sentence in part.before:
         say(console, sentence)
     say_table(console, part.table)
@@ -92,12 +92,13 @@ def show(console: Console, part: Chapter) -> None:
 
 def say(console: Console, sentence: str) -> None:
     """Print one paragraph, wrapped between words."""
-    console.print(f"\n{sentence}", markup=False, highlight=False)
+    lines = "\n".join(visible(line) for line in sentence.split("\n"))
+    console.print(f"\n{lines}", markup=False, highlight=False, emoji=False)
 
 
 def say_table(console: Console, table: Table) -> None:
     """Print a table; where it is wider than the console its texts are wrapped within their columns."""
-    console.print(f"\n{fitted(table, console.width)}", soft_wrap=True, markup=False, highlight=False)
+    console.print(f"\n{fitted(table, console.width)}", soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
 def fitted(table: Table, width: int) -> Table:
@@ -144,16 +145,22 @@ def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     margin = max(len(name) for name, _ in facts) + 2
     console.print()
     for name, words in facts:
-        lines = textwrap.wrap(words, max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False) or [""]
+        lines = textwrap.wrap(
+            visible(words), max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False
+        ) or [""]
         for place, line in enumerate(lines):
             console.print(
-                f"{name if place == 0 else '':<{margin}}{line}", soft_wrap=True, markup=False, highlight=False
+                f"{visible(name) if place == 0 else '':<{margin}}{line}",
+                soft_wrap=True,
+                markup=False,
+                highlight=False,
+                emoji=False,
             )
 
 
 def say_written(console: Console, path: Path) -> None:
     """Name a file that was written; a path must stay on one line to be clicked or copied."""
-    console.print(f"Wrote {path.resolve()}", soft_wrap=True, markup=False, highlight=False)
+    console.print(f"Wrote {path.resolve()}", soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
         say_written(console, report)
         say(console, "Now ask yourself; what the demo left of the budget is yours:")
         for line in _to_try(stage):
-            console.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
+            console.print(f"  {line}", soft_wrap=True, markup=False, highlight=False, emoji=False)
         failed = [claim.words for claim in story.claims if not claim.held]
         if failed:
             raise click.ClickException(f"this did not hold: {'; '.join(failed)}")

@@ -35,7 +35,7 @@ def explain(
         say_facts(console, [*facts(explained), *released])
         say_table(console, table)
         say(console, "The statement that would run; its sums get noise before anybody sees them:")
-        console.print(f"\n{explained.sql}", soft_wrap=True, markup=False, highlight=False, style="dim")
+        console.print(f"\n{explained.sql}", soft_wrap=True, markup=False, highlight=False, emoji=False, style="dim")
         say(console, "No data was read and nothing was spent.")
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from discreet.display.formatting import Rounding, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
+from discreet.display.safe_text import csv_cell, printable_json, visible
 from discreet.display.table import Table
 
 __all__ = [
     "Rounding",
     "Table",
+    "csv_cell",
     "definition_list",
     "escape",
     "figure",
     "format_number",
     "page",
     "paragraph",
+    "printable_json",
     "section",
+    "visible",
 ]

@@ -41,11 +41,12 @@ figcaption{color:var(--soft);font-size:.95rem;margin-top:.5em}
 # A page that may load nothing cannot tell anyone that it was opened. The drawings carry their own style attributes.
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# control characters, lone surrogates, and what turns the direction of the text around it
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escape(text: object) -> str:
-    """Return text that is safe inside an element or a quoted attribute; characters HTML cannot carry become U+FFFD.
+    """Return text that is safe inside an element or a quoted attribute; what HTML cannot carry becomes U+FFFD.
 
     >>> escape('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from discreet._optional import optional
 from discreet.display.formatting import format_number
+from discreet.display.safe_text import visible
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ def axes(*, title: str = "", x_label: str = "", y_label: str = "", width: float 
         drawn.spines[side].set(color=SOFT, linewidth=0.8)
     drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=_LABEL_SIZE, width=0.8)
     # text is drawn as it is given: a dollar sign in a label is no formula
-    drawn.set_xlabel(x_label, fontsize=_LABEL_SIZE, color=INK, parse_math=False)
-    drawn.set_ylabel(y_label, fontsize=_LABEL_SIZE, color=INK, parse_math=False)
+    drawn.set_xlabel(visible(x_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
+    drawn.set_ylabel(visible(y_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
     if title:
-        wrapped = textwrap.fill(title, int(width * _TITLE_LETTERS_AN_INCH))
+        wrapped = textwrap.fill(visible(" ".join(title.splitlines())), int(width * _TITLE_LETTERS_AN_INCH))
         drawn_title = figure.suptitle(wrapped, x=0.02, horizontalalignment="left", parse_math=False)
         drawn_title.set(fontsize=_TITLE_SIZE, color=INK, fontweight="bold")
     return drawn
@@ -117,7 +118,7 @@ def plot_interval(
     if truth is not None:
         (true,) = _columns(len(labels), truth=truth)
         drawn.plot(true, rows, "|", color=ORANGE, markersize=17, markeredgewidth=2.2, label=names[1])
-    drawn.set_yticks(rows, [textwrap.fill(str(label), _LABEL_WIDTH) for label in labels], parse_math=False)
+    drawn.set_yticks(rows, [textwrap.fill(visible(str(label)), _LABEL_WIDTH) for label in labels], parse_math=False)
     drawn.set_ylim(len(rows) - 0.4, -0.6)
     drawn.tick_params(axis="y", length=0)
     drawn.grid(axis="x", color=SOFT, alpha=0.2, linewidth=0.8)

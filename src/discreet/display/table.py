@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.display.formatting import format_number
 from discreet.display.html import TABLE_STYLE, escape
+from discreet.display.safe_text import visible
 from discreet.errors import ParameterError
 
 # As wide as a digit and as a full stop, so that decimal points line up in proportional fonts too.
@@ -63,21 +64,21 @@ class Table:
     def __str__(self) -> str:
         """Return the aligned text table."""
         written = self._written()
-        headers = [_visible(name) for name in self.columns]
+        headers = [visible(name) for name in self.columns]
         widths = [max(map(_width, [header, *cells])) for header, cells in zip(headers, written, strict=True)]
         right = self._numeric()
         head = _line(headers, widths, right)
         body = [_line(cells, widths, right) for cells in zip(*written, strict=True)]
         rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-        return "\n".join([*([_visible(self.caption)] if self.caption else []), head, rule, *body])
+        return "\n".join([*([visible(self.caption)] if self.caption else []), head, rule, *body])
 
     def html(self) -> str:
         """Return the bare table element: a caption, column and row headers with scope, every cell escaped."""
         right = self._numeric()
         names = zip(self.columns, right, strict=True)
-        head = "".join(_cell("th", _visible(name), number=number, scope="col") for name, number in names)
+        head = "".join(_cell("th", visible(name), number=number, scope="col") for name, number in names)
         body = "".join(_html_row(cells, right) for cells in zip(*self._written(), strict=True))
-        caption = f"<caption>{escape(_visible(self.caption))}</caption>" if self.caption else ""
+        caption = f"<caption>{escape(visible(self.caption))}</caption>" if self.caption else ""
         parts = f"{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         return f'<div class="discreet"><table>{parts}</table></div>'
 
@@ -101,7 +102,7 @@ class Table:
             return ""
         if isinstance(cell, bool):
             return "yes" if cell else "no"
-        return format_number(cell, digits=self.digits) if isinstance(cell, numbers.Real) else _visible(str(cell))
+        return format_number(cell, digits=self.digits) if isinstance(cell, numbers.Real) else visible(str(cell))
 
 
 def _frozen(cell: object) -> object:
@@ -132,11 +133,6 @@ def _spaced(cell: str) -> str:
     if "." in bare or not padding:
         return bare + _FIGURE_SPACE * padding
     return bare + _POINT_SPACE + _FIGURE_SPACE * (padding - 1)
-
-
-def _visible(text: str) -> str:
-    """Show control characters as escapes, so that a cell cannot break the table or command a terminal."""
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def _width(text: str) -> int:

@@ -25,6 +25,7 @@ from discreet.privacy.parameters import whole
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
+    from discreet.local.block_support import BlockSupport
     from discreet.local.support import Support
     from discreet.local.top_list import TopList
 
@@ -59,7 +60,7 @@ class Frequencies:
     values: Floats
     standard_errors: Floats
     labels: tuple[Any, ...] = ()
-    support: Support | None = field(default=None)
+    support: Support | BlockSupport | None = field(default=None)
 
     def __post_init__(self) -> None:
         """Check the columns, and make them read-only."""

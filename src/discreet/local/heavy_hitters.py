@@ -204,7 +204,12 @@ class HeavyHitters(KeyOracle):
         alphabet: str | bytes | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Hitters:
-        """Return the most frequent keys, at most k, each of which is a real key with probability `certainty` or more.
+        """Return the most frequent keys, at most k, whose probability of being real is `certainty` or more.
+
+        That probability comes from the model of the search, in which four heavy keys are expected at the limit of what
+        can be found. It is not a guarantee, and hostile reports can plant a key; measured, two or three of a hundred
+        keys listed at the usual `certainty` were false. The shares and their intervals come from the people who were
+        held out and do not rest on that model.
 
         With `certainty=0` the list is filled up to k with the best guesses; of texts, bytes and numbers beyond 64 bits
         there may be fewer, since a guess must agree with its fingerprint. An `alphabet`, the public letters that

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.local.block_support import BlockChances, BlockSupport
 from discreet.local.coin import local_epsilon, toss
 from discreet.local.frequencies import Frequencies
 from discreet.local.geometry import LARGEST, Geometry, is_prime
@@ -20,6 +21,7 @@ from discreet.local.oracle import Integers, Oracle
 from discreet.local.parameters import domain_size, number_of_people, share_of_people
 from discreet.local.projective_geometry import in_value_order, value_points
 from discreet.local.report_counts import checked_histogram
+from discreet.local.support import Floats, Support
 from discreet.privacy.parameters import whole
 from discreet.randomness.uniform import uniform_below_array
 
@@ -220,8 +222,23 @@ class HybridGeometry(Oracle):
         around = np.maximum(np.clip(fractions, 0.0, 1.0), held)
         own, near, far = (float(variance) for variance in self._variances)
         variances = (held * own + (around - held) * near + (1 - around) * far) / total
-        flat = [np.ascontiguousarray(part.T).ravel()[: self.values] for part in (shares, np.sqrt(variances))]
-        return Frequencies(spec=self, people=people, values=flat[0], standard_errors=flat[1], labels=self.labels)
+        raw, errors, on_planes = (
+            np.ascontiguousarray(part.T).ravel()[: self.values] for part in (shares, np.sqrt(variances), planes)
+        )
+        support = self._support(on_planes, in_blocks.ravel(), int(people), raw)
+        return Frequencies(self, people, raw, errors, self.labels, support)
+
+    def _support(self, planes: Integers, in_blocks: Integers, people: int, shares: Floats) -> Support | BlockSupport:
+        """Return the law of the reports on a plane: exact for spaces of points only, else out of those in the block.
+
+        Planes of PG(1, prime) are points, so that two of them share none: then a report of anybody else lies on the
+        plane of x with the same probability S u, whichever block it comes from.
+        """
+        own, near, far = self.holders
+        if self.geometry.common == 0:
+            return Support(planes, people, self.preference, far.plane)
+        chances = BlockChances(own.plane, own.block, far.block, near.plane / near.block, far.plane / far.block)
+        return BlockSupport(planes, in_blocks, people, chances, shares)
 
     def variance(self, people: int, fraction: float = 0.0, block: float | None = None) -> float:
         """Return the exact variance for a value of share `fraction` in a block of share `block`.

@@ -32,8 +32,7 @@ _MOST_BRACKETS = 1000
 _MOST_SHOWN = 8
 _CHOOSERS = ("best", "plan")
 _EPSILON = re.compile(r"[1-9][0-9]{0,319}(/[1-9][0-9]{0,319})?")
-# an open text runs to the end; possessive, so that a long text takes one pass and no memory
-_TEXT = re.compile(r'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)
+_SLICE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +252,7 @@ def _made(kind: type[Spec], values: dict[str, Any]) -> Spec | None:
 def _object(text: str) -> dict[str, Any]:
     """Read one JSON object of bounded size, without doubled names, floats or long integers."""
     read = None
-    if isinstance(text, str) and len(text) <= _LONGEST and not _too_deep(text):
+    if isinstance(text, str) and _short_enough(text) and not _too_deep(text):
         try:
             read = json.loads(
                 text, object_pairs_hook=_distinct, parse_int=_short, parse_float=_none, parse_constant=_none
@@ -265,12 +264,31 @@ def _object(text: str) -> dict[str, Any]:
     return read
 
 
+def _short_enough(text: str) -> bool:
+    """Say whether a text has at most 32 MiB in UTF-8; a lone surrogate cannot be written there."""
+    if text.isascii() or len(text) > _LONGEST:
+        return len(text) <= _LONGEST
+    try:
+        return len(text.encode()) <= _LONGEST
+    except UnicodeEncodeError:
+        return False
+
+
 def _too_deep(text: str) -> bool:
-    """Say whether there are more lists than a spec has; brackets inside labels do not count."""
+    """Say whether there are more lists than a spec has; brackets inside labels do not count.
+
+    Every other part between quotes is outside of labels, once escaped quotes are gone; cut into slices, so that a
+    hostile text takes little memory.
+    """
     if text.count("[") + text.count("{") <= _MOST_BRACKETS:
         return False
-    bare = _TEXT.sub("", text)
-    return bare.count("[") + bare.count("{") > _MOST_BRACKETS
+    bare, brackets, outside = text.replace("\\\\", "").replace('\\"', ""), 0, True
+    for start in range(0, len(bare), _SLICE):
+        parts = bare[start : start + _SLICE].split('"')
+        seen = "".join(parts[0 if outside else 1 :: 2])
+        brackets += seen.count("[") + seen.count("{")
+        outside ^= len(parts) % 2 == 0
+    return brackets > _MOST_BRACKETS
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

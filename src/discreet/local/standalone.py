@@ -19,6 +19,7 @@ import re
 import secrets
 import sys
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,9 @@ COIN_TOTAL = 1 << COIN_BITS
 EXP_BITS = 320  # of the bound on e^epsilon; the coin has 64, so that these decide as good as always
 LONGEST_TEXT = 1 << 25
 MOST_BRACKETS = 1000
+MOST_LABELS, LONGEST_LABEL, MOST_LETTERS = 1 << 20, 1024, 1 << 22
+SLICE = 1 << 16
+LONGEST_VALUE = 1 << 13  # bytes; no label and no key has more
 LARGEST_DOMAIN = 1 << 40
 LARGEST_SPACE = 1 << 30
 LARGEST_LAW = 1 << 16
@@ -111,7 +115,7 @@ def largest_coin(epsilon: Fraction, inside: int, outside: int) -> int:
 def read_object(text: str) -> dict[str, Any]:
     """Read one JSON object of bounded size without doubled names, floats or long integers."""
     read = None
-    if isinstance(text, str) and len(text) <= LONGEST_TEXT and shallow(text):
+    if isinstance(text, str) and short_enough(text) and shallow(text):
         try:
             read = json.loads(
                 text, object_pairs_hook=distinct, parse_int=short, parse_float=no_float, parse_constant=no_float
@@ -123,10 +127,30 @@ def read_object(text: str) -> dict[str, Any]:
     return read
 
 
+def short_enough(text: str) -> bool:
+    """Say whether a text has at most 32 MiB in UTF-8; a lone surrogate cannot be written there."""
+    if len(text) > LONGEST_TEXT:
+        return False
+    written_out = text if text.isascii() else utf8(text)
+    return written_out is not None and len(written_out) <= LONGEST_TEXT
+
+
 def shallow(text: str) -> bool:
-    """Say whether the text has no more lists than a spec has; brackets inside texts do not count."""
-    bare = re.sub(r'"(?:[^"\\]|\\.?)*"?', "", text, flags=re.DOTALL)
-    return bare.count("[") + bare.count("{") <= MOST_BRACKETS
+    """Say whether the text has no more lists than a spec has; brackets inside texts do not count.
+
+    Every other part between quotes is outside of texts, once escaped quotes are gone. Slices keep the parts few: a
+    hostile text takes no more than a multiple of its own length. Backslashes outside of texts are no JSON, and what
+    stands before the first of them is counted right.
+    """
+    if text.count("[") + text.count("{") <= MOST_BRACKETS:
+        return True
+    bare, brackets, outside = text.replace("\\\\", "").replace('\\"', ""), 0, True
+    for start in range(0, len(bare), SLICE):
+        parts = bare[start : start + SLICE].split('"')
+        seen = "".join(parts[0 if outside else 1 :: 2])
+        brackets += seen.count("[") + seen.count("{")
+        outside ^= len(parts) % 2 == 0
+    return brackets <= MOST_BRACKETS
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -197,10 +221,12 @@ def read_epsilon(spec: dict[str, Any]) -> Fraction:
 def read_labels(spec: dict[str, Any], size: int) -> list[str]:
     """Return the public names of the values: none, or one for each, all different."""
     labels = spec.get("labels")
-    if not isinstance(labels, list) or not all(isinstance(label, str) and 0 < len(label) <= 1024 for label in labels):
-        raise SpecRefused("labels of this spec are a list of texts of 1 to 1024 characters")
-    if any(utf8(label) is None for label in labels):
-        raise SpecRefused("labels of this spec are texts that UTF-8 can write")
+    if not isinstance(labels, list) or len(labels) > MOST_LABELS or not all(isinstance(label, str) for label in labels):
+        raise SpecRefused("labels of this spec are a list of at most 2^20 texts")
+    if any(not 0 < len(label) <= LONGEST_LABEL or utf8(label) is None for label in labels):
+        raise SpecRefused("labels of this spec are texts of 1 to 1024 characters that UTF-8 can write")
+    if sum(len(label.encode("utf-16-le")) for label in labels) > 2 * MOST_LETTERS:
+        raise SpecRefused("labels of this spec have at most 2^22 characters in all, those beyond U+FFFF counted twice")
     if labels and (len(labels) != size or len(set(labels)) != size):
         raise SpecRefused("labels of this spec name every value, each by a name of its own")
     return labels
@@ -420,6 +446,7 @@ class Oracle(ABC):
         self.labels = read_labels(spec, self.size)
         self.coin = largest_coin(read_epsilon(spec), self.inside, self.cells - self.inside)
         self.fields["labels"] = self.labels
+        self.places = {label: place for place, label in enumerate(self.labels)}  # a search would take time by place
         self.coins = [(self.coin, self.inside, self.cells - self.inside)]
 
     @abstractmethod
@@ -432,16 +459,14 @@ class Oracle(ABC):
 
     def item(self, value: Any) -> Any:
         """Return the number of a value, given as that or as its label."""
-        place = value if type(value) is int else -1
-        if isinstance(value, str) and value in self.labels:
-            place = self.labels.index(value)
+        place = self.places.get(value, -1) if isinstance(value, str) else value if type(value) is int else -1
         if not 0 <= place < self.size:
             raise ValueRefused(f"a value is an int from 0 to {self.size - 1}, or its label; nothing was reported")
         return place
 
     def parse(self, text: str) -> Any:
         """Read a value from a command line: its label, or else its number."""
-        if text in self.labels:
+        if text in self.places:
             return text
         return int(text) if re.fullmatch("[0-9]{1,13}", text) else None
 
@@ -916,16 +941,34 @@ class Client:
         raise AlreadyReported("a client reports once for its person; make another from the spec for another person")
 
 
+def read_spec(path: str) -> str:
+    """Read the text of a spec from a file: no more bytes than a spec may have, and UTF-8 whatever the locale is."""
+    with open(path, "rb") as file:
+        data = file.read(LONGEST_TEXT + 1)
+    if len(data) > LONGEST_TEXT:
+        raise SpecRefused("a spec has at most 32 MiB")
+    return data.decode("utf-8")
+
+
+def read_value(argument: str) -> str:
+    """Read a value as UTF-8 whatever the locale is: the argument, or for "-" the first line of the input."""
+    data = sys.stdin.buffer.readline(LONGEST_VALUE) if argument == "-" else os.fsencode(argument)
+    text = None
+    with suppress(UnicodeDecodeError):
+        text = data.decode("utf-8")
+    if text is None:  # raised here, outside the handler: the error of the decoder carries the value
+        raise ValueRefused("a value is written in UTF-8; nothing was reported")
+    return text.rstrip("\r\n") if argument == "-" else text
+
+
 def main(arguments: list[str]) -> int:
     """Print the report of a value under the spec in a file."""
     if len(arguments) != 2:
         print("usage: python standalone.py SPEC.json VALUE  (VALUE - reads it from the input)", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            client = Client(file.read())
-        text = sys.stdin.readline().rstrip("\r\n") if arguments[1] == "-" else arguments[1]
-        print(client.report(client.protocol.parse(text)))
+        client = Client(read_spec(arguments[0]))
+        print(client.report(client.protocol.parse(read_value(arguments[1]))))
     except (OSError, UnicodeDecodeError):
         print("refused: the spec cannot be read", file=sys.stderr)
         return 1

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from discreet._optional import optional
-from discreet.display import Table, definition_list
+from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
 from discreet.privacy.promise_words import with_notion
@@ -264,7 +264,7 @@ class Answer:
 
     def __str__(self) -> str:
         """Return the table and what goes with it."""
-        lines = [f"{name}: {words}" for name, words in self.facts()]
+        lines = [visible(f"{name}: {words}") for name, words in self.facts()]
         return "\n".join([str(self.table()), "", *lines])
 
     def _repr_html_(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from discreet.display import visible
 from discreet.display.plots import BLUE, INK, Plot, axes
 from discreet.errors import ParameterError
 from discreet.query.answer import Answer, key_columns
@@ -76,7 +77,9 @@ def _line(drawn: _Drawn) -> Plot:
 def _bars(drawn: _Drawn) -> Plot:
     """Draw a bar for each of the first groups."""
     shown = slice(0, _MOST_BARS)
-    words = [", ".join("NULL" if value is None else str(value) for value in label) for label in drawn.labels[shown]]
+    words = [
+        ", ".join("NULL" if value is None else visible(str(value)) for value in label) for label in drawn.labels[shown]
+    ]
     count, whole = len(words), len(drawn.values)
     panel = axes(
         title=drawn.title + (f" (first {count} of {whole})" if whole > count else ""),

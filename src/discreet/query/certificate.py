@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
-from discreet.display import Table, definition_list, page, paragraph, section
+from discreet.display import Table, definition_list, page, paragraph, printable_json, section
 from discreet.errors import ParameterError
 from discreet.privacy.promise_words import with_notion
 from discreet.query.answer import plain
@@ -57,7 +57,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """Return the certificate as JSON."""
-        return json.dumps(self.fields, indent=2, ensure_ascii=False)
+        return printable_json(json.dumps(self.fields, indent=2, ensure_ascii=False))
 
     def to_html(self) -> str:
         """Return the certificate as a page that loads nothing."""

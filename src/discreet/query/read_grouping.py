@@ -112,9 +112,11 @@ def _terms(source: Source, select: exp.Select, listed: Sequence[tuple[str | None
             )
         visible = source.find(node) if isinstance(node, exp.Column) else None
         expression = visible.column if visible is not None else source.reader().read(node)
-        if visible is not None and visible.unit:
+        if source.scope.from_unit(expression):
+            key = visible.name if visible is not None else shown(node)
             raise UnsupportedSQL(
-                f"GROUP BY {visible.name} makes groups of one {unit} each. Group by something that many share."
+                f"GROUP BY {key} makes groups of one {unit} each, or of what is computed from one. Group by something "
+                "that many share."
             )
         if isinstance(expression, Literal):
             raise UnsupportedSQL(

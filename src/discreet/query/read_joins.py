@@ -25,7 +25,7 @@ def join(
     table, alias = _public_table(node.this, policy, known, source)
     prefix = _prefix(table.name, source.scope)
     section = f"[public.{table.name}.columns]"
-    added = [of_table(column, f"{prefix}.{name}", alias, section, False) for name, column in table.columns.items()]
+    added = [of_table(column, f"{prefix}.{name}", alias, section) for name, column in table.columns.items()]
     added = [with_range(one, bounds) for one in added]
     right = Scope(tuple(added), {})
     merged: set[str] = set()
@@ -55,9 +55,21 @@ def join(
         tuple((one.column.name, one.name, one.column.type) for one in added),
         kind,
     )
-    shown_columns = [replace(one, qualified_only=one.name in merged) for one in added]
+    units = _from_unit(table, [(source.scope.from_unit(left), one.name) for left, one in pairs])
+    shown_columns = [replace(one, qualified_only=one.name in merged, from_unit=one.name in units) for one in added]
     visible = (*source.scope.visible, *shown_columns)
     return Source(rows, Scope(visible, {**source.scope.base, **{one.column.name: one for one in added}}))
+
+
+def _from_unit(table: PublicTable, pairs: Sequence[tuple[bool, str]]) -> set[str]:
+    """Return the columns of a public table that tell units apart: equal to something of the unit, or unique beside it.
+
+    A column that the join equates with the unit is the unit, and one that is declared unique is another name of it.
+    The other columns are what the table says about a unit, as a column of the private table is.
+    """
+    equal = {name for of_unit, name in pairs if of_unit}
+    others = {name for unique in table.unique if len(unique) == 1 for name in unique} if equal else set()
+    return equal | others
 
 
 def _join_kind(node: exp.Join) -> JoinKind:

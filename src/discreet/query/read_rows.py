@@ -57,7 +57,11 @@ def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Inter
     if table is None:
         raise unknown_table(name, policy)
     visible = tuple(
-        of_table(column, column.name, alias, f"[tables.{table.name}.columns]", _names_unit(table, column.name, policy))
+        replace(
+            of_table(column, column.name, alias, f"[tables.{table.name}.columns]"),
+            unit=_names_unit(table, column.name, policy),
+            from_unit=_leads_to_unit(table, column.name, policy),
+        )
         for column in table.columns.values()
     )
     visible = tuple(with_range(one, bounds) for one in visible)
@@ -82,10 +86,10 @@ def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
     return UnknownName(f"There is no table {shown(name)!r}. {did_you_mean(name, [*policy.tables, *policy.public])}")
 
 
-def of_table(column: ColumnPolicy, name: str, alias: str, section: str, unit: bool) -> Visible:
+def of_table(column: ColumnPolicy, name: str, alias: str, section: str) -> Visible:
     """Return a column of a table with what the policy says of it."""
     made = Column(column.type, column.interval if column.type.numeric else None, name)
-    return Visible(alias, column.name, made, made, declared=column, unit=unit, section=section)
+    return Visible(alias, column.name, made, made, declared=column, section=section)
 
 
 def with_range(one: Visible, bounds: Mapping[str, Interval]) -> Visible:
@@ -106,6 +110,14 @@ def _names_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
         other = policy.tables.get(unit.table)
         return other is not None and isinstance(other.unit, UnitColumn) and other.unit.column == unit.key
     return False
+
+
+def _leads_to_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
+    """Whether a value of this column belongs to one unit: the unit, a link to it, or a key that others link to."""
+    if isinstance(table.unit, UnitColumn | UnitLink) and table.unit.column == column:
+        return True
+    links = [other.unit for other in policy.tables.values() if isinstance(other.unit, UnitLink)]
+    return any(link.table == table.name and link.key == column for link in links)
 
 
 def where(source: Source, node: exp.Expr | None) -> Source:
@@ -135,6 +147,7 @@ def project(source: Source, select: exp.Select) -> Source:
         definition, size = source.scope.definition(expression)
         made = Column(expression.type, short(expression.interval), label)
         known = found or Visible("", label, made, definition)
+        known = replace(known, from_unit=source.scope.from_unit(expression))
         visible.append(replace(known, table="", name=label, column=made, definition=definition, size=size))
     return Source(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
 

@@ -79,7 +79,8 @@ class Visible:
     """A column that a query can name.
 
     `definition` is the column in terms of the columns of the tables, or None where that would be very long. A column of
-    a table has what the policy says in `declared`, and `section` is the place where more could be declared.
+    a table has what the policy says in `declared`, and `section` is the place where more could be declared. `unit` says
+    that the column is the unit of protection, `from_unit` that it is the unit, leads to it, or is computed from either.
     """
 
     table: str
@@ -89,6 +90,7 @@ class Visible:
     size: int = 1
     declared: ColumnPolicy | None = None
     unit: bool = False
+    from_unit: bool = False
     section: str = ""
     qualified_only: bool = False
 
@@ -141,6 +143,11 @@ class Scope:
     def under(self, table: str) -> Scope:
         """Return the same columns under another name of the table."""
         return Scope(tuple(replace(one, table=table, qualified_only=False) for one in self.visible), self.base)
+
+    def from_unit(self, expression: Expression) -> bool:
+        """Say whether the unit of protection, or anything computed from it, is read in an expression."""
+        names = {one.column.name for one in self.visible if one.from_unit}
+        return bool(names) and any(one.name in names for one in expression.columns())
 
     def definition(self, expression: Expression) -> tuple[Expression | None, int]:
         """Return an expression over these columns in terms of the columns of the tables, and how large that is."""
