@@ -41,6 +41,9 @@ def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
     Integers beyond 64 bits, decimal numbers and nanoseconds are compared as texts. In a column of texts that is
     declared as numbers, whole numbers are compared by value, everything else that is a number as it is written.
     """
+    hidden = tables.of(table).ids.get(column)
+    if hidden is not None:
+        return Identity(f"{alias}.{quoted(hidden)}", Type.INTEGER)
     read, kind = tables.read(table, column, alias), tables.type_of(table, column)
     text, stored = f"{alias}.{quoted(column)}", tables.stored_type(table, column).strip().upper()
     own = type_of(stored) or kind
