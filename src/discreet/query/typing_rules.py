@@ -14,6 +14,7 @@ from discreet.query import ranges
 from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
 from discreet.query.literals import WORDS, is_null, literal, read_day
 from discreet.query.types import Type
+from discreet.query.undeclared import declared_otherwise
 
 __all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
 
@@ -89,18 +90,8 @@ def cast_implicitly(operation: Operation, expression: Expression, type: Type) ->
         return _make(Operation.CAST, type, (expression,))
     raise UnsupportedSQL(
         f"{operation.value} needs {WORDS[type]} here and was given {WORDS[expression.type]}: {_hint(*pair)}"
-        f"{_declared_otherwise([expression], type)}"
+        f"{declared_otherwise([expression], type)}"
     )
-
-
-def _declared_otherwise(expressions: Sequence[Expression], type: Type) -> str:
-    """Return the line that declares the type for a column of a frame without one, as the end of a sentence."""
-    for expression in expressions:
-        for one in expression.columns():
-            if one.declare and one.type is not type:
-                line = one.declare.replace("TYPE", type.value)
-                return f"; no type is declared for {one.name}, which is read as {one.type.value}: or add {line}"
-    return ""
 
 
 def _hint(given: Type, wanted: Type) -> str:
@@ -155,7 +146,7 @@ def _common(operation: Operation, arguments: Sequence[Expression]) -> Type:
     one, other = sorted(kinds, key=lambda kind: kind.name)[:2]
     hint = "write CASE WHEN x THEN 1 ELSE 0 END" if Type.BOOLEAN in kinds else "CAST one to the type of the other"
     texts = [argument for argument in arguments if argument.type is Type.TEXT]
-    hint += _declared_otherwise(texts, other if one is Type.TEXT else one)
+    hint += declared_otherwise(texts, other if one is Type.TEXT else one)
     raise UnsupportedSQL(f"{operation.value} cannot mix {WORDS[one]} with {WORDS[other]}: {hint}")
 
 
@@ -283,7 +274,7 @@ def _calendar(*kinds: Type, result: Type | None = None) -> _Rule:
             raise UnsupportedSQL(
                 f"{operation.value} needs {wanted} and was given {WORDS[argument.type]}: "
                 f"write CAST(x AS {kinds[-1].name}), or {kinds[-1].name} before a constant"
-                f"{_declared_otherwise([argument], kinds[-1])}"
+                f"{declared_otherwise([argument], kinds[-1])}"
             )
         return result or argument.type, (argument,)
 

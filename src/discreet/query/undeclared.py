@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
+from discreet.query.expression import Expression
 from discreet.query.policy import ColumnPolicy, Policy, SourceKind
 from discreet.query.types import Type
 
@@ -28,6 +29,16 @@ def declaration(policy: Policy, table: str, column: ColumnPolicy) -> str:
     words = "".join(f', "{word}": {end if end.denominator == 1 else float(end)}' for word, end in ends)
     name = column.name if list(policy.tables) == [table] else f"{table}.{column.name}"
     return f'columns={{"{name}": {{"type": "{TYPE}"{words}}}}}'
+
+
+def declared_otherwise(expressions: Sequence[Expression], wanted: Type) -> str:
+    """Return the line that declares the type for a column of a frame without one, as the end of a sentence."""
+    for expression in expressions:
+        for column in expression.columns():
+            if column.declare and column.type is not wanted:
+                line = column.declare.replace(TYPE, wanted.value)
+                return f"; no type is declared for {column.name}, which is read as {column.type.value}: or add {line}"
+    return ""
 
 
 def undeclared_texts(policy: Policy, table: str, among: Collection[str] | None = None) -> list[str]:
