@@ -28,7 +28,8 @@ ODD = [
     float("nan"), None, "text", "12", "\ud800", 2**70, 2**63, -(2**63), 10**400, True, np.bool_(False), 1.0, 2.5, -0.0,
     float("inf"), np.float32(0.1), np.int8(3), np.uint64(2**64 - 1), np.longdouble("1e4000"), Decimal("1.5"),
     Decimal(7), Decimal("1e400"), Decimal("1e999999"), Decimal("1e-999999"), Decimal("sNaN"), Decimal("-Infinity"),
-    Fraction(6, 2), datetime(2026, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=EAST), datetime(9999, 12, 31, 23, 59, 59),
+    Fraction(6, 2), datetime(2026, 1, 1, tzinfo=UTC),
+    datetime(1, 1, 1, tzinfo=EAST), datetime(9999, 12, 31, 23, 59, 59),
     datetime(2026, 1, 1), date(9999, 12, 31), date(2026, 2, 3), pd.NaT, pd.NA, pd.Timestamp(1, unit="ns", tz="UTC"),
     np.datetime64("20000-01-01", "s"), np.datetime64(2**62, "Y"), np.datetime64("NaT"), pd.Timedelta(1), b"bytes", [1],
     {"a": 1}, (), 1j, object(), uuid.UUID(int=7), int, "",
@@ -68,7 +69,7 @@ def made(library, people, column, *, objects):
             kind = pl.Object if objects else None
             return pl.DataFrame({"p": people, "x": pl.Series(column, dtype=kind, strict=False)})
         return pa.table({"p": people, "x": pa.array(column)})
-    except Exception:
+    except (Exception, pl.exceptions.PanicException):
         return None
 
 
