@@ -345,7 +345,7 @@ ADDRESS = "4711 Main Street"
         (pl.DataFrame({"person": [1], "lists": [[ADDRESS]]}), "column 'lists' of the frame 'visits' has a type"),
         (pa.table({"person": [1], "bytes": [ADDRESS.encode()]}), "column 'bytes' of the frame 'visits' has a type"),
         (pd.DataFrame({"person": [1], "gap": [pd.Timedelta(1)]}), "column 'gap' of the frame 'visits' has a type"),
-        (pd.DataFrame({"person": [1], "z": [1j]}), "column 'z' of the frame 'visits' has a type"),
+        (pd.DataFrame({"person": [1], "z": [pd.Period("2026")]}), "column 'z' of the frame 'visits' has a type"),
         ({"person": [ADDRESS]}, "the frame 'visits' must be a pandas or Polars DataFrame or an Arrow table"),
         (pl.LazyFrame({"person": [ADDRESS]}), "the frame 'visits' must be a pandas or Polars DataFrame"),
         (np.array([ADDRESS]), "the frame 'visits' must be a pandas or Polars DataFrame"),

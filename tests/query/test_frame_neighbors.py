@@ -18,7 +18,7 @@ import pytest
 from discreet.errors import DiscreetError, InputError
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.frame_cells import fitted
+from discreet.query.frame_cells import SAFE, fitted
 from discreet.query.frame_columns import columns_of
 from discreet.query.frame_tables import TYPE_OF_KIND, frame_table
 from discreet.query.types import Type
@@ -36,6 +36,7 @@ ODD = [
 ]  # fmt: skip
 PLAIN = {
     "whole": lambda row: row * 3 - 5,
+    "large": lambda row: 2**53 - 3 + row,
     "real": lambda row: row / 4,
     "word": lambda row: "abc"[row % 3],
     "flag": lambda row: row % 2 == 0,
@@ -67,7 +68,7 @@ def made(library, people, column, *, objects):
             return pd.DataFrame({"p": people, "x": pd.Series(column, dtype=object if objects else None)})
         if library == "polars":
             kind = pl.Object if objects else None
-            return pl.DataFrame({"p": people, "x": pl.Series(column, dtype=kind, strict=False)})
+            return pl.DataFrame({"p": people, "x": pl.Series(column, dtype=kind)})
         return pa.table({"p": people, "x": pa.array(column)})
     except (Exception, pl.exceptions.PanicException):
         return None
@@ -232,7 +233,7 @@ def test_a_column_is_read_at_once_as_it_is_read_cell_by_cell(array, wanted):
         plain = [None if count is None else np.datetime64(count, unit) for count in counts]
     else:
         plain = array.to_pylist()
-    read = columns_of("t", pa.table({"x": array}))["x"].read(wanted)
+    read = columns_of("t", pa.table({"x": array}))["x"].read(wanted, SAFE)
     counted = {Type.DATE: pa.int32(), Type.TIMESTAMP: pa.int64()}.get(wanted)
     found = (read if counted is None else read.view(counted)).to_pylist()
     assert [repr(one) for one in found] == [repr(one) for one in fitted(plain, wanted)]

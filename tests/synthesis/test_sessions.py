@@ -436,7 +436,8 @@ def test_two_releases_at_once_are_charged_each_and_never_over_the_budget() -> No
 
 @pytest.mark.theorem("released.privacy")
 def test_a_unit_has_at_most_its_rows_and_rows_without_a_unit_are_left_out() -> None:
-    table = pd.DataFrame({"patient": [1, 1, 1, 2, None, None], "region": ["north"] * 3 + ["south"] * 3})
+    patients = pd.array([1, 1, 1, 2, None, None], dtype="Int64")
+    table = pd.DataFrame({"patient": patients, "region": ["north"] * 3 + ["south"] * 3})
     seen: list[Any] = []
     with open_session(visits=table, rows=2, columns={"region": COLUMNS["region"]}) as session:
         workload = conjunctions(domain_of(session, "visits", ["region"]), ways=1, count=3)

@@ -3,13 +3,15 @@
 | type | cells that fit |
 |---|---|
 | boolean | truth values, and the numbers 0 and 1 |
-| integer | whole numbers of 64 bits, however they are written: 1, 1.0, True, Decimal(1) |
+| integer | whole numbers below 2^53 in size, however they are written: 1, 1.0, True, Decimal(1) |
 | real | numbers, rounded to the nearest float; infinite floats are kept, finite numbers beyond all floats do not fit |
 | text | texts; neither bytes nor numbers nor identifiers of other classes |
 | date | days, and the day of a time |
 | timestamp | times, to the microsecond, in UTC where they have a zone; days as their midnight |
 
-Times and days fit in the years 1 to 9999. NaN, NaT, NA and None fit nowhere.
+Times and days fit in the years 1 to 9999. NaN, NaT, NA and None fit nowhere. Larger whole numbers do not fit because
+pandas makes floats of a column of integers with one missing cell, and from 2^53 on floats no longer tell them apart:
+one person's cell would change the others'. Ids of units have 64 bits; columns of floats are refused there.
 
 Stability. What becomes of a cell depends on that cell and on the type alone.
 """
@@ -28,7 +30,8 @@ from numpy.typing import NDArray
 
 from discreet.query.types import Type
 
-SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
+ALL = -(2**63), 2**63 - 1
 FIRST_MICROSECOND, LAST_MICROSECOND = -62_135_596_800_000_000, 253_402_300_799_999_999
 DAY = 86_400_000_000  # microseconds
 _EPOCH = datetime(1970, 1, 1)
@@ -40,14 +43,19 @@ UNITS: Mapping[str, tuple[int, int]] = {
 }  # fmt: skip
 
 
-def fitted(cells: Iterable[Any], wanted: Type) -> list[Any]:
+def fitted(cells: Iterable[Any], wanted: Type, whole: tuple[int, int] = SAFE) -> list[Any]:
     """Return the cells as values of a type, None where one does not fit; times in microseconds, dates in days.
+
+    `whole` are the ends of the integers that fit.
 
     >>> fitted([1, 1.0, True, "1", 2.5, 2**70], Type.INTEGER)
     [1, 1, 1, None, None, None]
     """
     fit = _FITS[wanted]
-    return [None if cell is None else _tried(fit, cell) for cell in cells]
+    found = [None if cell is None else _tried(fit, cell) for cell in cells]
+    if wanted is Type.INTEGER:
+        return [one if one is not None and whole[0] <= one <= whole[1] else None for one in found]
+    return found
 
 
 def microseconds(counts: NDArray[np.int64], unit: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -56,8 +64,8 @@ def microseconds(counts: NDArray[np.int64], unit: str) -> tuple[NDArray[np.int64
     A product that would overflow is never formed: what lies outside is 0 in the first array and False in the second.
     """
     many, parts = UNITS[unit]
-    first = max(-(-FIRST_MICROSECOND * parts // many), SMALLEST_INTEGER)
-    last = min(((LAST_MICROSECOND + 1) * parts - 1) // many, LARGEST_INTEGER)
+    first = max(-(-FIRST_MICROSECOND * parts // many), ALL[0])
+    last = min(((LAST_MICROSECOND + 1) * parts - 1) // many, ALL[1])
     inside = (counts >= first) & (counts <= last)
     return np.where(inside, counts, 0) // parts * many, inside
 
@@ -72,6 +80,7 @@ def _tried(fit: Callable[[Any], Any], cell: Any) -> Any:
 
 def _whole(cell: Any) -> int | None:
     """Return a whole number exactly, however it is written; None of anything else."""
+    cell = _plain(cell)
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return int(cell)
     if isinstance(cell, float | np.floating | Fraction):
@@ -86,16 +95,17 @@ def _boolean(cell: Any) -> bool | None:
     return bool(whole) if whole in (0, 1) else None
 
 
-def _integer(cell: Any) -> int | None:
-    whole = _whole(cell)
-    return whole if whole is not None and SMALLEST_INTEGER <= whole <= LARGEST_INTEGER else None
-
-
 def _real(cell: Any) -> float | None:
-    if not isinstance(cell, bool | np.bool_ | int | np.integer | float | np.floating | Decimal | Fraction):
+    number = _plain(cell)
+    if not isinstance(number, bool | np.bool_ | int | np.integer | float | np.floating | Decimal | Fraction):
         return None
-    real = float(cell)  # a whole number beyond all floats raises
-    return None if math.isnan(real) or (math.isinf(real) and cell not in (math.inf, -math.inf)) else real
+    real = float(number)  # a whole number beyond all floats raises
+    return None if math.isnan(real) or (math.isinf(real) and number not in (math.inf, -math.inf)) else real
+
+
+def _plain(cell: Any) -> Any:
+    """Return a complex number on the real line as a real one, and anything else as it is."""
+    return cell.real if isinstance(cell, complex | np.complexfloating) and cell.imag == 0 else cell
 
 
 def _text(cell: Any) -> str | None:
@@ -143,7 +153,7 @@ def _day(cell: Any) -> int | None:
 
 _FITS: Mapping[Type, Callable[[Any], Any]] = {
     Type.BOOLEAN: _boolean,
-    Type.INTEGER: _integer,
+    Type.INTEGER: _whole,
     Type.REAL: _real,
     Type.TEXT: _text,
     Type.DATE: _day,

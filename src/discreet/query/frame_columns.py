@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.errors import InputError
-from discreet.query.frame_cells import DAY, LARGEST_INTEGER, SMALLEST_INTEGER, fitted, microseconds
+from discreet.query.frame_cells import DAY, SAFE, fitted, microseconds
 from discreet.query.types import Type
 
 PURPOSE = "a session over data frames"
@@ -34,13 +34,17 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A column as it was given: its kind, whether all its cells are integers by dtype, and how it is read as a type."""
+    """A column as it was given: its kind, whether it is of integers or of floats by dtype, and how it is read.
+
+    `read` takes a type and the ends of the integers that fit. `identity` reads integers as ids: unsigned ones become
+    the signed ones of the same 64 bits, so that no two are alike.
+    """
 
     kind: Kind
-    whole: bool
-    floating: bool
-    read: Callable[[Type], Any] = field(repr=False)
-    wrapped: Callable[[], Any] | None = field(default=None, repr=False)
+    read: Callable[[Type, tuple[int, int]], Any] = field(repr=False)
+    whole: bool = False
+    floating: bool = False
+    identity: Callable[[], Any] | None = field(default=None, repr=False)
 
 
 def labels_of(frame: Any) -> list[str]:
@@ -97,13 +101,11 @@ def _categories(pyarrow: Any, values: Any, codes: NDArray[Any]) -> Given:
     """Return a column of codes into values."""
     given = _pandas(pyarrow, values)
     places = pyarrow.array(codes, mask=codes < 0)
-    wrapped = given.wrapped
-    return Given(
-        given.kind,
-        given.whole,
-        given.floating,
-        lambda wanted: given.read(wanted).take(places),
-        None if wrapped is None else lambda: wrapped().take(places),
+    identity = given.identity
+    return replace(
+        given,
+        read=lambda wanted, whole: given.read(wanted, whole).take(places),
+        identity=None if identity is None else lambda: identity().take(places),
     )
 
 
@@ -127,6 +129,9 @@ def _arrow(pyarrow: Any, column: Any) -> Given:
         return _cells(pyarrow, Kind.NUMERIC, column)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _texts(pyarrow, column)
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        # Arrow makes bytes of a list of texts with bytes in one place: under a declared type they are texts again.
+        return _cells(pyarrow, Kind.OTHER, [_decoded(cell) for cell in column.to_pylist()])
     if types.is_timestamp(kind) or types.is_date(kind):
         unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
         column = column.cast(pyarrow.int32() if unit == "D" else pyarrow.int64())
@@ -171,7 +176,7 @@ def _texts(pyarrow: Any, column: Any) -> Given:
     if plain is None:
         return _cells(pyarrow, Kind.TEXT, [_decoded(cell) for cell in column.cast(pyarrow.binary()).to_pylist()])
     cells = _cells(pyarrow, Kind.TEXT, plain)
-    return Given(Kind.TEXT, False, False, lambda wanted: plain if wanted is Type.TEXT else cells.read(wanted))
+    return Given(Kind.TEXT, lambda wanted, whole: plain if wanted is Type.TEXT else cells.read(wanted, whole))
 
 
 def _decoded(cell: bytes | None) -> str | None:
@@ -189,7 +194,7 @@ def _numpy(pyarrow: Any, values: NDArray[Any], missing: NDArray[np.bool_] | None
     if values.dtype.kind == "M":
         unit = np.datetime_data(values.dtype)[0]
         return _times(pyarrow, values.astype(values.dtype).view(np.int64), unit, absent | np.isnat(values))
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+    if values.dtype.kind == "c" or (values.dtype.kind == "f" and values.dtype.itemsize > 8):
         return replace(_cells(pyarrow, Kind.NUMERIC, values), floating=True)
     if values.dtype.kind not in "biuf":
         return _other(pyarrow, len(values))
@@ -198,14 +203,14 @@ def _numpy(pyarrow: Any, values: NDArray[Any], missing: NDArray[np.bool_] | None
     plain = values.astype(np.uint8) if kind is Kind.BOOLEAN else values
     return Given(
         kind,
+        lambda wanted, ends: _numbers(pyarrow, plain, absent, wanted, ends),
         whole,
         values.dtype.kind == "f",
-        lambda wanted: _numbers(pyarrow, plain, absent, wanted),
         (lambda: pyarrow.array(plain.astype(np.int64), mask=absent)) if whole else None,
     )
 
 
-def _numbers(pyarrow: Any, values: NDArray[Any], absent: NDArray[np.bool_], wanted: Type) -> Any:
+def _numbers(pyarrow: Any, values: NDArray[Any], absent: NDArray[np.bool_], wanted: Type, ends: tuple[int, int]) -> Any:
     """Return numbers as a type, as `fitted` does cell by cell."""
     if wanted is Type.REAL:
         reals = values.astype(np.float64)
@@ -216,16 +221,16 @@ def _numbers(pyarrow: Any, values: NDArray[Any], absent: NDArray[np.bool_], want
         return pyarrow.nulls(len(values), _ARROW[wanted](pyarrow))
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
-        inside = (values == np.floor(values)) & (values >= SMALLEST_INTEGER) & (values < LARGEST_INTEGER + 1)
+        inside = (values == np.floor(values)) & (values >= max(ends[0], SAFE[0])) & (values <= min(ends[1], SAFE[1]))
     else:
-        inside = values <= LARGEST_INTEGER
+        inside = (values >= ends[0]) & (values <= ends[1])
     return pyarrow.array(np.where(inside, values, 0).astype(np.int64), mask=absent | ~inside)
 
 
 def _times(pyarrow: Any, counts: NDArray[np.int64], unit: str, absent: NDArray[np.bool_]) -> Given:
     """Return times that are counted in a unit since 1970."""
 
-    def read(wanted: Type) -> Any:
+    def read(wanted: Type, _ends: tuple[int, int]) -> Any:
         if wanted not in (Type.DATE, Type.TIMESTAMP):
             return pyarrow.nulls(len(counts), _ARROW[wanted](pyarrow))
         found, inside = microseconds(counts, unit)
@@ -233,24 +238,24 @@ def _times(pyarrow: Any, counts: NDArray[np.int64], unit: str, absent: NDArray[n
             return pyarrow.array(found, mask=absent | ~inside).view(_ARROW[wanted](pyarrow))
         return pyarrow.array((found // DAY).astype(np.int32), mask=absent | ~inside).view(_ARROW[wanted](pyarrow))
 
-    return Given(Kind.TIME, False, False, read)
+    return Given(Kind.TIME, read)
 
 
 def _cells(pyarrow: Any, kind: Kind, cells: Any) -> Given:
     """Return a column that is read cell by cell."""
 
-    def read(wanted: Type) -> Any:
+    def read(wanted: Type, ends: tuple[int, int]) -> Any:
         values = cells.to_pylist() if hasattr(cells, "to_pylist") else cells
         counted = {Type.DATE: pyarrow.int32(), Type.TIMESTAMP: pyarrow.int64()}.get(wanted)
-        found = pyarrow.array(fitted(values, wanted), counted or _ARROW[wanted](pyarrow))
+        found = pyarrow.array(fitted(values, wanted, ends), counted or _ARROW[wanted](pyarrow))
         return found if counted is None else found.view(_ARROW[wanted](pyarrow))
 
-    return Given(kind, False, False, read)
+    return Given(kind, read)
 
 
 def _other(pyarrow: Any, length: int) -> Given:
     """Return a column that cannot be queried: nothing in it fits any type."""
-    return Given(Kind.OTHER, False, False, lambda wanted: pyarrow.nulls(length, _ARROW[wanted](pyarrow)))
+    return Given(Kind.OTHER, lambda wanted, _ends: pyarrow.nulls(length, _ARROW[wanted](pyarrow)))
 
 
 _ARROW: Mapping[Type, Callable[[Any], Any]] = {

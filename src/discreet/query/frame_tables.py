@@ -4,12 +4,12 @@ A declared type wins. Without one a column has a kind, which its dtype tells, an
 
 | kind | dtypes | type |
 |---|---|---|
-| numeric | integers and floats of any width, nullable or not, decimal numbers | real |
+| numeric | integers, floats and complex numbers of any width, nullable or not, decimal numbers | real |
 | text, object | texts, Python objects, columns that are empty | text |
 | time | times with or without a zone, dates | timestamp |
 | boolean | truth values | boolean |
 
-Categories have the kind of what they stand for. Other dtypes (lists, bytes, durations, complex numbers) are refused, or
+Categories have the kind of what they stand for. Other dtypes (lists, bytes, durations) are refused, or
 missing where a type is declared. Cells that do not fit the type are missing: see `frame_cells`.
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import InputError
+from discreet.query.frame_cells import ALL, SAFE
 from discreet.query.frame_columns import PURPOSE, Given, Kind, columns_of
 from discreet.query.policy import Policy, UnitIsRow, UnitLink
 from discreet.query.types import Type
@@ -37,7 +38,7 @@ IDENTITIES = "integer", "text"
 
 @dataclass(frozen=True, slots=True)
 class FrameTable:
-    """A frame as an Arrow table; `ids` are the columns that tell units apart where the visible one cannot."""
+    """A frame as an Arrow table; `ids` are the columns that tell units of integers apart, all 64 bits of them."""
 
     table: Any = field(repr=False)
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -56,13 +57,21 @@ def frame_table(name: str, frame: Any, *, declared: Mapping[str, Type], units: f
         wanted = declared.get(label)
         if label in units:
             wanted = _unit_type(name, label, given, wanted)
-            if label not in declared and given.wrapped is not None:
-                ids[label] = given.wrapped()
+            if wanted is Type.INTEGER:
+                ids[label] = _ids(given, declared=label in declared)
         elif wanted is None:
             wanted = _undeclared_type(name, label, given)
-        columns[label] = given.read(wanted)
+        columns[label] = given.read(wanted, SAFE)
     hidden = {label: _free(f"{label} as a unit", columns) for label in ids}
     return FrameTable(pyarrow.table(columns | {hidden[label]: ids[label] for label in ids}), hidden)
+
+
+def _ids(given: Given, *, declared: bool) -> Any:
+    """Return integers of 64 bits that tell units apart; under a declared type unsigned ones beyond them are missing.
+
+    A dtype of unsigned integers has no negative ones, so that without a declaration no two ids become one.
+    """
+    return given.read(Type.INTEGER, ALL) if declared or given.identity is None else given.identity()
 
 
 def _undeclared_type(name: str, label: str, given: Given) -> Type:
