@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from discreet.privacy import ZCDP, Relation
 from discreet.query.expression import Expression, Operation
+from discreet.query.frame_tables import FrameTable
 from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
 from discreet.query.policy import (
     ColumnPolicy,
@@ -80,11 +81,14 @@ class World:
         found = self.policy.tables.get(table) or self.policy.public[table]
         return {name: stated.type for name, stated in found.columns.items()}
 
-    def frames(self, tables: Tables) -> dict[str, pa.Table]:
-        """Return tables as Arrow; a date that Python does not have is given by its day."""
+    def frames(self, tables: Tables) -> dict[str, FrameTable]:
+        """Return tables with the types that they are stored with; a date that Python does not have is given by its day.
+
+        Units may be stored with any type, as in a file: they are no frames whose types are still to be told.
+        """
         return {
-            name: pa.table(
-                {c: self._stored(c, [row[c] for row in rows], kind) for c, kind in self.columns(name).items()}
+            name: FrameTable(
+                pa.table({c: self._stored(c, [row[c] for row in rows], kind) for c, kind in self.columns(name).items()})
             )
             for name, rows in tables.items()
         }

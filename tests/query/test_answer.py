@@ -165,9 +165,8 @@ def test_every_aggregate_of_a_group_is_about_the_same_group_whatever_the_type_of
             "region": [["", "south", "south\n"][row % 3] for row in range(count)],
         }
     )
-    with Session.from_frames(
-        t=rows, unit="p", rows=1, groups=1, budget=ApproxDP(50, 0.1), columns={"cost": {"min": 0, "max": 40}}
-    ) as session:
+    declared = {"cost": {"min": 0, "max": 40}, "age": {"type": "integer"}, "day": {"type": "date"}}
+    with Session.from_frames(t=rows, unit="p", rows=1, groups=1, budget=ApproxDP(50, 0.1), columns=declared) as session:
         sql = "SELECT key, MEDIAN(cost) AS q, AVG(cost) AS m, COUNT(*) AS n FROM t GROUP BY key".replace("key", key)
         found = session.sql(sql, epsilon=15, delta=1e-6)
     first = dict(zip(rows[key][:3].astype(object).where(rows[key][:3].notna(), None), (0, 10, 20), strict=True))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from discreet.errors import PolicyError
 from discreet.privacy import ZCDP, Relation
@@ -48,23 +51,33 @@ STORED = {
 }
 
 
-def engine(frames, *, links=False, types=None):
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def engine(tables, *, links=False, types=None):
+    """Return an engine over Parquet files, which may store units with any type; frames have integers and texts."""
+
     def table(name, unit):
         return TablePolicy(name, unit, {key: ColumnPolicy(key, kind) for key, kind in (types or {}).items()})
 
     unit = UnitLink("link", "people", "key") if links else UnitColumn("person")
-    tables = {"visits": table("visits", unit)} | ({"people": table("people", UnitColumn("person"))} if links else {})
+    folder = Path(tempfile.mkdtemp(dir="."))
+    for name, stored in tables.items():
+        parquet.write_table(stored, folder / f"{name}.parquet")
+    stated = {"visits": table("visits", unit)} | ({"people": table("people", UnitColumn("person"))} if links else {})
     policy = Policy(
-        source=Source(SourceKind.FRAMES, None),
+        source=Source(SourceKind.PARQUET, folder),
         lineage="units",
         version="1",
         unit="person",
-        tables=tables,
+        tables=stated,
         public={},
         budget=ZCDP(1, relation=Relation.ADD_REMOVE),
         analysts={},
     )
-    return DuckDBEngine(policy, frames, threads=1)
+    return DuckDBEngine(policy, threads=1)
 
 
 def sums(made, form, key=WARD, cell=One()):  # noqa: B008 - a value

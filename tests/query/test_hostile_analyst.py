@@ -92,7 +92,8 @@ def test_whether_a_median_fails_does_not_depend_on_how_many_rows_there_are():
     price = price_of_an_overflow(100, steps=10)
     sql = "SELECT MEDIAN(x) AS m FROM t"
     counts = (98, 99, 100, 101)
-    assert {outcome(session(people(count), columns=REGIONS), sql, epsilon=price) for count in counts} == {"answered"}
+    whole = {"x": {"type": "integer", "min": 0, "max": 10}}
+    assert {outcome(session(people(count), columns=whole), sql, epsilon=price) for count in counts} == {"answered"}
 
 
 # tried: after bound(), explain() shows whether any row has a text at all, at no cost
@@ -115,15 +116,46 @@ def test_explain_of_a_bounded_table_is_the_same_for_neighbours():
         (pa.timestamp("ns"), 1000, 1001),
     ],
 )
-def test_people_with_different_ids_are_different_units(kind, first, second):
+def test_people_with_different_ids_are_different_units(kind, first, second, tmp_path):
     def table(*rows):
         return pa.table({"uid": pa.array([row[0] for row in rows], kind), "k": [row[1] for row in rows]})
 
+    def asked(name, *rows):
+        def write(folder):
+            parquet.write_table(table(*rows), folder / "t.parquet")
+
+        (tmp_path / name).mkdir()
+        return opened(tmp_path / name, 'k = {values = ["a", "b"]}\n', write)
+
     sql = "SELECT k, COUNT(*) AS n FROM t GROUP BY k"
     stays, leaves = [(first, "a")], [(second, "b")] * 99
-    both = sums(session(table(*stays, *leaves), columns={"k": REGIONS["k"]}), sql)
-    alone = sums(session(table(*stays), columns={"k": REGIONS["k"]}), sql)
-    assert sum(abs(both.get(key, 0) - alone.get(key, 0)) for key in both.keys() | alone.keys()) <= 1
+    both, alone = sums(asked("both", *stays, *leaves), sql), sums(asked("alone", *stays), sql)
+    assert sum(abs(both.get(key, 0) - alone.get(key, 0)) for key in both.keys() | alone.keys()) <= 2
+    with pytest.raises(InputError, match="needs a declared type"):
+        session(table(*stays, *leaves))
+    if kind == pa.decimal128(20, 0):
+        whole = {"uid": {"type": "integer"}, "k": REGIONS["k"]}
+        both, alone = (sums(session(table(*rows), columns=whole), sql) for rows in ([*stays, *leaves], stays))
+        assert sum(abs(both.get(key, 0) - alone.get(key, 0)) for key in both.keys() | alone.keys()) <= 1
+
+
+# tried: whoever adds a row group of nothing but NaN takes the statistics of a Parquet file away, and the engine, which
+# left out the test for NaN because of them, now makes everybody's NaN missing
+def test_one_persons_nan_in_parquet_does_not_change_what_others_nan_count_for(tmp_path):
+    counts = []
+    for extra in (0, 100):
+        table = pa.table(
+            {"uid": [*range(100), *[100] * extra], "x": [*[1.0, float("nan")] * 50, *[float("nan")] * extra]}
+        )
+        folder = tmp_path / str(extra)
+        folder.mkdir()
+        asked = opened(
+            folder,
+            "x = {min = 0, max = 10}\n",
+            lambda data, table=table: parquet.write_table(table, data / "t.parquet", row_group_size=100),
+        )
+        counts.append(sums(asked, "SELECT COUNT(x) AS n FROM t")[()])
+    assert counts == [50, 50]
 
 
 # tried: people whose unsigned 64-bit id is 2^63 or more do not exist
@@ -261,7 +293,9 @@ def test_a_key_that_no_text_can_be_is_refused_before_the_charge(key):
 
 def test_an_integer_key_has_64_bits():
     with pytest.raises(ParameterError):
-        session(people(10))._priced("SELECT x, COUNT(*) AS n FROM t GROUP BY x", stated(epsilon=1), keys={"x": [2**70]})
+        session(people(10), columns={"x": {"type": "integer"}})._priced(
+            "SELECT x, COUNT(*) AS n FROM t GROUP BY x", stated(epsilon=1), keys={"x": [2**70]}
+        )
 
 
 def test_a_real_key_is_a_float():

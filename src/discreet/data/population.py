@@ -146,14 +146,16 @@ def population_columns() -> dict[str, dict[str, Any]]:
     """Return what a policy would say is public about each column: words as values, numbers by their range.
 
     >>> population_columns()["age"], population_columns()["sex"]
-    ({'min': 17, 'max': 90}, {'values': ['female', 'male']})
+    ({'type': 'integer', 'min': 17, 'max': 90}, {'values': ['female', 'male']})
     """
     ranges = {
         "age": AGE_RANGE, "weight": WEIGHT_RANGE, "education_years": YEARS_RANGE, "capital_gain": GAIN_RANGE,
         "capital_loss": LOSS_RANGE, "hours": HOURS_RANGE,
     }  # fmt: skip
     return {
-        name: {"min": ranges[name][0], "max": ranges[name][1]} if name in ranges else {"values": list(values)}
+        name: {"type": "integer", "min": ranges[name][0], "max": ranges[name][1]}
+        if name in ranges
+        else {"values": list(values)}
         for name, values in population_values().items()
     }
 

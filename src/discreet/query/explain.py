@@ -8,11 +8,14 @@ from typing import Any
 from discreet.display import Table, definition_list, escape
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
 from discreet.privacy.promise_words import in_words, with_notion
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import Spend
 from discreet.query.measures.quantile import QuantilesOfGroups
+from discreet.query.plan import Filter, Project, PublicJoin, Scan
 from discreet.query.policy import Policy
 from discreet.query.release import PricedQuery
 from discreet.query.request import EachRow, Engine, Groups, NormWeights, RowWeights
+from discreet.query.undeclared import undeclared_texts
 from discreet.statistics.price import stated_confidence
 
 
@@ -31,6 +34,7 @@ class Explanation:
     confidence: float
     digest: str
     charged: str = ""  # in the budget's notion, where that is another
+    undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
 
     @property
     def relation(self) -> Relation:
@@ -57,6 +61,7 @@ class Explanation:
             ("groups", self.groups),
             ("bounding", self.bounding),
             ("what bounding may bias", self.bias),
+            *([("undeclared columns", "; ".join(self.undeclared))] if self.undeclared else []),
             ("how many like it still fit", f"{self.fits:,}"),
         ]
 
@@ -95,7 +100,25 @@ def explain(
         confidence=held,
         digest=made.digest,
         charged=_charged(made, policy),
+        undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
     )
+
+
+def _read(made: PricedQuery) -> set[str]:
+    """Return the names of all columns that a query reads."""
+    aggregation = made.query.aggregation
+    expressions: list[Expression] = [key.expression for key in aggregation.keys]
+    expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
+    rows = aggregation.source
+    while not isinstance(rows, Scan):
+        if isinstance(rows, Filter):
+            expressions.append(rows.condition)
+        if isinstance(rows, Project):
+            expressions += [expression for _, expression in rows.columns]
+        if isinstance(rows, PublicJoin):
+            expressions += [expression for expression, _ in rows.keys]
+        rows = rows.source  # type: ignore[attr-defined]
+    return {column.name for expression in expressions for column in expression.columns()}
 
 
 def _charged(made: PricedQuery, policy: Policy) -> str:

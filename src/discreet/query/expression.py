@@ -8,7 +8,7 @@ NULL, and NaN is NULL everywhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
@@ -115,9 +115,13 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Column(Expression):
-    """A column of the rows that the expression stands on, by name."""
+    """A column of the rows that the expression stands on, by name.
+
+    `declare` is how another type would be declared for it, with TYPE in the type's place, where none is declared.
+    """
 
     name: str
+    declare: str = field(default="", compare=False, repr=False)
 
     def columns(self) -> Iterator[Column]:
         """Yield the column itself."""

@@ -10,8 +10,11 @@ from typing import Any
 
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.query.frame_columns import labels_of
+from discreet.query.frame_tables import FrameTable, columns_of_units, frame_table
 from discreet.query.policy import (
     Analyst,
+    ColumnPolicy,
     Contributions,
     Policy,
     PublicTable,
@@ -27,6 +30,7 @@ from discreet.query.policy_section import Problems, Section
 from discreet.query.price import as_written
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
+from discreet.query.types import Type
 
 
 def policy_of_frames(
@@ -58,7 +62,7 @@ def policy_of_frames(
     _check_names(frames, public or {})
     bounds = _contributions(rows, groups, rows_per_group)
     declared = _declared(frames, public or {}, columns or {})
-    tables = {name: _table(name, unit, bounds, declared[name], _labels(frame)) for name, frame in frames.items()}
+    tables = {name: _table(name, unit, bounds, declared[name], labels_of(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
     policy = Policy(
         source=Source(SourceKind.FRAMES, None),
@@ -72,7 +76,35 @@ def policy_of_frames(
         ledger=None if ledger is None else Path(ledger),
         file="the arguments of from_frames",
     )
-    return with_source(policy, {**frames, **{name: frame for name, (frame, _) in seen.items()}})
+    given = {**frames, **{name: frame for name, (frame, _) in seen.items()}}
+    return with_source(policy, {name: _read(policy, name, frame) for name, frame in given.items()})
+
+
+def _read(policy: Policy, name: str, frame: Any) -> FrameTable:
+    """Return a frame with a type for every column; names are matched up to capitals where that leaves one."""
+    labels = labels_of(frame)
+    stated = policy.tables[name].columns if name in policy.tables else policy.public[name].columns
+    units = {_spelled(one, labels) for one in columns_of_units(policy, name)}
+    types = {
+        _spelled(one, labels): _frame_type(column, _spelled(one, labels) in units) for one, column in stated.items()
+    }
+    return frame_table(name, frame, declared=types, units=frozenset(units))
+
+
+def _spelled(name: str, labels: list[str]) -> str:
+    """Return a name as the frame spells it, or as it is where the frame has no such column."""
+    alike = [label for label in labels if label.casefold() == name.casefold()]
+    return alike[0] if name not in labels and len(alike) == 1 else name
+
+
+def _frame_type(column: ColumnPolicy, unit: bool) -> Type:
+    """Return the type that a declaration gives to a column of a frame.
+
+    A type does, and so do public values and a public range, which list what the column holds. The ends of a range say
+    that it holds numbers: these are reals, but for ids.
+    """
+    listed = column.typed or column.public or column.values is not None
+    return Type.REAL if column.type is Type.INTEGER and not listed and not unit else column.type
 
 
 def _contributions(rows: int | None, groups: int | None, rows_per_group: int | None) -> Contributions:
@@ -146,16 +178,11 @@ def _check_names(frames: Mapping[str, Any], public: Mapping[str, Any]) -> None:
     if len({name.casefold() for name in tables}) < len(tables):
         raise ParameterError("two tables have one name, but for capitals, which SQL does not tell apart: rename one")
     for name, frame in frames.items():
-        labels = _labels(frame)
+        labels = labels_of(frame)
         if len({label.casefold() for label in labels}) < len(labels):
             raise ParameterError(
                 f"two columns of {name!r} have one name, but for capitals, which SQL does not tell apart: rename one"
             )
-
-
-def _labels(frame: Any) -> list[str]:
-    """Return the names of a frame's columns."""
-    return [str(label) for label in getattr(frame, "column_names", getattr(frame, "columns", ()))]
 
 
 def _public(name: str, given: Any, columns: Any) -> tuple[Any, PublicTable]:

@@ -16,6 +16,7 @@ from discreet.query.read_calls import is_aggregate
 from discreet.query.read_expressions import Reader
 from discreet.query.refusals import ROWS, reason
 from discreet.query.scope import Scope, Visible, did_you_mean, fold, look_up, short
+from discreet.query.undeclared import declaration
 
 MOST_ITEMS = 500
 SYSTEM = ("information_schema", "pg_catalog", "sqlite_", "duckdb_", "pg_")
@@ -64,7 +65,7 @@ def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Inter
         )
         for column in table.columns.values()
     )
-    visible = tuple(with_range(one, bounds) for one in visible)
+    visible = tuple(_with_declaration(with_range(one, bounds), policy, table.name) for one in visible)
     return Source(Scan(table.name), Scope(visible, {one.column.name: one for one in visible}))
 
 
@@ -90,6 +91,13 @@ def of_table(column: ColumnPolicy, name: str, alias: str, section: str) -> Visib
     """Return a column of a table with what the policy says of it."""
     made = Column(column.type, column.interval if column.type.numeric else None, name)
     return Visible(alias, column.name, made, made, declared=column, section=section)
+
+
+def _with_declaration(one: Visible, policy: Policy, table: str) -> Visible:
+    """Return a column that knows how another type is declared for it, where none is."""
+    line = declaration(policy, table, one.declared) if one.declared is not None else ""
+    made = replace(one.column, declare=line)
+    return replace(one, column=made, definition=made) if line else one
 
 
 def with_range(one: Visible, bounds: Mapping[str, Interval]) -> Visible:

@@ -25,6 +25,7 @@ from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, p
 from discreet.query.released_table import ReleasedTable, public_keys
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
 from discreet.query.types import Type
+from discreet.query.undeclared import declared_otherwise
 from discreet.randomness import bits
 
 _MOST_GROUPS = 1_000_000
@@ -313,7 +314,8 @@ def _check_size(query: Query) -> None:
         if key.domain is None and key.expression.type is Type.REAL:
             raise PrivateKeys(
                 f'"{key.name}" is a real number, and few people share one. Group by bins of it, such as '
-                "FLOOR(x / 10), or give its values with keys=. Nothing was spent."
+                f"FLOOR(x / 10), or give its values with keys={declared_otherwise([key.expression], Type.INTEGER)}. "
+                "Nothing was spent."
             )
         size *= len(key.domain) if key.domain is not None else 1
         if key.domain is not None and len(set(key.domain)) < len(key.domain):

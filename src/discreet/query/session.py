@@ -30,6 +30,7 @@ from discreet.query.release import fresh_digest
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
 from discreet.query.top import Top, top
+from discreet.query.undeclared import TableTypes
 from discreet.query.watch import Watch
 
 
@@ -261,10 +262,12 @@ class Session(Desk):
         """The ledger: everything that was asked of this data."""
         return self._ledger
 
-    def tables(self) -> dict[str, dict[str, str]]:
-        """Return the tables and columns that can be asked about, with their types."""
-        private = {name: _types(table.columns) for name, table in self.policy.tables.items()}
-        return private | {name: _types(table.columns) for name, table in self.policy.public.items()}
+    def tables(self) -> TableTypes:
+        """Return the tables and columns that can be asked about, with their types.
+
+        Printed, it also says which columns of frames are read as texts because no type is declared for them.
+        """
+        return TableTypes(self.policy)
 
     def close(self) -> None:
         """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
@@ -311,7 +314,3 @@ def open_ledger(policy: Policy) -> Ledger:
     if policy.ledger is None:
         return MemoryLedger(terms_of(policy))
     return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
-
-
-def _types(columns: Mapping[str, Any]) -> dict[str, str]:
-    return {name: column.type.value for name, column in columns.items()}

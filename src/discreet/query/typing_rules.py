@@ -14,6 +14,7 @@ from discreet.query import ranges
 from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
 from discreet.query.literals import WORDS, is_null, literal, read_day
 from discreet.query.types import Type
+from discreet.query.undeclared import declared_otherwise
 
 __all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
 
@@ -89,6 +90,7 @@ def cast_implicitly(operation: Operation, expression: Expression, type: Type) ->
         return _make(Operation.CAST, type, (expression,))
     raise UnsupportedSQL(
         f"{operation.value} needs {WORDS[type]} here and was given {WORDS[expression.type]}: {_hint(*pair)}"
+        f"{declared_otherwise([expression], type)}"
     )
 
 
@@ -143,6 +145,8 @@ def _common(operation: Operation, arguments: Sequence[Expression]) -> Type:
         return Type.TIMESTAMP
     one, other = sorted(kinds, key=lambda kind: kind.name)[:2]
     hint = "write CASE WHEN x THEN 1 ELSE 0 END" if Type.BOOLEAN in kinds else "CAST one to the type of the other"
+    texts = [argument for argument in arguments if argument.type is Type.TEXT]
+    hint += declared_otherwise(texts, other if one is Type.TEXT else one)
     raise UnsupportedSQL(f"{operation.value} cannot mix {WORDS[one]} with {WORDS[other]}: {hint}")
 
 
@@ -270,6 +274,7 @@ def _calendar(*kinds: Type, result: Type | None = None) -> _Rule:
             raise UnsupportedSQL(
                 f"{operation.value} needs {wanted} and was given {WORDS[argument.type]}: "
                 f"write CAST(x AS {kinds[-1].name}), or {kinds[-1].name} before a constant"
+                f"{declared_otherwise([argument], kinds[-1])}"
             )
         return result or argument.type, (argument,)
 

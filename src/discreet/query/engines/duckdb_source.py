@@ -7,18 +7,18 @@ is switched off and the configuration locked before the first row is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from discreet._optional import optional
-from discreet.errors import InputError, PolicyError
+from discreet.errors import PolicyError
 from discreet.query.csv_files.copies import Copy
 from discreet.query.csv_files.reader import header_of
 from discreet.query.engines.duckdb_csv import csv_select, header_select
-from discreet.query.engines.duckdb_expressions import type_of
 from discreet.query.engines.duckdb_text import quoted
 from discreet.query.engines.duckdb_text import text as _text
+from discreet.query.frame_tables import FrameTable, columns_of_units, frame_table
 from discreet.query.policy import Policy, SourceKind
 from discreet.query.policy_source import table_files
 
@@ -30,11 +30,13 @@ MADE = "memory.made"  # where the engine keeps what it makes; the tables of the 
 class Stored:
     """A table as DuckDB stores it: its name, and its columns with DuckDB's names of their types.
 
-    The name is written with database and schema, so that no subquery of a statement can be meant by it.
+    The name is written with database and schema, so that no subquery of a statement can be meant by it. `ids` names,
+    for a column of units, the one that tells them apart, where the column itself cannot.
     """
 
     name: str
     columns: Mapping[str, str]
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def open_tables(
     _told_apart(wanted)
     connection.execute(f"CREATE SCHEMA {MADE}")
     if kind is SourceKind.FRAMES:
-        tables = {name: _frame(connection, name, (frames or {})[name]) for name in wanted if name in (frames or {})}
+        tables = {
+            name: _frame(connection, policy, name, frame) for name, frame in (frames or {}).items() if name in wanted
+        }
     elif path is None or not path.exists():
         raise PolicyError([(None, "the source does not exist; check its path and how it is spelled")])
     elif kind is SourceKind.DUCKDB:
@@ -167,67 +171,24 @@ def _same_columns(connection: Any, name: str, files: list[Path]) -> None:
             raise PolicyError([(None, f"{words} with another type there; write both with the same columns and types")])
 
 
-def _frame(connection: Any, name: str, frame: Any) -> Stored:
-    """Register a data frame, as Arrow, without copying what Arrow can share."""
-    connection.register(name, _valid(name, _arrow(name, frame)))
+def _frame(connection: Any, policy: Policy, name: str, frame: Any) -> Stored:
+    """Register a data frame, as Arrow, with the types that the policy declares and those of kinds of columns."""
+    known = frame if isinstance(frame, FrameTable) else _typed_frame(policy, name, frame)
+    connection.register(name, known.table)
     stored = _described(connection, f"temp.main.{quoted(name)}")
-    strange = [column for column, stated in stored.columns.items() if type_of(stated) is None]
-    if strange:
-        raise InputError(
-            f"column {strange[0]!r} of the frame {name!r} has a type that cannot be queried; cast it to boolean, "
-            "integer, real, text, date or timestamp, or leave it out"
-        )
-    return stored
+    hidden = set(known.ids.values())
+    return Stored(stored.name, {one: kind for one, kind in stored.columns.items() if one not in hidden}, known.ids)
 
 
-def _arrow(name: str, frame: Any) -> Any:
-    """Return a pandas, Polars or Arrow table as an Arrow table."""
-    pyarrow = optional("pyarrow", extra="frames", purpose="a session over data frames")
-    if isinstance(frame, pyarrow.Table):
-        return frame
-    if isinstance(frame, pyarrow.RecordBatch):
-        return pyarrow.Table.from_batches([frame])
-    library = type(frame).__module__.partition(".")[0]
-    if type(frame).__name__ != "DataFrame" or library not in ("pandas", "polars"):
-        raise InputError(f"the frame {name!r} must be a pandas or Polars DataFrame or an Arrow table")
-    if library == "polars":
-        return frame.to_arrow()
-    columns: dict[str, Any] = {}
-    for label in frame.columns:
-        column = _pandas_column(pyarrow, frame, label)
-        if column is None:
-            raise InputError(
-                f"column {label!r} of the frame {name!r} mixes types; convert it to one type, such as with astype(str)"
-            )
-        columns[str(label)] = column
-    return pyarrow.table(columns)
-
-
-def _valid(name: str, table: Any) -> Any:
-    """Return a table whose values DuckDB can read: a text that is not UTF-8 would fail a query, later.
-
-    Times with a zone are made microseconds here, which raises where one is too far away or finer than that.
-    """
-    pyarrow = optional("pyarrow", extra="frames", purpose="a session over data frames")
-    try:
-        table.validate(full=True)
-        for place, field in enumerate(table.schema):
-            kind = field.type
-            if pyarrow.types.is_timestamp(kind) and kind.tz is not None and kind.unit != "us":
-                times = table.column(place).cast(pyarrow.timestamp("us", kind.tz))
-                table = table.set_column(place, field.name, times)
-        return table
-    except (pyarrow.ArrowException, ValueError):
-        pass  # the message of Arrow would show a value
-    raise InputError(f"the frame {name!r} holds values that its types do not allow, such as texts that are not UTF-8")
-
-
-def _pandas_column(pyarrow: Any, frame: Any, label: Any) -> Any:
-    """Return one column as Arrow, NaN as NULL, or None where its values have no common type."""
-    try:
-        return pyarrow.Array.from_pandas(frame[label])
-    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
-        return None  # the message of Arrow would show a value
+def _typed_frame(policy: Policy, name: str, frame: Any) -> FrameTable:
+    """Return a frame with the types that a policy states."""
+    columns = policy.tables[name].columns if name in policy.tables else policy.public[name].columns
+    return frame_table(
+        name,
+        frame,
+        declared={one: column.type for one, column in columns.items()},
+        units=columns_of_units(policy, name),
+    )
 
 
 def _described(connection: Any, name: str) -> Stored:

@@ -46,6 +46,9 @@ def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
     declared as integers, whole numbers are compared by value, and everything else names nobody: one number has many
     spellings. Floats, stored or declared, are refused by their type.
     """
+    hidden = tables.of(table).ids.get(column)
+    if hidden is not None:
+        return Identity(f"{alias}.{quoted(hidden)}", Type.INTEGER)
     stated = tables.stored_type(table, column)
     if cannot_name_units(stated):
         raise PolicyError([(None, unfit_in_words(("tables", table), column, stated, declared=False))])

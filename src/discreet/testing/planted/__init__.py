@@ -1,9 +1,21 @@
 """Planted faults: discreet's own mechanisms, each with one thing wrong, and the level of audit that must see it."""
 
-from discreet.testing.planted import additive, choices, csv_lines, forms, local, streams, synthesis, tables, units, work
+from discreet.testing.planted import (
+    additive,
+    choices,
+    csv_lines,
+    forms,
+    frame_types,
+    local,
+    streams,
+    synthesis,
+    tables,
+    units,
+    work,
+)
 from discreet.testing.planted.fault import Overstated, Planted
 
-_ROOMS = (additive, forms, choices, streams, tables, units, csv_lines, local, synthesis, work)
+_ROOMS = (additive, forms, choices, streams, tables, units, frame_types, csv_lines, local, synthesis, work)
 PLANTED = {fault.name: fault for room in _ROOMS for fault in room.FAULTS}
 
 __all__ = ["PLANTED", "Overstated", "Planted"]

@@ -1,0 +1,281 @@
+"""Frames that differ in one person have the same types, refusals, explanations and digests, whatever is in a cell."""
+
+from __future__ import annotations
+
+import random
+import re
+import uuid
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from discreet.errors import DiscreetError, InputError
+from discreet.privacy import PureDP
+from discreet.query import Session
+from discreet.query.frame_cells import SAFE, fitted
+from discreet.query.frame_columns import columns_of
+from discreet.query.frame_tables import TYPE_OF_KIND, frame_table
+from discreet.query.types import Type
+
+EAST = timezone(timedelta(hours=5))
+ODD = [
+    float("nan"), None, "text", "12", "\ud800", 2**70, 2**63, -(2**63), 10**400, True, np.bool_(False), 1.0, 2.5, -0.0,
+    float("inf"), np.float32(0.1), np.int8(3), np.uint64(2**64 - 1), np.longdouble("1e4000"), Decimal("1.5"),
+    Decimal(7), Decimal("1e400"), Decimal("1e999999"), Decimal("1e-999999"), Decimal("sNaN"), Decimal("-Infinity"),
+    Fraction(6, 2), datetime(2026, 1, 1, tzinfo=UTC),
+    datetime(1, 1, 1, tzinfo=EAST), datetime(9999, 12, 31, 23, 59, 59),
+    datetime(2026, 1, 1), date(9999, 12, 31), date(2026, 2, 3), pd.NaT, pd.NA, pd.Timestamp(1, unit="ns", tz="UTC"),
+    np.datetime64("20000-01-01", "s"), np.datetime64(2**62, "Y"), np.datetime64("NaT"), pd.Timedelta(1), b"bytes", [1],
+    {"a": 1}, (), 1j, object(), uuid.UUID(int=7), int, "",
+]  # fmt: skip
+PLAIN = {
+    "whole": lambda row: row * 3 - 5,
+    "large": lambda row: 2**53 - 3 + row,
+    "real": lambda row: row / 4,
+    "word": lambda row: "abc"[row % 3],
+    "flag": lambda row: row % 2 == 0,
+    "moment": lambda row: datetime(2026, 1, 1 + row, 12),
+    "day": lambda row: date(2026, 1, 1 + row),
+    "decimal": lambda row: Decimal(row) / 4,
+}
+QUERIES = [
+    "SELECT COUNT(*) AS n, COUNT(x) AS m FROM t",
+    "SELECT x // 10 AS k, COUNT(*) AS n FROM t GROUP BY k",
+    "SELECT SUM(CLAMP(x, 0, 9)) AS s FROM t",
+    "SELECT COUNT(*) AS n FROM t WHERE x = 'a'",
+    "SELECT YEAR(x) AS y, COUNT(*) AS n FROM t GROUP BY y",
+    "SELECT x, COUNT(*) AS n FROM t GROUP BY x",
+]
+
+
+def cells(source, odd):
+    """Return the cells of a column for seven people, those of its neighbor, in which one person differs, and who."""
+    plain = [PLAIN[source](row) for row in range(7)]
+    who = len(plain) // 2
+    return plain, [*plain[:who], odd, *plain[who + 1 :]], who
+
+
+def made(library, people, column, *, objects):
+    """Return a frame as its library makes it of lists, None where it cannot."""
+    try:
+        if library == "pandas":
+            return pd.DataFrame({"p": people, "x": pd.Series(column, dtype=object if objects else None)})
+        if library == "polars":
+            kind = pl.Object if objects else None
+            return pl.DataFrame({"p": people, "x": pl.Series(column, dtype=kind)})
+        return pa.table({"p": people, "x": pa.array(column)})
+    except (Exception, pl.exceptions.PanicException):
+        return None
+
+
+def opened(frame, columns, **more):
+    return Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(9), columns=columns, **more)
+
+
+def told(frame, columns):
+    """Return all that is told before anything is paid for: types, notes, explanations, digests, refusals."""
+    try:
+        session = opened(frame, columns)
+    except DiscreetError as refusal:
+        return [str(refusal)]
+    found = [repr(session.tables())]
+    with session:
+        for sql in QUERIES:
+            try:
+                explained = session.explain(sql, epsilon=1, keys={"x": ["a"]} if sql.startswith("SELECT x,") else None)
+                found.append(f"{explained}{explained.digest}{explained.to_dict()}")
+            except DiscreetError as refusal:
+                found.append(str(refusal))
+    return found
+
+
+def others(frame, columns, who):
+    """Return what is read of everybody else."""
+    types = {name: Type(words["type"]) for name, words in columns.items()}
+    rows = frame_table("t", frame, declared=types, units=frozenset({"p"})).table.to_pylist()
+    return [row for place, row in enumerate(rows) if place != who]
+
+
+def test_neighbors_with_a_declared_type_are_told_nothing_apart(rounds):
+    draw = random.Random(15)  # noqa: S311 - which pairs are tried
+    count = rounds(sample=10, full=2_000)
+    compared = 0
+    while compared < count:
+        library, source = draw.choice(["pandas", "polars", "arrow"]), draw.choice(list(PLAIN))
+        plain, neighbor, who = cells(source, draw.choice(ODD))
+        objects = draw.random() < 0.2
+        pair = [made(library, list(range(7)), one, objects=objects) for one in (plain, neighbor)]
+        if any(frame is None for frame in pair):
+            continue
+        columns = {"x": {"type": draw.choice(list(Type)).value}}
+        assert told(pair[0], columns) == told(pair[1], columns)
+        assert others(pair[0], columns, who) == others(pair[1], columns, who)
+        compared += 1
+
+
+def test_neighbors_without_a_declared_type_are_told_apart_by_the_kind_of_the_column_alone(rounds):
+    draw = random.Random(16)  # noqa: S311 - which pairs are tried
+    known = {}
+    compared, count = 0, rounds(sample=10, full=2_000)
+    while compared < count:
+        library, source = draw.choice(["pandas", "polars", "arrow"]), draw.choice(list(PLAIN))
+        pair = [made(library, list(range(7)), one, objects=False) for one in cells(source, draw.choice(ODD))[:2]]
+        if any(frame is None for frame in pair):
+            continue
+        for frame in pair:
+            kind = columns_of("t", frame)["x"].kind
+            shown = told(frame, {})
+            assert known.setdefault(TYPE_OF_KIND.get(kind), shown) == shown
+        compared += 1
+
+
+@pytest.mark.parametrize("kind", ["integer", "text"])
+def test_a_declared_unit_column_of_objects_reads_each_id_for_itself(kind, rounds):
+    ids = {"integer": list(range(7)), "text": list("abcdefg")}[kind]
+    columns = {"p": {"type": kind}}
+    explained = rounds(sample=3, full=len(ODD))
+    for place, odd in enumerate(ODD):
+        neighbor = [*ids[:3], odd, *ids[4:]]
+        pair = [pd.DataFrame({"p": pd.Series(one, dtype=object), "x": range(7)}) for one in (ids, neighbor)]
+        assert others(pair[0], columns, 3) == others(pair[1], columns, 3)
+        if place < explained:
+            assert told(pair[0], columns) == told(pair[1], columns)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_equal_numbers_are_one_person_and_texts_are_nobody_under_a_declared_integer(library):
+    spelled = [
+        1,
+        1.0,
+        True,
+        Decimal(1),
+        np.int64(1),
+        np.uint8(1),
+        np.float32(1),
+        Decimal("1.000"),
+        Fraction(1),
+        "1",
+        b"1",
+    ]
+    if library != "pandas":
+        spelled = {"polars": pl.Series([1, 1], dtype=pl.Int128), "arrow": pa.array([Decimal(1), Decimal("1.0")])}[
+            library
+        ]
+    people = pd.Series(spelled, dtype=object) if library == "pandas" else spelled
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[library]({"p": people})
+    table = frame_table("t", frame, declared={"p": Type.INTEGER}, units=frozenset({"p"})).table
+    assert set(table.column("p").to_pylist()) <= {1, None}
+    assert table.column("p").null_count == (2 if library == "pandas" else 0)
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([1.0, None], "holds floats, in which large ids are no longer told apart"),
+        (pd.array([1.5, None], dtype="Float64"), "holds floats"),
+        (pd.Categorical([1.0, 2.0]), "holds floats"),
+        (pd.Series([1, "a"], dtype=object), 'needs a declared type, .* columns={"p": {"type": "integer"}} or "text"'),
+        ([True, False], "needs a declared type"),
+        (pd.to_datetime(["2026-01-01", "2026-01-02"]), "needs a declared type"),
+    ],
+)
+def test_ids_are_integers_or_texts(ids, words):
+    frame = pd.DataFrame({"p": ids})
+    with pytest.raises(InputError, match=words):
+        opened(frame, None)
+    if "floats" in words:
+        with pytest.raises(InputError, match=words):
+            opened(frame, {"p": {"type": "integer"}})
+
+
+def test_a_text_column_a_categorical_and_nullable_integers_name_people_as_they_are():
+    frames = [
+        ["a", None],
+        pd.Categorical([7, 8]),
+        pd.array([2**62 + 1, None], dtype="Int64"),
+        np.array([1, 2], np.uint8),
+    ]
+    for ids in frames:
+        assert opened(pd.DataFrame({"p": ids}), None).tables()["t"]["p"] in ("integer", "text")
+
+
+@pytest.mark.parametrize("wanted", list(Type))
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([0, 1, -1, 2**63 - 1, None]),
+        pa.array([0, 2**63, 2**64 - 1, None], pa.uint64()),
+        pa.array([0, 200, None], pa.uint8()),
+        pa.array([0.0, -0.0, 0.5, 1.0, 2.0**63, -(2.0**63), 1e300, float("inf"), float("nan"), None]),
+        pa.array([1.5, 65504.0, None], pa.float16()),
+        pa.array([True, False, None]),
+        pa.array(["", "a", "7", None]),
+        pa.array([Decimal("1.50"), Decimal(7), None]),
+        pa.array([0, 253402300799, 253402300800, -62135596800, -62135596801, 2**62, -(2**62), None]).cast(
+            pa.timestamp("s")
+        ),
+        pa.array([0, -1, 1999, 2**63 - 1, -(2**63) + 1, None]).cast(pa.timestamp("ns", "Europe/Berlin")),
+        pa.array([0, 253402300799999999, 253402300800000000, -62135596800000001, None]).cast(pa.timestamp("us")),
+        pa.array([0, -719162, -719163, 2932896, 2932897, 2**31 - 1, None], pa.int32()).cast(pa.date32()),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_a_column_is_read_at_once_as_it_is_read_cell_by_cell(array, wanted):
+    if pa.types.is_temporal(array.type):
+        unit = "D" if pa.types.is_date(array.type) else array.type.unit
+        counts = array.cast(pa.int32() if unit == "D" else pa.int64()).to_pylist()
+        plain = [None if count is None else np.datetime64(count, unit) for count in counts]
+    else:
+        plain = array.to_pylist()
+    read = columns_of("t", pa.table({"x": array}))["x"].read(wanted, SAFE)
+    counted = {Type.DATE: pa.int32(), Type.TIMESTAMP: pa.int64()}.get(wanted)
+    found = (read if counted is None else read.view(counted)).to_pylist()
+    assert [repr(one) for one in found] == [repr(one) for one in fitted(plain, wanted)]
+
+
+def test_age_by_tens_is_refused_with_the_line_that_declares_integers_and_answered_with_it():
+    frame = pd.DataFrame({"p": [1, 2], "age": [34, 57]})
+    sql = "SELECT age // 10 AS tens, COUNT(*) AS n FROM t GROUP BY tens"
+    ages = {"age": {"min": 0, "max": 99}}
+    with pytest.raises(DiscreetError, match=re.escape('add columns={"age": {"type": "integer", "min": 0, "max": 99}}')):
+        opened(frame, ages).explain(sql, epsilon=1, keys={"tens": [3, 5]})
+    whole = opened(frame, {"age": {"type": "integer", "min": 0, "max": 99}})
+    assert whole.explain(sql, epsilon=1, keys={"tens": [3, 5]}).digest
+    with pytest.raises(DiscreetError, match=re.escape('add columns={"age": {"type": "integer"}}')):
+        opened(frame, None).explain("SELECT age, COUNT(*) AS n FROM t GROUP BY age", epsilon=1)
+
+
+def test_tables_and_explain_say_which_columns_are_texts_for_want_of_a_declaration():
+    frame = pd.DataFrame({"p": [1, 2], "note": ["a", 5], "ward": ["a", "b"]})
+    session = opened(frame, {"ward": {"values": ["a", "b"]}})
+    line = 'add columns={"note": {"type": "integer"}}'
+    assert line in repr(session.tables())
+    assert line in str(session.explain("SELECT COUNT(note) AS n FROM t", epsilon=1))
+    assert "ward" not in session.tables().notes[0]
+    assert "undeclared" not in str(session.explain("SELECT COUNT(ward) AS n FROM t", epsilon=1))
+
+
+def test_declarations_decide_types_by_themselves():
+    frame = pd.DataFrame({"p": [1, 2], **{name: ["anything", 5] for name in "abcdef"}})
+    columns = {
+        "a": {"min": 0, "max": 9}, "b": {"values": [1, 2]}, "c": {"min": 0, "max": 9, "public": True},
+        "d": {"min": date(2026, 1, 1), "max": date(2026, 2, 1)}, "e": {"values": ["x"]}, "f": {"type": "boolean"},
+    }  # fmt: skip
+    types = opened(frame, columns).tables()["t"]
+    assert list(types.values()) == ["integer", "real", "integer", "integer", "date", "text", "boolean"]
+
+
+def test_public_frames_have_the_same_types_so_that_joins_match():
+    frame = pd.DataFrame({"p": [1, 2], "area": [1, 2]})
+    areas = pd.DataFrame({"area": [1, 2], "name": ["north", "south"]})
+    sql = "SELECT name, COUNT(*) AS n FROM t JOIN areas USING (area) GROUP BY name"
+    for columns in ({}, {"area": {"type": "integer"}, "areas.area": {"type": "integer"}}):
+        columns["areas.name"] = {"values": ["north", "south"]}
+        session = opened(frame, columns, public={"areas": (areas, ["area"])})
+        assert session.explain(sql, epsilon=1).digest
