@@ -19,7 +19,8 @@
     ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
     ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
     │   ├── LedgerTampered               its file was changed, or an older copy was put back
-    │   └── LedgerMismatch               it is of other data, other terms or another request than the one given
+    │   ├── LedgerMismatch               it is of other data, other terms or another request than the one given
+    │   └── ReleaseSuperseded            another attempt has taken the release up: this one draws nothing more
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
     ├── NotCopyable (TypeError)          a stateful mechanism or a budget was copied or pickled
     ├── AssumptionFailed (RuntimeError)  this machine breaks an assumption a proof rests on
@@ -118,6 +119,10 @@ class LedgerTampered(LedgerError):
 
 class LedgerMismatch(LedgerError):
     """The ledger belongs to other data or other terms, or an entry to another request, than what was given."""
+
+
+class ReleaseSuperseded(LedgerError):
+    """Another attempt at a release has taken it up, or has ended it: this one draws nothing more."""
 
 
 class StreamSpent(DiscreetError, RuntimeError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from discreet.ledger.entry import Entry
+from discreet.ledger.entry import Entry, Kind
 
 
 class Shelf(ABC):
@@ -38,6 +38,10 @@ class Shelf(ABC):
     @abstractmethod
     def closing(self, charge: int) -> Entry | None:
         """Return the answer or the outcome of a charge."""
+
+    @abstractmethod
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        """Return the last entry of some kinds under a digest."""
 
     @abstractmethod
     def charges(self, analyst: str | None = None) -> int:

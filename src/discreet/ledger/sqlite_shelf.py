@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -75,8 +75,7 @@ class SqliteShelf(Shelf):
         """Return the last charge or share of an analyst."""
         newest = "SELECT max(number) FROM entries WHERE analyst = ? AND kind = ?"
         numbers = [self._value(newest, analyst, kind.value) for kind in (Kind.CHARGE, Kind.SHARE)]
-        known = [number for number in numbers if number is not None]
-        return self.entry(max(known)) if known else None
+        return self._latest(numbers)
 
     def first_answer(self, digest: str, analyst: str | None = None) -> Entry | None:
         """Return the first answer under a digest."""
@@ -98,6 +97,12 @@ class SqliteShelf(Shelf):
     def closing(self, charge: int) -> Entry | None:
         """Return the answer or the outcome of a charge."""
         return self._one("WHERE charge = ?", charge)
+
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        """Return the last entry of some kinds under a digest."""
+        where = "SELECT max(number) FROM entries WHERE digest = ? AND kind = ?"
+        numbers = [self._value(where, digest, kind.value) for kind in kinds]
+        return self._latest(numbers)
 
     def charges(self, analyst: str | None = None) -> int:
         """Return the number of charges and shares."""
@@ -127,6 +132,10 @@ class SqliteShelf(Shelf):
             (entry.number, *_columns(entry), entry.text, entry.hash, content),
         )
         reach("after insert")
+
+    def _latest(self, numbers: Sequence[int | None]) -> Entry | None:
+        known = [number for number in numbers if number is not None]
+        return self.entry(max(known)) if known else None
 
     def _first(self, where: str, *values: object) -> Entry | None:
         number = self._value(where, *values)

@@ -184,7 +184,7 @@ class DualQuery(Synthesizer):
         return self.continued(records, MemoryTranscript(), progress=progress)
 
     def continued(self, records: Records, transcript: Transcript, *, progress: Progress = silent) -> Release:
-        """Go on from the rounds that a transcript holds; each new round is kept there before it is used.
+        """Go on from the rounds that a transcript holds; each new round is announced first, and kept before it is used.
 
         A transcript says in which terms it was begun, and others are refused; which table it was begun on it does not
         say, as nothing may that depends on records. Rounds of two tables together keep the promise for both.
@@ -196,6 +196,7 @@ class DualQuery(Synthesizer):
         game = _Game(self, records)
         for turn in range(1, len(self.draws) + 1):
             if len(transcript.rounds) < turn:
+                transcript.announce(turn)
                 transcript.append(game.draw(turn))
             game.answer(transcript.rounds[turn - 1])
             progress(turn, len(self.draws))

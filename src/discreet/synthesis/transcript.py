@@ -1,4 +1,4 @@
-"""Transcripts: the draws of every round, kept before they are used, so that a crash never makes them a second time."""
+"""Transcripts: the draws of every round, announced before they are made and kept before they are used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import json
 import os
 import re
 import stat
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -76,15 +77,21 @@ class Transcript(ABC):
     """Where the draws of one release are kept: begun once, in terms that name it, and added to round by round.
 
     Privacy. The rounds of a transcript are all that a release by draws tells about its table; the rest follows from
-        them. If round k + 1 is drawn only where rounds 1 to k are kept, and is used only after `append` has returned,
-        then a release that is taken up again after c crashes costs the price of its T rounds, and of at most c more,
-        each of them the round that the crash may have lost.
-        Proof: a kept round is read and never drawn again. A crash before the end of the append of round k + 1 leaves
-        rounds 1 to k, and that round is drawn again: two releases of it, whether or not anybody saw the first. A crash
-        later loses nothing. Adaptive composition of all draws ever made gives the sum.
+        them. Through one object no round is drawn twice. Across processes, crashes and copies of a file, a round is
+        drawn as often as the ledger of a session was told of it, which prices each time (`Parts`); without a ledger
+        only the object that began a file draws into it.
+        Proof: round k + 1 is drawn only where rounds 1 to k are kept and `announce` has returned; that refuses a number
+        it has heard before, so a round that was announced and not kept is never drawn again through this object. A
+        kept round is read. Another object learns from the file which rounds are kept, but no file tells which were
+        drawn: so there `announce` asks the ledger, or refuses. Adaptive composition of all draws ever made gives the
+        price of all of them together.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_announced", "_announcing", "_owner")
+
+    def __init__(self) -> None:
+        """Begin with nothing announced."""
+        self._announced, self._announcing, self._owner = 0, threading.Lock(), os.getpid()
 
     @abstractmethod
     def begin(self, terms: Mapping[str, Any]) -> None:
@@ -95,9 +102,31 @@ class Transcript(ABC):
     def rounds(self) -> tuple[Round, ...]:
         """The rounds that are kept, from the first on."""
 
+    def announce(self, number: int) -> None:
+        """Say that the next round is about to be drawn, once; it may be drawn only after this returns."""
+        self._require_own_process()
+        with self._announcing:
+            if number != len(self.rounds) + 1:
+                raise LedgerError(f"round {len(self.rounds) + 1} comes next in this transcript, not round {number}")
+            if number <= self._announced:
+                raise LedgerError(
+                    f"round {number} may have been drawn already, and was lost before it was kept: to draw it again is "
+                    "another release. Begin another transcript, at the full price. Nothing more was drawn."
+                )
+            self._announced = number  # first: whatever is raised below, this number is used up
+            self._count(number)
+
+    @abstractmethod
+    def _count(self, number: int) -> None:
+        """Refuse to draw a round that others may draw too; count it where a ledger does."""
+
     @abstractmethod
     def append(self, one: Round) -> None:
         """Keep the next round; when this returns, no crash can undo it."""
+
+    def _require_own_process(self) -> None:
+        if self._owner != os.getpid():
+            raise LedgerError("a forked process cannot go on with a transcript: each would draw the same rounds")
 
     def _require_next(self, one: Round) -> None:
         if one.number != len(self.rounds) + 1:
@@ -122,6 +151,7 @@ class MemoryTranscript(Transcript):
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        super().__init__()
         self._rounds: list[Round] = []
         self._terms: str | None = None
 
@@ -137,6 +167,9 @@ class MemoryTranscript(Transcript):
         """The rounds that are kept, from the first on."""
         return tuple(self._rounds)
 
+    def _count(self, number: int) -> None:
+        """Count nothing: the rounds live and die with this object, which cannot be copied."""
+
     def append(self, one: Round) -> None:
         """Keep the next round."""
         self._require_next(one)
@@ -149,20 +182,24 @@ class FileTranscript(Transcript):
     A line is on the disk itself when `append` returns. A last line that a crash cut off is recognised, counted as lost
     and taken away when the file is opened; any other line that does not fit is refused, and so is a file that is no
     transcript. While the object lives, no other process can open the file, and a fork of this one cannot write to it.
-    The file is the curator's, like the ledger: one that is copied or put back to an earlier state draws rounds again.
+    A file says which rounds are kept, never which were drawn: it may be a copy, or put back to an earlier state. So a
+    file that another object began is read, and drawn into only where a ledger counts the draws (`count_with`).
     """
 
-    __slots__ = ("_file", "_header", "_labels", "_owner", "_path", "_rounds", "_sum", "torn")
+    __slots__ = ("_counter", "_file", "_fresh", "_header", "_labels", "_path", "_rounds", "_sum", "torn")
 
     def __init__(self, path: str | Path) -> None:
         """Open the file, or make it where there is none; `close` lets it go."""
+        super().__init__()
+        self._counter: Callable[[int], None] | None = None
+        self._fresh = False
         self._path = Path(path)
         self._rounds: list[Round] = []
         self._header: str | None = None
         self._labels: dict[str, Any] = {}
         self._sum = hashlib.sha256(_TITLE.encode()).hexdigest()
         self.torn = False
-        self._owner, self._file = os.getpid(), -1
+        self._file = -1
         # a pipe would wait for a writer here, and is refused below
         ways = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
         try:
@@ -180,13 +217,27 @@ class FileTranscript(Transcript):
         """Say what else names the release, such as the charge that pays for it, before it is begun or taken up."""
         self._labels |= labels
 
+    def count_with(self, counter: Callable[[int], None]) -> None:
+        """Tell a ledger of every round before it is drawn: `counter` returns when the ledger has it, or refuses."""
+        self._counter = counter
+
+    def _count(self, number: int) -> None:
+        if self._counter is not None:
+            self._counter(number)
+        elif not self._fresh:
+            raise LedgerError(
+                "a file that another process began is not drawn into without a ledger: it may be a copy, and the "
+                "same rounds would be drawn twice for one price. Use dual_query(session, ..., transcript=...), whose "
+                "ledger counts the draws, or begin another file, at the full price. Nothing was drawn."
+            )
+
     def begin(self, terms: Mapping[str, Any]) -> None:
         """Say which release this is; refused where the file was begun in other terms or with other labels."""
         words = _words({**terms, **self._labels})
         if self._header is None:
             self._write(words)
             synchronise_directory(self._path.resolve().parent)
-            self._header = words
+            self._header, self._fresh = words, True
         elif self._header != words:
             raise _other_terms()
 
@@ -295,8 +346,7 @@ class FileTranscript(Transcript):
         """Add one line; the caller goes on when it is on the disk."""
         if self._file < 0:
             raise LedgerError("the transcript is closed")
-        if self._owner != os.getpid():
-            raise LedgerError("a forked process cannot go on with a transcript: each would draw the same rounds")
+        self._require_own_process()
         total = self._next_sum(words.encode())
         line = f"{total} {words}\n".encode()
         try:
