@@ -18,7 +18,7 @@ from discreet.synthesis.mwem import Mwem
 from discreet.synthesis.neighbours import Neighbours
 from discreet.synthesis.noisy_answers import Given, NoisyAnswers
 from discreet.synthesis.parities import parities
-from discreet.synthesis.predicted import Prediction, dual_query_error, largest_noise, predict
+from discreet.synthesis.predicted import Prediction, TheoremError, dual_query_error, largest_noise, predict
 from discreet.synthesis.purse import Purse
 from discreet.synthesis.ranges import ranges
 from discreet.synthesis.release import Release, Synthesizer
@@ -88,6 +88,7 @@ __all__ = [
     "Round",
     "Synthesizer",
     "SyntheticTable",
+    "TheoremError",
     "Transcript",
     "Tree",
     "Weights",
