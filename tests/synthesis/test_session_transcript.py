@@ -23,7 +23,10 @@ import pandas as pd
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed, ReleaseSuperseded
-from discreet.ledger import MemoryLedger, SqliteLedger
+from discreet.ledger import Charge, MemoryLedger, SqliteLedger
+from discreet.ledger import ledger as ledger_rules
+from discreet.ledger.parts import keep_beginning, parts_of
+from discreet.ledger.shelf import Shelf
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.engines.duckdb_engine import DuckDBEngine
@@ -137,8 +140,14 @@ def really_killed(folder: Path, number: int, point: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def price_of(round_number: int, release: Release) -> Fraction:
-    made = DualQuery.of(release.workload, release.neighbours, epsilon=2, eta=1, rounds=ROUNDS)
+def price_of(round_number: int, source: Release | Session) -> Fraction:
+    """Return the price of one round, for the plan of a release or of the session that it is asked of."""
+    if isinstance(source, Session):
+        workload = conjunctions(domain_of(source, "people"), ways=2, count=15)
+        neighbours = Neighbours(Relation.ADD_REMOVE, 90)
+    else:
+        workload, neighbours = source.workload, source.neighbours
+    made = DualQuery.of(workload, neighbours, epsilon=2, eta=1, rounds=ROUNDS)
     return Fraction(rounds_again(made, round_number, round_number).epsilon)  # type: ignore[attr-defined]
 
 
@@ -177,6 +186,25 @@ def test_a_killed_process_leaves_what_can_be_taken_up(tmp_path: Path, rounds: Ro
         folder.mkdir()
         really_killed(folder, number, point)
         goes_on(folder, number, point)
+
+
+@pytest.mark.theorem("released_with.privacy")
+def test_a_copy_that_is_put_back_after_a_kill_pays_for_what_the_killed_process_drew(
+    tmp_path: Path, rounds: Rounds
+) -> None:
+    for lines in range(1, 1 + rounds(sample=1, full=4)):  # the header and so many rounds less one
+        folder = tmp_path / str(lines)
+        folder.mkdir()
+        really_killed(folder, 5, "drawn")
+        content = (folder / "draws").read_bytes().splitlines(keepends=True)
+        for times in (1, 2):
+            (folder / "draws").write_bytes(b"".join(content[:lines]))
+            with dying(0, "before it is stored"), opened(str(folder)) as session:
+                with pytest.raises(Death):
+                    asked(session, folder / "draws")
+                spent = Fraction(session.budget.spent.epsilon)
+            prices = [price_of(one, session) for one in range(lines, ROUNDS + 1)]
+            assert spent == 2 + sum(prices[: 5 - lines + 1]) + (times - 1) * sum(prices)
 
 
 @pytest.mark.theorem("released_with.privacy")
@@ -272,6 +300,47 @@ def test_of_two_attempts_from_copies_only_the_newest_draws(tmp_path: Path) -> No
         assert release.evidence["record"]["replayed"]
         assert first.budget.spent.epsilon == 2 + sum(price_of(one, release) for one in range(3, ROUNDS + 1))
         first.ledger.verify()
+
+
+def without_a_fence(shelf: Shelf, charge: Charge, *, part: int, attempt: int) -> None:
+    """Let every attempt go on, also one that another has followed."""
+    state = parts_of(shelf, charge)
+    keep_beginning(shelf, charge, part=state.next if attempt != state.attempt else part, attempt=state.attempt)
+
+
+@pytest.mark.theorem("Parts.privacy")
+@pytest.mark.parametrize("fenced", [True, False])
+def test_an_attempt_that_was_copied_while_it_ran_does_not_go_on_beside_its_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fenced: bool
+) -> None:
+    killed(tmp_path, 2, "kept")
+    append, folder = FileTranscript.append, str(tmp_path)
+    if not fenced:  # the test sees a ledger that lets both go on
+        monkeypatch.setattr(ledger_rules, "keep_beginning", without_a_fence)
+    with opened(folder) as first, dying(0, "never") as draws:
+
+        def copied(self: FileTranscript, one: Round) -> None:
+            append(self, one)
+            if one.number == 3 and self._path == tmp_path / "draws":
+                shutil.copy(tmp_path / "draws", tmp_path / "copy")
+                with opened(folder) as second, pytest.MonkeyPatch.context() as patch, contextlib.suppress(Death):
+                    patch.setattr(FileTranscript, "append", dead_after_five)
+                    asked(second, tmp_path / "copy")
+
+        def dead_after_five(self: FileTranscript, one: Round) -> None:
+            append(self, one)
+            if one.number == 5:
+                raise Death
+
+        monkeypatch.setattr(FileTranscript, "append", copied)
+        with contextlib.suppress(ReleaseSuperseded):
+            asked(first, tmp_path / "draws")
+        spent = Fraction(first.budget.spent.epsilon)
+        monkeypatch.undo()
+        release = asked(first, tmp_path / ("copy" if fenced else "draws"))
+    cost = 2 + sum(price_of(one, release) * max(draws[one] - (one > 2), 0) for one in range(1, ROUNDS + 1))
+    assert (draws[4], draws[5]) == ((1, 1) if fenced else (2, 2))
+    assert (spent >= cost) is fenced
 
 
 def test_two_at_once_do_not_draw_the_same_rounds(tmp_path: Path) -> None:

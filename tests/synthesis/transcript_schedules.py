@@ -7,6 +7,7 @@ the sampler is counted by a hook around it, which knows nothing of transcripts, 
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections import Counter, defaultdict
@@ -168,7 +169,7 @@ def hooked(patch: pytest.MonkeyPatch) -> Iterator[Drawn]:
         if process is not None and process.dying:
             line = f"{self._next_sum(words.encode())} {words}\n".encode()
             with suppress(OSError):
-                (Path("/proc/self/fd") / str(self._file)).open("ab").write(line[: int(process.half * len(line))])
+                os.write(self._file, line[: int(process.half * len(line))])
         moment("before the line")
         write(self, words)
         moment("after the line")
@@ -213,14 +214,14 @@ class Schedule:
 
     def start(self, life: int | None = 0) -> None:
         """Begin a process: mostly of the first analyst and on the first file; most die."""
-        if len(self.running) == self.random.choice([1, 1, 2, 3]):
+        if len(self.running) == self.random.choice([1, 2, 3]):
             return
         if life == 0:
             life = self.random.randint(1, LONGEST) if self.random.random() < 0.98 else None
         analyst = self.random.choices(["analyst", "ben"], [30, 1])[0]
         version = self.random.choices(["1", "2"], [30, 1])[0]
         path = self._path()
-        if self.pool and self.random.random() < 0.6:  # a copy that no other process has open
+        if self.pool and self.random.random() < 0.75:  # a copy that no other process has open
             path = self.folder / f"copy {len(list(self.folder.iterdir()))}"
             path.write_bytes(self.random.choice(self.pool))
         self.last = path
@@ -236,7 +237,7 @@ class Schedule:
         if not self.running:
             return
         process = self.random.choice(self.running)
-        for _ in range(self.random.choice([1, 4, 15, 80])):
+        for _ in range(self.random.choice([1, 4, 12, 40])):
             process.step()
             if process.ended:
                 self.running.remove(process)

@@ -83,8 +83,8 @@ class TheoremError:
         whose = "" if self.equal else " of the table with equal weights (for likely weights nothing is proven)"
         short = f"within {self.gap:g} of the best one on average" if self.gap else "the best one"
         return (
-            f"with {100 * self.confidence:g} % confidence no share{whose} is off by more than {digits}, where the record "
-            f"of a round is {short}"
+            f"with {100 * self.confidence:g} % confidence no share{whose} is off by more than {digits}, where the "
+            f"record of a round is {short}"
         )
 
 
