@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 from fractions import Fraction
 
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import BudgetExceeded, ParameterError, QueryFailed, QueryRefused, StreamSpent, UnsupportedSQL
+from discreet.errors import (
+    BudgetExceeded,
+    NotCopyable,
+    ParameterError,
+    QueryFailed,
+    QueryRefused,
+    StreamSpent,
+    UnsupportedSQL,
+)
 from discreet.ledger import MemoryLedger
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
@@ -257,3 +267,10 @@ def test_units_are_watched_one_by_one():
     watch = session.watch(500, epsilon=1)
     assert watch.ask("SELECT COUNT(DISTINCT u) AS c FROM t") is False
     assert watch._stream.sensitivity.value == 1
+
+
+def test_a_watch_is_not_copied():
+    watch = session_on(Told()).watch(5, epsilon=1)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(NotCopyable):
+            copied(watch)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.display import format_number
-from discreet.errors import ParameterError, StreamSpent, UnsupportedSQL
+from discreet.errors import NotCopyable, ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none
 from discreet.mechanisms import AboveThreshold
 from discreet.privacy import Norm, Relation, Sensitivity
@@ -100,6 +100,10 @@ class Watch:
     def _value(self, made: PricedQuery) -> int:
         sums = self._session.engine.run(made.request())
         return sums.cells[0][0] if sums.cells[0] else 0
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a copy would not know that the other one has failed."""
+        raise NotCopyable("a Watch cannot be copied or pickled: it has one price and one stream; open another one")
 
     def __repr__(self) -> str:
         """Show the public state."""

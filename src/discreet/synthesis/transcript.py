@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, NotCopyable, ParameterError
 from discreet.ledger.anchor import synchronise, synchronise_directory
+from discreet.randomness.process import Process
 
 _TITLE = "discreet transcript 1"
 _SUM = 64
@@ -91,7 +92,7 @@ class Transcript(ABC):
 
     def __init__(self) -> None:
         """Begin with nothing announced."""
-        self._announced, self._announcing, self._owner = 0, threading.Lock(), os.getpid()
+        self._announced, self._announcing, self._owner = 0, threading.Lock(), Process.here()
 
     @abstractmethod
     def begin(self, terms: Mapping[str, Any]) -> None:
@@ -125,7 +126,7 @@ class Transcript(ABC):
         """Keep the next round; when this returns, no crash can undo it."""
 
     def _require_own_process(self) -> None:
-        if self._owner != os.getpid():
+        if self._owner != Process.here():
             raise LedgerError("a forked process cannot go on with a transcript: each would draw the same rounds")
 
     def _require_next(self, one: Round) -> None:
