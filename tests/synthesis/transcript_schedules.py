@@ -32,8 +32,9 @@ from discreet.query.policy import Analyst, Policy
 from discreet.query.session import terms_of
 from discreet.synthesis import Workload, conjunctions
 from discreet.synthesis.dual_query import _Game
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.transcript import FileTranscript, Round
+from discreet.synthesis.transcript import Round
 from tests.query.small_tables import Told
 
 ROUNDS, QUERIES, SIZE = 5, 6, 60

@@ -10,6 +10,7 @@ from discreet.synthesis.conjunctions import conjunctions, disjunctions
 from discreet.synthesis.domain import Attribute, Domain, Records
 from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
 from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice, most_draws
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.forest import Forest
 from discreet.synthesis.independent import Independent
 from discreet.synthesis.integer_program import Optimum, exact_response, gap, upper_bound
@@ -44,7 +45,7 @@ from discreet.synthesis.sessions import (
 from discreet.synthesis.signed_drawing import Drawing
 from discreet.synthesis.stated import queries
 from discreet.synthesis.synthetic_table import SyntheticTable
-from discreet.synthesis.transcript import FileTranscript, MemoryTranscript, Round, Transcript
+from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
 from discreet.synthesis.tree import Tree
 from discreet.synthesis.unconstrained import one_hot, unconstrained
 from discreet.synthesis.workload import Literals, Workload

@@ -18,10 +18,10 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.query.answer import Record
 from discreet.synthesis.domain import Records
 from discreet.synthesis.dual_query import DualQuery
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.release import Progress, Release
 from discreet.synthesis.session_release import Prepared, noted, told
 from discreet.synthesis.stored_release import to_text
-from discreet.synthesis.transcript import FileTranscript
 
 if TYPE_CHECKING:
     from discreet.query.session import Session
