@@ -20,7 +20,8 @@
     ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
     │   ├── WaitedTooLong                the same question is still being answered elsewhere; nothing was spent
     │   ├── LedgerTampered               its file was changed, or an older copy was put back
-    │   └── LedgerMismatch               it is of other data, other terms or another request than the one given
+    │   ├── LedgerMismatch               it is of other data, other terms or another request than the one given
+    │   └── ReleaseSuperseded            another attempt has taken the release up: this one draws nothing more
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
     ├── NotCopyable (TypeError)          a stateful mechanism or a budget was copied or pickled
     ├── AssumptionFailed (RuntimeError)  this machine breaks an assumption a proof rests on
@@ -123,6 +124,10 @@ class LedgerTampered(LedgerError):
 
 class LedgerMismatch(LedgerError):
     """The ledger belongs to other data or other terms, or an entry to another request, than what was given."""
+
+
+class ReleaseSuperseded(LedgerError):
+    """Another attempt at a release has taken it up, or has ended it: this one draws nothing more."""
 
 
 class StreamSpent(DiscreetError, RuntimeError):

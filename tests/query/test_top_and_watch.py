@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 from fractions import Fraction
 
 import pytest
@@ -11,6 +13,7 @@ from discreet.audit import Outcome, audit
 from discreet.errors import (
     BudgetExceeded,
     MissingParameter,
+    NotCopyable,
     ParameterError,
     QueryFailed,
     QueryRefused,
@@ -350,3 +353,10 @@ def test_an_engine_that_fails_while_a_number_is_asked_ends_the_watch():
         watch.answer(COUNT)
     with pytest.raises((StreamSpent, QueryRefused), match="open another"):
         watch.gap(COUNT)
+
+
+def test_a_watch_is_not_copied():
+    watch = session_on(Told()).watch(5, epsilon=1)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(NotCopyable):
+            copied(watch)

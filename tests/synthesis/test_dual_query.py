@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,13 +12,21 @@ import pytest
 
 from discreet import Relation
 from discreet.data.invention import coins
-from discreet.errors import ConflictingParameters, InputError, LedgerMismatch, MissingParameter, ParameterError
+from discreet.errors import (
+    ConflictingParameters,
+    InputError,
+    LedgerError,
+    LedgerMismatch,
+    MissingParameter,
+    ParameterError,
+)
 from discreet.laws.softmax_draws import SignedDraws
 from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, dual_query_error
 from discreet.synthesis.dual_query import DualQuery, Oracle, Weights, _Game
 from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.signed_drawing import Drawing
-from discreet.synthesis.transcript import FileTranscript, MemoryTranscript, Round
+from discreet.synthesis.transcript import MemoryTranscript, Round
 from tests.chances import ALARM
 
 DOMAIN = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"], big=[False, True])
@@ -211,7 +220,8 @@ def test_the_release_follows_from_the_transcript_and_from_nothing_else():
     assert len(kept.rounds) == first.plan["rounds"]
 
 
-def test_a_release_goes_on_where_a_crash_left_it(tmp_path):
+@pytest.mark.theorem("Transcript.privacy")
+def test_without_a_ledger_a_file_is_drawn_into_only_by_the_object_that_began_it(tmp_path):
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
     made = DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6)
 
@@ -223,15 +233,52 @@ def test_a_release_goes_on_where_a_crash_left_it(tmp_path):
             raise CrashError
 
     path = tmp_path / "draws.txt"
-    with FileTranscript(path) as kept, pytest.raises(CrashError):
-        made.continued(table(), kept, progress=crash)
     with FileTranscript(path) as kept:
-        before = kept.rounds
+        with pytest.raises(CrashError):
+            made.continued(table(), kept, progress=crash)
+        before, early = kept.rounds, path.read_bytes()
         made.continued(table(), kept)
         assert kept.rounds[:5] == before
+    with FileTranscript(path) as kept:
+        made.continued(table(), kept)  # complete: nothing is drawn
+    path.write_bytes(early)
+    with FileTranscript(path) as kept:
+        with pytest.raises(LedgerError, match="may be a copy"):
+            made.continued(table(), kept)
+        assert kept.rounds == before
         other = DualQuery.of(workload, NEIGHBOURS, epsilon=2, delta=1e-6)
         with pytest.raises(LedgerMismatch):
             other.continued(table(), kept)
+
+
+@pytest.mark.theorem("Transcript.privacy")
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_a_round_that_was_announced_and_lost_is_not_drawn_again(tmp_path, place):
+    made = DualQuery.of(conjunctions(DOMAIN, ways=2, count=9, seed=2), NEIGHBOURS, epsilon=3, rounds=3)
+    kept = MemoryTranscript() if place == "memory" else FileTranscript(tmp_path / "draws")
+    draw, turns = _Game.draw, []
+
+    def interrupted(self, turn):
+        turns.append(turn)
+        drawn = draw(self, turn)
+        if turn == 2:
+            raise KeyboardInterrupt
+        return drawn
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Game, "draw", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            made.continued(table(), kept)
+        with pytest.raises(LedgerError, match="may have been drawn already"):
+            made.continued(table(), kept)
+    assert turns == [1, 2]
+    if os.fork() == 0:
+        try:
+            kept.announce(3)
+        except LedgerError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
 
 
 def variants():

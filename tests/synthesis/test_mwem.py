@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError, SenselessParameter
 from discreet.privacy import ZCDP, PureDP, Relation
 from discreet.synthesis import Domain, Mwem, Neighbours, Purse, Records, conjunctions, marginals, parities, queries
+from discreet.synthesis.adaptive_rounds import AdaptiveRounds
 from discreet.synthesis.mwem import MOST_CELLS
 from discreet.synthesis.purse import Measured
 from discreet.synthesis.workload import Workload
@@ -128,6 +131,54 @@ def test_rounds_that_cost_more_than_the_purse_are_refused() -> None:
     method = Mwem.of(conjunctions(DOMAIN, count=5), Neighbours(Relation.CHANGE_ONE, 10), epsilon=1)
     with pytest.raises(ParameterError, match="cost more"):
         replace(method, rounds=replace(method.rounds, share_choice=Fraction(1, 2)))
+
+
+@pytest.mark.theorem("checked_share.privacy", "AdaptiveRounds.privacy")
+def test_a_negative_share_that_is_not_spent_pays_for_nothing() -> None:
+    method = Mwem.of(conjunctions(DOMAIN, ways=2, count=20), Neighbours(Relation.CHANGE_ONE, 300), epsilon=1)
+    rounds = method.rounds  # of which the share of the total is not spent, as all neighbours have as many records
+    with pytest.raises(ParameterError, match="share_total is at least 0"):
+        replace(
+            rounds, share_total=Fraction(-3), share_choice=4 * rounds.share_choice,
+            share_measurement=4 * rounds.share_measurement,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["share_total", "share_choice", "share_measurement"])
+@pytest.mark.parametrize(
+    "value", [Fraction(-1, 10**9), -0.5, float("nan"), float("inf"), 2, True, None, "1/2"], ids=str
+)
+def test_what_is_no_share_is_refused(name: str, value: Any) -> None:
+    rounds = Mwem.of(conjunctions(DOMAIN, ways=2, count=20), Neighbours(Relation.CHANGE_ONE, 300), epsilon=1).rounds
+    with pytest.raises(ParameterError):
+        replace(rounds, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("measurements", 0), ("measurements", -4), ("together", -1), ("together", 0.5)]
+)
+def test_what_is_no_number_of_measurements_is_refused(name: str, value: Any) -> None:
+    method = Mwem.of(conjunctions(DOMAIN, ways=2, count=20), Neighbours(Relation.CHANGE_ONE, 300), epsilon=1)
+    with pytest.raises(ParameterError):
+        replace(method.rounds, **{name: value})
+    with pytest.raises(ParameterError, match="AdaptiveRounds"):
+        replace(method, rounds=object())  # type: ignore[arg-type]
+
+
+@pytest.mark.theorem("checked_share.privacy")
+@given(shares=st.tuples(*[st.fractions(-2, 2, max_denominator=60)] * 3), count=st.integers(1, 6), same=st.booleans())
+def test_whatever_shares_are_given_no_more_than_the_purse_is_spent(
+    shares: tuple[Fraction, Fraction, Fraction], count: int, same: bool
+) -> None:
+    relation = Relation.CHANGE_ONE if same else Relation.ADD_REMOVE
+    purse = NotedRounds.like(Purse.of(Neighbours(relation, 50), epsilon=1))
+    asked = conjunctions(DOMAIN, ways=2, count=8)
+    try:
+        rounds = AdaptiveRounds(count, 2, *shares, divergence=2.0)
+        Mwem(workload=asked, purse=purse, rounds=rounds)(skewed(50))
+    except ParameterError:
+        pass
+    assert purse.spent <= 1
 
 
 def test_records_of_another_domain_are_refused() -> None:

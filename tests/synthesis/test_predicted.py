@@ -7,13 +7,15 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbours, Records, conjunctions
+from discreet.privacy import PureDP, Relation
+from discreet.query import Session
+from discreet.synthesis import Domain, Neighbours, Records, conjunctions, domain_of, explain_synthesis
 from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
 from discreet.synthesis.predicted import dual_query_error, largest_noise
 from discreet.synthesis.report import report
@@ -193,3 +195,51 @@ def test_noises_are_never_below_a_bound_for_certain(confidence):
 def test_the_largest_of_no_noises_is_refused():
     with pytest.raises(ParameterError, match="no deviations"):
         largest_noise(np.array([]), pure=False)
+
+
+def plan(**choices):
+    domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
+    asked = conjunctions(domain, ways=2, count=8)
+    return DualQuery.of(asked, Neighbours(Relation.CHANGE_ONE, 1_000_000), epsilon=1, delta=1e-9, **choices)
+
+
+@pytest.mark.theorem("dual_query_error.accuracy")
+def test_a_plan_predicts_what_the_theorem_says_about_its_own_parameters():
+    made = plan(eta=0.05, rounds=1500, weights=Weights.EQUAL)
+    found = made.error(confidence=0.9)
+    stated = dual_query_error(
+        eta=made.eta, rounds=1500, draws=made.draws, queries=8, records=4, confidence=Fraction(9, 10)
+    )
+    assert abs(found.bound - stated) < 1e-12
+    assert (found.vacuous, found.maximum, float(found)) == (False, found.bound, found.bound)
+    assert "with 90 % confidence no share is off" in str(found)
+    assert made.error(confidence=0.99).bound > found.bound
+    assert "0.25 of the best one" in str(made.error(0.9, gap=0.25))
+    assert made.error(0.9, gap=0.25).bound == pytest.approx(found.bound + 0.25)
+
+
+def test_a_plan_says_when_the_theorem_says_nothing():
+    found = plan(eta=1, rounds=3).error(confidence=0.95)
+    assert found.vacuous
+    assert found.bound > 1 == found.maximum
+    assert "vacuous" in str(found)
+    assert "nothing is proven" in str(plan(eta=0.05, rounds=1500).error(confidence=0.95))
+
+
+@pytest.mark.parametrize("confidence", [1, 1.5, -1, float("nan"), True, None, "0.95"])
+def test_a_confidence_that_is_none_is_refused(confidence):
+    with pytest.raises(ParameterError):
+        plan(eta=1, rounds=3).error(confidence=confidence)
+
+
+def test_explain_says_what_is_known_about_the_errors():
+    people = pd.DataFrame({"sex": ["f", "m"], "smokes": ["no", "yes"]})
+    columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
+    with Session.from_frames(people=people, unit="row", budget=PureDP(1), columns=columns) as session:
+        workload = conjunctions(domain_of(session, "people"), ways=2, count=8)
+        words = {
+            method: str(explain_synthesis(session, "people", workload, method=method, epsilon=1, size=100))
+            for method in ("dual-query", "mwem")
+        }
+    assert "the theorem is vacuous here" in words["dual-query"]
+    assert "theorem" not in words["mwem"]

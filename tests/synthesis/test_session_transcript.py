@@ -1,10 +1,11 @@
-"""DualQuery on a session with its draws in a file: a crash loses at most one round, which is paid for again."""
+"""DualQuery on a session with its draws in a file: a round is paid for as often as it is drawn, crashes included."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +22,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed
-from discreet.ledger import MemoryLedger, SqliteLedger
+from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed, ReleaseSuperseded
+from discreet.ledger import Charge, MemoryLedger, SqliteLedger
+from discreet.ledger import ledger as ledger_rules
+from discreet.ledger.parts import keep_beginning, parts_of
+from discreet.ledger.shelf import Shelf
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.engines.duckdb_engine import DuckDBEngine
@@ -30,9 +34,10 @@ from discreet.query.policy import Analyst
 from discreet.query.session import terms_of
 from discreet.synthesis import Neighbours, Release, Workload, conjunctions
 from discreet.synthesis.dual_query import DualQuery, _Game
-from discreet.synthesis.session_transcript import lost_round
+from discreet.synthesis.file_transcript import FileTranscript
+from discreet.synthesis.session_transcript import rounds_again
 from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.transcript import FileTranscript, Round
+from discreet.synthesis.transcript import Round
 from tests.conftest import Rounds
 from tests.query.small_tables import Untouchable
 
@@ -58,7 +63,7 @@ SETUP = """
 """
 KILLED = """
     import os, signal, sys
-    from discreet.synthesis.transcript import FileTranscript
+    from discreet.synthesis.file_transcript import FileTranscript
 
     folder, number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     append = FileTranscript.append
@@ -136,13 +141,19 @@ def really_killed(folder: Path, number: int, point: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def price_of(round_number: int, release: Release) -> Fraction:
-    made = DualQuery.of(release.workload, release.neighbours, epsilon=2, eta=1, rounds=ROUNDS)
-    return Fraction(lost_round(made, round_number).epsilon)  # type: ignore[attr-defined]
+def price_of(round_number: int, source: Release | Session) -> Fraction:
+    """Return the price of one round, for the plan of a release or of the session that it is asked of."""
+    if isinstance(source, Session):
+        workload = conjunctions(domain_of(source, "people"), ways=2, count=15)
+        neighbours = Neighbours(Relation.ADD_REMOVE, 90)
+    else:
+        workload, neighbours = source.workload, source.neighbours
+    made = DualQuery.of(workload, neighbours, epsilon=2, eta=1, rounds=ROUNDS)
+    return Fraction(rounds_again(made, round_number, round_number).epsilon)  # type: ignore[attr-defined]
 
 
 def goes_on(folder: Path, number: int, point: str) -> None:
-    """Check that what a crash left is taken up for the price of the lost round, and is free from then on."""
+    """Check that what a crash left is taken up for the price of a round that was lost, and is free from then on."""
     before = kept(folder / "draws")
     assert len(before) == number - (point == "drawn")
     with opened(str(folder)) as session:
@@ -152,7 +163,7 @@ def goes_on(folder: Path, number: int, point: str) -> None:
         assert len(rounds) == ROUNDS
         assert rounds[: len(before)] == before
         spent = session.budget.spent.epsilon
-        assert spent == 2 + (0 if len(before) == ROUNDS else price_of(len(before) + 1, release))
+        assert spent == 2 + (price_of(number, release) if point == "drawn" else 0)
         again = asked(session, folder / "draws")
         assert again.evidence["record"]["replayed"]
         assert again.evidence["transcript"] == rounds
@@ -179,6 +190,25 @@ def test_a_killed_process_leaves_what_can_be_taken_up(tmp_path: Path, rounds: Ro
 
 
 @pytest.mark.theorem("released_with.privacy")
+def test_a_copy_that_is_put_back_after_a_kill_pays_for_what_the_killed_process_drew(
+    tmp_path: Path, rounds: Rounds
+) -> None:
+    for lines in range(1, 1 + rounds(sample=1, full=4)):  # the header and so many rounds less one
+        folder = tmp_path / str(lines)
+        folder.mkdir()
+        really_killed(folder, 5, "drawn")
+        content = (folder / "draws").read_bytes().splitlines(keepends=True)
+        for times in (1, 2):
+            (folder / "draws").write_bytes(b"".join(content[:lines]))
+            with dying(0, "before it is stored"), opened(str(folder)) as session:
+                with pytest.raises(Death):
+                    asked(session, folder / "draws")
+                spent = Fraction(session.budget.spent.epsilon)
+            prices = [price_of(one, session) for one in range(lines, ROUNDS + 1)]
+            assert spent == 2 + sum(prices[: 5 - lines + 1]) + (times - 1) * sum(prices)
+
+
+@pytest.mark.theorem("released_with.privacy")
 def test_a_crash_between_the_charge_and_the_first_line_pays_for_everything_again(tmp_path: Path) -> None:
     draws = killed(tmp_path, 1, "before the header")
     assert not draws
@@ -190,15 +220,20 @@ def test_a_crash_between_the_charge_and_the_first_line_pays_for_everything_again
 
 @pytest.mark.theorem("released_with.privacy")
 @pytest.mark.parametrize(
-    "deaths",
+    ("deaths", "again"),
     [
-        [(2, "drawn"), (2, "drawn"), (2, "drawn")],
-        [(0, "before rows are read"), (2, "kept"), (0, "before rows are read"), (3, "drawn")],
-        [(2, "kept"), (3, "kept"), (5, "drawn")],
-        [(1, "drawn"), (4, "kept"), (5, "drawn"), (0, "before it is stored"), (0, "before it is stored")],
+        ([(2, "drawn"), (2, "drawn"), (2, "drawn")], [(2, 2), (2, 6), (2, 6)]),
+        (
+            [(0, "before rows are read"), (2, "kept"), (0, "before rows are read"), (3, "drawn")],
+            [(3, 2), (3, 6), (3, 6)],
+        ),
+        ([(2, "kept"), (3, "kept"), (5, "drawn")], [(3, 2), (4, 3), (5, 5)]),
+        ([(1, "drawn"), (4, "kept"), (5, "drawn"), (0, "before it is stored")], [(1, 1), (5, 4), (5, 6)]),
     ],
 )
-def test_no_round_is_drawn_more_often_than_it_was_paid_for(tmp_path: Path, deaths: list[tuple[int, str]]) -> None:
+def test_a_release_is_taken_up_for_the_rounds_that_were_lost(
+    tmp_path: Path, deaths: list[tuple[int, str]], again: list[tuple[int, int]]
+) -> None:
     draws: Counter[int] = Counter()
     for number, point in deaths:
         draws += killed(tmp_path, number, point)
@@ -206,30 +241,107 @@ def test_no_round_is_drawn_more_often_than_it_was_paid_for(tmp_path: Path, death
         release = asked(session, tmp_path / "draws")
         draws += last
         words = [one.fields["description"] for one in session.ledger.entries() if one.kind.value == "charge"]
+        assert [bool("taken up at" in one) for one in words] == [False] + [True] * (len(words) - 1)
         paid = Counter(dict.fromkeys(range(1, ROUNDS + 1), 1))
-        paid += Counter(int(one.split()[1]) for one in words if one.startswith("round "))
+        for first, until in again:
+            paid += Counter(range(first, until + 1))
         assert draws <= paid
-        assert sum(words.count(one) for one in words if not one.startswith("round ")) == 1
         extra = sum((price_of(one, release) * (paid[one] - 1) for one in paid), Fraction(0))
         assert session.budget.spent.epsilon == 2 + extra
-        assert len(words) - 1 == len([one for one in deaths if one[1] != "before it is stored"])
+        session.ledger.verify()
 
 
 @pytest.mark.theorem("released_with.privacy")
-def test_a_file_that_is_put_back_to_an_earlier_state_is_refused(tmp_path: Path) -> None:
-    killed(tmp_path, 1, "kept")
-    early = (tmp_path / "draws").read_bytes()
-    killed(tmp_path, 4, "kept")
-    late = (tmp_path / "draws").read_bytes()
+def test_a_second_taking_up_at_the_same_round_pays_for_all_that_follow(tmp_path: Path) -> None:
+    draws = killed(tmp_path, 3, "kept")
+    copy = (tmp_path / "draws").read_bytes()
+    spent: list[Fraction] = []
+    for _ in range(3):
+        draws += killed(tmp_path, 0, "before it is stored")
+        (tmp_path / "draws").write_bytes(copy)
+        with opened(str(tmp_path)) as session:
+            spent.append(Fraction(session.budget.spent.epsilon))
+    with dying(0, "never") as last, opened(str(tmp_path)) as session:
+        release = asked(session, tmp_path / "draws")
+        draws += last
+        remaining = sum(price_of(one, release) for one in range(4, ROUNDS + 1))
+        assert spent == [2, 2 + remaining, 2 + 2 * remaining]
+        assert session.budget.spent.epsilon == 2 + 3 * remaining
+        assert draws == {**dict.fromkeys(range(1, 4), 1), **dict.fromkeys(range(4, ROUNDS + 1), 4)}
+
+
+@pytest.mark.theorem("released_with.privacy")
+def test_a_file_put_back_to_an_earlier_state_pays_for_every_round_that_was_begun_since(tmp_path: Path) -> None:
     killed(tmp_path, 5, "kept")
+    late = (tmp_path / "draws").read_bytes()
+    (tmp_path / "draws").write_bytes(b"".join(late.splitlines(keepends=True)[:2]))  # as a copy of the first round was
     with opened(str(tmp_path)) as session:
-        spent = session.budget.spent.epsilon
-        (tmp_path / "draws").write_bytes(early)
-        with pytest.raises(LedgerTampered, match="earlier state"):
-            asked(session, tmp_path / "draws")
-        assert session.budget.spent.epsilon == spent
-        (tmp_path / "draws").write_bytes(late)
-        assert len(asked(session, tmp_path / "draws").evidence["transcript"]) == ROUNDS
+        release = asked(session, tmp_path / "draws")
+        assert session.budget.spent.epsilon == 2 + sum(price_of(one, release) for one in range(2, 6))
+
+
+@pytest.mark.theorem("Parts.privacy")
+def test_of_two_attempts_from_copies_only_the_newest_draws(tmp_path: Path) -> None:
+    killed(tmp_path, 2, "kept")
+    shutil.copy(tmp_path / "draws", tmp_path / "copy")
+    first, second = opened(str(tmp_path)), opened(str(tmp_path))
+    with first, second, dying(0, "never") as draws, pytest.MonkeyPatch.context() as patch:
+        append = FileTranscript.append
+
+        def overtaken(self: FileTranscript, one: Round) -> None:
+            append(self, one)
+            if one.number == 4 and self._path == tmp_path / "draws":
+                asked(second, tmp_path / "copy")
+
+        patch.setattr(FileTranscript, "append", overtaken)
+        with pytest.raises(ReleaseSuperseded):
+            asked(first, tmp_path / "draws")
+        assert draws == {3: 2, 4: 2, 5: 1, 6: 1}
+        release = asked(first, tmp_path / "draws")  # the session goes on, and has what the other released
+        assert release.evidence["record"]["replayed"]
+        assert first.budget.spent.epsilon == 2 + sum(price_of(one, release) for one in range(3, ROUNDS + 1))
+        first.ledger.verify()
+
+
+def without_a_fence(shelf: Shelf, charge: Charge, *, part: int, attempt: int) -> None:
+    """Let every attempt go on, also one that another has followed."""
+    state = parts_of(shelf, charge)
+    keep_beginning(shelf, charge, part=state.next if attempt != state.attempt else part, attempt=state.attempt)
+
+
+@pytest.mark.theorem("Parts.privacy")
+@pytest.mark.parametrize("fenced", [True, False])
+def test_an_attempt_that_was_copied_while_it_ran_does_not_go_on_beside_its_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fenced: bool
+) -> None:
+    killed(tmp_path, 2, "kept")
+    append, folder = FileTranscript.append, str(tmp_path)
+    if not fenced:  # the test sees a ledger that lets both go on
+        monkeypatch.setattr(ledger_rules, "keep_beginning", without_a_fence)
+    with opened(folder) as first, dying(0, "never") as draws:
+
+        def copied(self: FileTranscript, one: Round) -> None:
+            append(self, one)
+            if one.number == 3 and self._path == tmp_path / "draws":
+                shutil.copy(tmp_path / "draws", tmp_path / "copy")
+                with opened(folder) as second, pytest.MonkeyPatch.context() as patch, contextlib.suppress(Death):
+                    patch.setattr(FileTranscript, "append", dead_after_five)
+                    asked(second, tmp_path / "copy")
+
+        def dead_after_five(self: FileTranscript, one: Round) -> None:
+            append(self, one)
+            if one.number == 5:
+                raise Death
+
+        monkeypatch.setattr(FileTranscript, "append", copied)
+        with contextlib.suppress(ReleaseSuperseded):
+            asked(first, tmp_path / "draws")
+        spent = Fraction(first.budget.spent.epsilon)
+        monkeypatch.undo()
+        release = asked(first, tmp_path / ("copy" if fenced else "draws"))
+    cost = 2 + sum(price_of(one, release) * max(draws[one] - (one > 2), 0) for one in range(1, ROUNDS + 1))
+    assert (draws[4], draws[5]) == ((1, 1) if fenced else (2, 2))
+    assert (spent >= cost) is fenced
 
 
 def test_two_at_once_do_not_draw_the_same_rounds(tmp_path: Path) -> None:
@@ -332,7 +444,7 @@ def test_what_failed_after_the_charge_is_not_taken_up(tmp_path: Path, monkeypatc
 
 
 def test_taking_up_is_refused_where_the_budget_does_not_allow_the_lost_round(tmp_path: Path) -> None:
-    killed(tmp_path, 3, "kept")
+    killed(tmp_path, 4, "drawn")
     with opened(str(tmp_path)) as session:
         session.ledger.amend(budget=PureDP(2, relation=Relation.ADD_REMOVE), reason="a test", by="the test")
         blind = Session(session.policy, analyst="analyst", engine=Untouchable(), ledger=session.ledger)
@@ -349,26 +461,26 @@ def small() -> tuple[Workload, Neighbours]:
         return conjunctions(domain_of(session, "people"), ways=2, count=15), Neighbours(Relation.CHANGE_ONE, 1000)
 
 
-@pytest.mark.theorem("lost_round.privacy")
+@pytest.mark.theorem("rounds_again.privacy")
 def test_the_rounds_together_cost_what_the_release_costs() -> None:
     workload, neighbours = small()
     pure = DualQuery.of(workload, neighbours, epsilon=1, eta=1, rounds=5)
-    assert sum(Fraction(lost_round(pure, one).epsilon) for one in range(1, 6)) == pure.price.pure_epsilon  # type: ignore[attr-defined]
+    assert sum(Fraction(rounds_again(pure, one, one).epsilon) for one in range(1, 6)) == pure.price.pure_epsilon  # type: ignore[attr-defined]
     assert pure.price.pure_epsilon <= 1
     whole = DualQuery.of(workload, neighbours, rho=0.1, eta=1, rounds=5)
-    prices = [lost_round(whole, one) for one in range(1, 6)]
+    prices = [rounds_again(whole, one, one) for one in range(1, 6)]
     assert prices[0] == PureDP(0, relation=Relation.CHANGE_ONE)
     assert all(isinstance(one, ZCDP) for one in prices[1:])
     assert sum(Fraction(one.rho) for one in prices[1:]) == whole.price.rho <= Fraction(0.1)  # type: ignore[attr-defined]
 
 
-@pytest.mark.theorem("lost_round.privacy")
+@pytest.mark.theorem("rounds_again.privacy")
 def test_under_an_approximate_promise_a_round_costs_the_less_of_its_two_prices() -> None:
     workload, neighbours = small()
     made = DualQuery.of(workload, neighbours, epsilon=1, delta=1e-6, eta=1, rounds=5)
     for number in range(2, 6):
         width, draws = made.price.ranges[number - 2]
-        found = lost_round(made, number)
+        found = rounds_again(made, number, number)
         level = ZCDP(draws * width**2 / 8).to_approx(Fraction(1, 10**6)).epsilon
         if isinstance(found, ApproxDP):
             assert Fraction(found.epsilon) >= level
@@ -391,7 +503,7 @@ def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, b
     columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
     given: dict[str, Any] = {"unit": "row", "budget": budget, "columns": columns, "lineage": "x"}
     prices = []
-    for number, point in ((1, "drawn"), (3, "kept"), (0, "never")):
+    for number, point in ((1, "drawn"), (4, "drawn"), (0, "never")):
         with (
             dying(number, point),
             Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session,
@@ -405,7 +517,7 @@ def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, b
             prices = [one.price for one in session.ledger.entries() if one.kind.value == "charge"]
             session.ledger.verify()
     made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
-    assert prices == [made.guarantee, lost_round(made, 1), lost_round(made, 4)]
+    assert prices == [made.guarantee, rounds_again(made, 1, 1), rounds_again(made, 4, 4)]
 
 
 def test_a_release_without_a_file_keeps_its_transcript_in_the_ledger() -> None:

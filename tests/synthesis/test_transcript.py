@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, NotCopyable, ParameterError
-from discreet.synthesis.transcript import FileTranscript, MemoryTranscript, Round, Transcript
+from discreet.synthesis.file_transcript import FileTranscript
+from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
 from tests.conftest import Rounds
 
 TERMS = {"workload": "ages", "rounds": 5, "eta": "4/5"}
@@ -226,11 +227,12 @@ def test_a_file_that_cannot_be_opened_is_refused_in_words(tmp_path: Path) -> Non
 
 KILLED = """
     import os, signal, sys
-    from discreet.synthesis import transcript
-    from discreet.synthesis.transcript import FileTranscript, Round
+    from discreet.synthesis import file_transcript
+    from discreet.synthesis.file_transcript import FileTranscript
+    from discreet.synthesis.transcript import Round
 
     path, round_number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    write, synchronise, writes = os.write, transcript.synchronise, [0]
+    write, synchronise, writes = os.write, file_transcript.synchronise, [0]
 
     def die():
         os.kill(os.getpid(), signal.SIGKILL)
@@ -252,7 +254,7 @@ KILLED = """
         if writes[0] == round_number + 1 and point == "durable":
             die()
 
-    transcript.os.write, transcript.synchronise = counted, synchronised
+    file_transcript.os.write, file_transcript.synchronise = counted, synchronised
     kept = FileTranscript(path)
     kept.begin({"workload": "ages"})
     for number in range(1, 6):

@@ -144,6 +144,8 @@ def _what(entry: Entry) -> str:
             text = f"of entry {entry.fields['charge']}"
         case Kind.OUTCOME:
             text = f"of entry {entry.fields['charge']}: {entry.fields['outcome']}"
+        case Kind.PART:
+            text = f"{entry.fields['part']} of entry {entry.fields['release']} is drawn"
         case Kind.AMEND | Kind.ANCHOR:
             text = f"{entry.fields['by']}: {entry.fields['reason']}"
         case Kind.OPEN:

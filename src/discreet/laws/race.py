@@ -25,7 +25,6 @@ Reference. Exponential races and the Gumbel-max trick are classical (Luce 1959; 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,6 +38,7 @@ from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
 from discreet.laws.tabulated import Floats, Tabulated
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
+from discreet.randomness.process import Process
 from discreet.randomness.rigour import Ball, ball, precision
 
 _BLOCK = BLOCK_WORDS // 2  # larger temporary arrays go back to the operating system after each block, and cost thrice
@@ -89,7 +89,7 @@ class Race:
         self._reference: Fraction | None = None
         self._best: list[Runner] = []
         self._count = 0
-        self._owner = os.getpid()
+        self._owner = Process.here()
 
     def run(self, scores: NDArray[Any]) -> None:
         """Let a block of candidates run against the best so far."""
@@ -114,7 +114,7 @@ class Race:
 
     def _refuse_fork(self) -> None:
         """Two processes that go on from the same bits would make two choices that were priced as independent."""
-        if self._owner != os.getpid():
+        if self._owner != Process.here():
             raise NotCopyable(
                 "this choice began in another process, which may go on with it; choose anew here (at its own price)"
             )

@@ -41,13 +41,12 @@ def decide(shelf: Shelf, request: Request) -> Charge | Stored:
     held = _held(shelf, request)
     if held is not None:
         if request.idempotency is not None and bound is None:
-            _append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
+            append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
         return held
     bought = shelf.first_answer(request.digest) if terms.shared_answers else None
     if bought is not None:
         return _share(shelf, terms, last, request, bought)
-    entry = _charge(shelf, terms, last, request)
-    return charge_of(entry)
+    return charge_of(spend(shelf, terms, last, request))
 
 
 def charge_of(entry: Entry) -> Charge:
@@ -66,7 +65,7 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     content = answer.encode("utf-8", "surrogatepass")
     if len(content) > _MOST_ANSWER:
         raise ParameterError("an answer of more than 256 MiB cannot be stored: ask for fewer cells", parameter="answer")
-    paid = _open_charge(shelf, charge)
+    paid = known_charge(shelf, charge)
     closed = shelf.closing(charge.number)
     name = {"answer_hash": hashlib.sha256(content).hexdigest()}
     if closed is None:
@@ -79,7 +78,7 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
 def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
     """Write down that a charge ended without an answer; it stays spent."""
     checked_words(outcome, name="outcome")
-    paid = _open_charge(shelf, charge)
+    paid = known_charge(shelf, charge)
     if shelf.closing(charge.number) is not None:
         raise LedgerError(f"charge {charge.number} has its outcome already")
     _close(shelf, paid, Kind.OUTCOME, {"outcome": outcome})
@@ -96,7 +95,7 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
             "cannot be restated: amend the numbers only"
         )
     fields = {"time": now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
-    _append(shelf, last, Kind.AMEND, fields)
+    append(shelf, last, Kind.AMEND, fields)
 
 
 def answer_of(shelf: Shelf, entry: Entry) -> str:
@@ -115,7 +114,7 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
     _, last = terms_in_force(shelf)
-    _append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
+    append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
 
 
 def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
@@ -124,16 +123,16 @@ def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
     return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
 
 
-def _charge(shelf: Shelf, terms: Terms, last: Entry, request: Request) -> Entry:
-    """Add the price to the total and to the analyst's own, if both stay within."""
+def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, **more: Any) -> Entry:
+    """Charge: add the price to the total and to the analyst's own, if both stay within; `more` is written beside it."""
     amounts = amounts_of(request.price, terms)
     budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
     after = plus(spent, amounts, budget)
     if not within(after, budget):
         whose = "the budget that all analysts share"
         raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
-    fields = {**_own(shelf, terms, request, amounts), "spent": amounts_to_plain(after)}
-    return _append(shelf, last, Kind.CHARGE, fields)
+    fields = {**_own(shelf, terms, request, amounts), "spent": amounts_to_plain(after), **more}
+    return append(shelf, last, Kind.CHARGE, fields)
 
 
 def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: Entry) -> Stored:
@@ -142,7 +141,7 @@ def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: En
     _require_price(paid, request)
     answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts_of(request.price, terms))
-    _append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
+    append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
     return _stored(shelf, bought, paid, request.analyst, answer)
 
 
@@ -204,7 +203,8 @@ def _require_price(paid: Entry, request: Request) -> None:
         )
 
 
-def _open_charge(shelf: Shelf, charge: Charge) -> Entry:
+def known_charge(shelf: Shelf, charge: Charge) -> Entry:
+    """Return the entry of a charge, if it is one of this ledger."""
     if not isinstance(charge, Charge):
         raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
     paid = shelf.entry(charge.number)
@@ -219,7 +219,7 @@ def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], con
     if last is None:
         raise changed(paid.number)
     names = {"analyst": paid.fields["analyst"], "digest": paid.fields["digest"], "charge": paid.number}
-    return _append(shelf, last, kind, {**names, **fields}, content)
+    return append(shelf, last, kind, {**names, **fields}, content)
 
 
 def _paid(shelf: Shelf, answer: Entry) -> Entry:
@@ -255,7 +255,7 @@ def _without_answer(closed: Entry | None) -> bool:
     return closed is None or (closed.kind is Kind.OUTCOME and closed.fields["outcome"] != GRANTED)
 
 
-def _append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+def append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
     """Continue the chain; what is not said anew goes on as it was."""
     carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})

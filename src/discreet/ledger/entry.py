@@ -28,6 +28,7 @@ class Kind(Enum):
     REPLAY = "replay"
     ANSWER = "answer"
     OUTCOME = "outcome"
+    PART = "part"
     AMEND = "amend"
     ANCHOR = "anchor"
 

@@ -23,6 +23,7 @@ from discreet.ledger.decisions import (
 from discreet.ledger.entry import Entry
 from discreet.ledger.one_at_a_time import OneAtATime
 from discreet.ledger.opening import terms_in_force
+from discreet.ledger.parts import Parts, keep_beginning, keep_taking_up, parts_of
 from discreet.ledger.promises import amounts_from_plain, checked_promise
 from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf
@@ -108,6 +109,27 @@ class Ledger(ABC):
         """Keep a constant word, such as 'failed', for a charge that released nothing; it stays spent."""
         with self._turn() as shelf:
             keep_outcome(shelf, charge, outcome)
+
+    def parts(self, charge: Charge) -> Parts:
+        """Return how far a release that is made part by part has come."""
+        with self._glance() as shelf:
+            return parts_of(shelf, charge)
+
+    def begin_part(self, charge: Charge, part: int, *, attempt: int) -> None:
+        """Write down that a part of a release is about to be drawn; draw it, once, only after this returns.
+
+        Raises `ReleaseSuperseded` where another attempt has taken the release up since; `Parts` says what this is for.
+        """
+        with self._turn() as shelf:
+            keep_beginning(shelf, charge, part=part, attempt=attempt)
+
+    def take_up(self, charge: Charge, request: Request, *, start: int, seen: Parts) -> Charge:
+        """Charge another attempt at an open release, which begins at part `start`; all earlier attempts are over.
+
+        `request` is made by `taking_up` and priced from `seen`: for the parts from `start` to `seen.most` at least.
+        """
+        with self._turn() as shelf:
+            return keep_taking_up(shelf, charge, request, start=start, seen=seen)
 
     def amend(
         self,

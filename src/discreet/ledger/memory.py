@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
@@ -75,6 +75,7 @@ class _MemoryShelf(Shelf):
         self._entries: list[Entry] = []
         self._first: dict[tuple[object, ...], Entry] = {}
         self._latest: dict[str, Entry] = {}
+        self._newest: dict[tuple[str, Kind], Entry] = {}
         self._charges: dict[str | None, set[int]] = {}
         self._contents: dict[int, bytes] = {}
         self._paid: dict[tuple[str, str | None], dict[int, None]] = {}
@@ -104,6 +105,10 @@ class _MemoryShelf(Shelf):
     def charged(self, digest: str, analyst: str | None = None) -> list[int]:
         return list(self._paid.get((digest, analyst), ()))
 
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        known = [self._newest[digest, kind] for kind in kinds if (digest, kind) in self._newest]
+        return max(known, key=lambda entry: entry.number, default=None)
+
     def charges(self, analyst: str | None = None) -> int:
         return len(self._charges.get(analyst, ()))
 
@@ -124,6 +129,8 @@ class _MemoryShelf(Shelf):
         for entry in islice(self._entries, self._placed, None):
             for place in _places(entry):
                 self._first.setdefault(place, entry)
+            if "digest" in entry.fields:
+                self._newest[entry.fields["digest"], entry.kind] = entry
             if entry.kind in _SPENDING:
                 analyst = entry.fields["analyst"]
                 self._latest[analyst] = entry

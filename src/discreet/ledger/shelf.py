@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from discreet.ledger.entry import Entry
+from discreet.ledger.entry import Entry, Kind
 
 
 class Shelf(ABC):
@@ -42,6 +42,10 @@ class Shelf(ABC):
     @abstractmethod
     def charged(self, digest: str, analyst: str | None = None) -> list[int]:
         """Return the numbers of the charges under a digest, in order, by anybody or by one analyst."""
+
+    @abstractmethod
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        """Return the last entry of some kinds under a digest."""
 
     @abstractmethod
     def charges(self, analyst: str | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -75,8 +75,7 @@ class SqliteShelf(Shelf):
         """Return the last charge or share of an analyst."""
         newest = "SELECT max(number) FROM entries WHERE analyst = ? AND kind = ?"
         numbers = [self._value(newest, analyst, kind.value) for kind in (Kind.CHARGE, Kind.SHARE)]
-        known = [number for number in numbers if number is not None]
-        return self.entry(max(known)) if known else None
+        return self._latest(numbers)
 
     def first_answer(self, digest: str, analyst: str | None = None) -> Entry | None:
         """Return the first answer under a digest."""
@@ -107,6 +106,12 @@ class SqliteShelf(Shelf):
         rows = self._connection.execute(f"SELECT number FROM entries WHERE {where} ORDER BY number", values)  # noqa: S608
         return [row[0] for row in rows]
 
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        """Return the last entry of some kinds under a digest."""
+        where = "SELECT max(number) FROM entries WHERE digest = ? AND kind = ?"
+        numbers = [self._value(where, digest, kind.value) for kind in kinds]
+        return self._latest(numbers)
+
     def charges(self, analyst: str | None = None) -> int:
         """Return the number of charges and shares."""
         count = "SELECT count(*) FROM entries WHERE kind IN ('charge', 'share')"
@@ -135,6 +140,10 @@ class SqliteShelf(Shelf):
             (entry.number, *_columns(entry), entry.text, entry.hash, content),
         )
         reach("after insert")
+
+    def _latest(self, numbers: Sequence[int | None]) -> Entry | None:
+        known = [number for number in numbers if number is not None]
+        return self.entry(max(known)) if known else None
 
     def _first(self, where: str, *values: object) -> Entry | None:
         number = self._value(where, *values)

@@ -10,6 +10,7 @@ from discreet.ledger.accounts import amounts_of, limits, nothing, plus, spent_pr
 from discreet.ledger.balance import Verification
 from discreet.ledger.decisions import answer_of
 from discreet.ledger.entry import START, Entry, Kind, changed
+from discreet.ledger.parts import Parts, lawful
 from discreet.ledger.promises import amounts_from_plain, promise_from_plain
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
@@ -35,6 +36,7 @@ class Replay:
     paid: dict[int, Entry] = field(default_factory=dict)
     answers: dict[int, str] = field(default_factory=dict)
     closed: set[int] = field(default_factory=set)
+    parts: dict[int, Parts] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
     charges: int = 0
 
@@ -49,6 +51,8 @@ class Replay:
                 self._take_spending(entry)
             case Kind.ANSWER | Kind.OUTCOME:
                 self._take_closing(entry)
+            case Kind.PART:
+                self._take_part(entry)
             case Kind.REPLAY:
                 self._require(entry, entry.fields["source"] in self.paid, "repeats a release that is not there")
                 self._take_key(entry)
@@ -92,6 +96,18 @@ class Replay:
         self.spent = plus(self.spent, amounts, budget)
         self._require(entry, within(self.spent, budget), "passes the budget")
         self.paid[entry.number] = entry
+        if "release" in fields:
+            self._take_part(entry)
+
+    def _take_part(self, entry: Entry) -> None:
+        """Follow a release from part to part, and from attempt to attempt."""
+        release = entry.fields["release"]
+        paid = self.paid.get(release)
+        own = paid is not None and release != entry.number and paid.fields["analyst"] == entry.fields["analyst"]
+        self._require(entry, own and release not in self.closed, "goes on with a release that is not open")
+        before = self.parts.get(release, Parts.of(release))
+        self._require(entry, lawful(before, entry), "begins a part out of its order")
+        self.parts[release] = Parts.read(entry.fields)
 
     def _take_closing(self, entry: Entry) -> None:
         fields = entry.fields

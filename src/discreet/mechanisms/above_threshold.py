@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from enum import Enum
@@ -21,6 +20,7 @@ from discreet.mechanisms.selection import truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole
+from discreet.randomness.process import Process
 
 _SMALL = 1 << 61
 _MOST_HITS = 1 << 60
@@ -128,7 +128,7 @@ class AboveThreshold(PurelyPrivate):
         self._threshold = self._grid.steps(threshold)
         warn_if_senseless(self.guarantee, people=None)
         self._lock = threading.Lock()
-        self._owner = os.getpid()
+        self._owner = Process.here()
         self._remaining = self.hits
         self._noisy_threshold = self._threshold + self.threshold_noise.sample()
 
@@ -200,7 +200,7 @@ class AboveThreshold(PurelyPrivate):
     def _look(self, value: Any) -> tuple[int, int]:
         """Return noisy value minus noisy threshold, and the value, in steps; a refused value spends nothing."""
         steps = self._grid.steps(value)
-        if self._owner != os.getpid():  # before the lock, which a thread of the parent may hold for ever
+        if self._owner != Process.here():  # before the lock, which a thread of the parent may hold for ever
             raise StreamSpent(
                 "this stream was opened in another process, which may go on using it; open a new one here (at its own "
                 "price)"

@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from discreet.errors import ParameterError, PolicyError, QueryFailed, QueryRefused, RelationMismatch, UnknownName
+from discreet.errors import (
+    ParameterError,
+    PolicyError,
+    QueryFailed,
+    QueryRefused,
+    RelationMismatch,
+    ReleaseSuperseded,
+    UnknownName,
+)
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
 from discreet.ledger.decisions import GRANTED
+from discreet.ledger.parts import Parts, taking_up
 from discreet.privacy import Guarantee, Relation
 from discreet.query.answer import Answer, Record
 from discreet.query.engines import evaluate
@@ -19,7 +28,7 @@ from discreet.query.plan import MeasureKind, PublicJoin, Query, Rows, Scan
 from discreet.query.policy import Policy
 from discreet.query.price import Stated
 from discreet.query.read_query import read_query
-from discreet.query.release import PricedQuery, fresh_digest, priced
+from discreet.query.release import PricedQuery, priced
 from discreet.query.released_table import ReleasedTable
 from discreet.query.request import Engine, HistogramRequest, Request
 from discreet.query.types import Type
@@ -154,6 +163,8 @@ class Desk:
     def _guarded(self, work: Any, charge: Charge) -> Any:
         """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
         found = _outcome(work)
+        if isinstance(found, ReleaseSuperseded):  # it says what the ledger says, and the release goes on elsewhere
+            raise ReleaseSuperseded(str(found))
         if found is None:
             self._failed = True
             self._ledger.note(charge, "failed")
@@ -215,18 +226,22 @@ class Desk:
         price: Guarantee,
         *,
         charge: Charge,
+        start: int,
+        seen: Parts,
         description: str,
         work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
     ) -> tuple[Any, Record]:
         """Hand rows once more to a mechanism that a crash interrupted, for an additional price; see `grant_once`.
 
-        `charge` is that of the release, which has no outcome yet; `price` what taking it up again adds to it.
+        `charge` is that of the release, which has no outcome yet; `price` what taking it up again at part `start` adds
+        to it, for a release that has come as far as `seen`. `work` is told the additional charge.
         """
         self._refuse_after_failure()
         rows = self._rows(table, columns)
-        more = self._charge(self._stated_here(price), fresh_digest(), description, ())
+        request = taking_up(charge, price=self._stated_here(price), description=description)
+        more = self._ledger.take_up(charge, request, start=start, seen=seen)
         self._last = charge.price  # another release costs that, not what this one lacks
-        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), charge), more)
+        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), more), more)
         self._ledger.note(more, GRANTED)
         return made, self._ended(charge, text)
 
@@ -319,6 +334,8 @@ def _outcome(work: Callable[[], Any]) -> Any:
         return work()
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
+    except ReleaseSuperseded as over:
+        return ReleaseSuperseded(*over.args)
     except BaseException:
         return None
 

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.display import format_number
-from discreet.errors import MissingParameter, ParameterError, StreamSpent, UnsupportedSQL
+from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
 from discreet.mechanisms.selection import truth_value
@@ -183,6 +183,10 @@ class Watch:
     def _value(self, made: PricedQuery) -> int:
         sums = self._session.engine.run(made.request())
         return sums.cells[0][0] if sums.cells[0] else 0
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a copy would not know that the other one has failed."""
+        raise NotCopyable("a Watch cannot be copied or pickled: it has one price and one stream; open another one")
 
     def __repr__(self) -> str:
         """Show the public state."""

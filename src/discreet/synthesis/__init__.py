@@ -10,6 +10,7 @@ from discreet.synthesis.conjunctions import conjunctions, disjunctions
 from discreet.synthesis.domain import Attribute, Domain, Records
 from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
 from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice, most_draws
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.forest import Forest
 from discreet.synthesis.independent import Independent
 from discreet.synthesis.integer_program import Optimum, exact_response, gap, upper_bound
@@ -18,7 +19,7 @@ from discreet.synthesis.mwem import Mwem
 from discreet.synthesis.neighbours import Neighbours
 from discreet.synthesis.noisy_answers import Given, NoisyAnswers
 from discreet.synthesis.parities import parities
-from discreet.synthesis.predicted import Prediction, dual_query_error, largest_noise, predict
+from discreet.synthesis.predicted import Prediction, TheoremError, dual_query_error, largest_noise, predict
 from discreet.synthesis.purse import Purse
 from discreet.synthesis.ranges import ranges
 from discreet.synthesis.release import Release, Synthesizer
@@ -44,7 +45,7 @@ from discreet.synthesis.sessions import (
 from discreet.synthesis.signed_drawing import Drawing
 from discreet.synthesis.stated import queries
 from discreet.synthesis.synthetic_table import SyntheticTable
-from discreet.synthesis.transcript import FileTranscript, MemoryTranscript, Round, Transcript
+from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
 from discreet.synthesis.tree import Tree
 from discreet.synthesis.unconstrained import one_hot, unconstrained
 from discreet.synthesis.workload import Literals, Workload
@@ -88,6 +89,7 @@ __all__ = [
     "Round",
     "Synthesizer",
     "SyntheticTable",
+    "TheoremError",
     "Transcript",
     "Tree",
     "Weights",

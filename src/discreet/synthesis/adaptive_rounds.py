@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
+from discreet.privacy.parameters import whole
 from discreet.synthesis.domain import Records
 from discreet.synthesis.multiplicative_weights import Fit, divergence_of, entropic_fit, satisfied
-from discreet.synthesis.purse import Purse
+from discreet.synthesis.purse import Purse, checked_share
 from discreet.synthesis.release import Progress
 from discreet.synthesis.workload import Workload
 
@@ -68,7 +70,8 @@ class AdaptiveRounds:
         was, so the score moves by at most as much, by the triangle inequality; which queries are left to choose from
         is released too. N moves by at most rows, and where `same_count` not at all, so that using it there tells
         neighbours apart by nothing. Each choice and each measurement thus has the sensitivity it states; `Purse` adds
-        up the shares, and how many there are of each is public.
+        up the shares, and how many there are of each is public. No share is below 0, so what is spent is at most the
+        sum, also where the share of the total is not spent.
     Accuracy. Let A_t be the weights after t rounds, v_i the error of measurement i, and W any distribution on the
         support; let d_t be the largest |m_i - q_i(A_{t-1})| among the queries of round t. If all variances are s^2 and
         the strength is k at first and K at last, then sum_t d_t^2 <= (1 + 4 k s^2)/2 x ((K/k) KL(W, prior) +
@@ -98,6 +101,15 @@ class AdaptiveRounds:
     divergence: float
     resolution: float = _LEAST_DEVIATION
     reach: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse parts that are none, and parts that add up to more than the whole purse."""
+        for name in ("measurements", "together"):
+            whole(getattr(self, name), name=name)
+        for name in ("share_total", "share_choice", "share_measurement"):
+            object.__setattr__(self, name, checked_share(getattr(self, name), name=name))
+        if self.share > 1:
+            raise ParameterError("the rounds cost more than the whole purse", parameter="share_total")
 
     @classmethod
     def of(

@@ -87,6 +87,11 @@ class Best(Synthesizer):
         """The method, the reason, and the method's own public parameters."""
         return {"method": self.chosen.name, "reason": self.reason, **self.chosen.plan}
 
+    @property
+    def foreseen(self) -> str | None:
+        """What is known about the errors of the chosen method before data is read."""
+        return self.chosen.foreseen
+
     def _release(self, records: Records, progress: Progress) -> Release:
         """Release by the method chosen."""
         return replace(self.chosen(records, progress=progress), plan=self.plan)

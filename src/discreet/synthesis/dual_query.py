@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,13 @@ from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
 from discreet.synthesis.transcript_likelihood import Evidence, most_likely
 from discreet.synthesis.workload import Workload
 
+if TYPE_CHECKING:
+    from discreet.synthesis.predicted import TheoremError
+
 _CERTIFIED_ROUNDS, _CERTIFIED_DRAWS = 8, 1 << 14  # a linear program of some thousand draws takes seconds
 _SPARE = 3  # other records a round that answer its draws well, for the support of the weights
 _PLAYED_SHARE = 0.7
+_CONFIDENCE = Fraction(95, 100)  # of the error that is foreseen in words
 
 
 class Oracle(Enum):
@@ -64,7 +68,8 @@ class DualQuery(Synthesizer):
         by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are exact
         (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than its
         price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
-    Accuracy. With `EQUAL` weights, `dual_query_error` bounds all errors at once; with `LIKELY` ones they are measured.
+    Accuracy. With `EQUAL` weights, `error` bounds all errors at once, by the theorem of `dual_query_error`; with
+        `LIKELY` ones they are measured.
     Cost. A round reads every query once; memory is proportional to the workload, never to the domain.
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014.
     """
@@ -163,6 +168,22 @@ class DualQuery(Synthesizer):
             "certify": self.certify,
         }  # fmt: skip
 
+    def error(self, confidence: Number, *, gap: Number = 0) -> TheoremError:
+        """Return what the accuracy theorem says about this plan, from its own parameters; no data is read.
+
+        The result says when the theorem is vacuous, which it is unless rounds and draws are many. `gap` is the share of
+        a round's draws by which its record falls short of the best one, on average; `Oracle.EXACT` has none. The table
+        is taken to have the public size.
+        """
+        from discreet.synthesis.predicted import plan_error
+
+        return plan_error(self, confidence=confidence, gap=gap)
+
+    @property
+    def foreseen(self) -> str:
+        """What is known about the errors before data is read, in words."""
+        return str(self.error(_CONFIDENCE))
+
     @property
     def terms(self) -> Mapping[str, Any]:
         """What a transcript must have been begun with to be one of this release: all that its draws depend on."""
@@ -184,7 +205,7 @@ class DualQuery(Synthesizer):
         return self.continued(records, MemoryTranscript(), progress=progress)
 
     def continued(self, records: Records, transcript: Transcript, *, progress: Progress = silent) -> Release:
-        """Go on from the rounds that a transcript holds; each new round is kept there before it is used.
+        """Go on from the rounds that a transcript holds; each new round is announced first, and kept before it is used.
 
         A transcript says in which terms it was begun, and others are refused; which table it was begun on it does not
         say, as nothing may that depends on records. Rounds of two tables together keep the promise for both.
@@ -196,6 +217,7 @@ class DualQuery(Synthesizer):
         game = _Game(self, records)
         for turn in range(1, len(self.draws) + 1):
             if len(transcript.rounds) < turn:
+                transcript.announce(turn)
                 transcript.append(game.draw(turn))
             game.answer(transcript.rounds[turn - 1])
             progress(turn, len(self.draws))

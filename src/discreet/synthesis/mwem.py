@@ -54,15 +54,15 @@ class Mwem(Synthesizer):
     rounds: AdaptiveRounds
 
     def __post_init__(self) -> None:
-        """Refuse a domain too large to list, and rounds that cost more than all."""
+        """Refuse a domain too large to list, and rounds whose shares nobody has checked."""
         if self.workload.domain.cells > MOST_CELLS:
             raise ParameterError(
                 f"mwem lists every possible record: at most {MOST_CELLS:,}, and this domain has more. "
                 "Use `best`, or drop attributes.",
                 parameter="workload",
             )
-        if self.rounds.share > 1:
-            raise ParameterError("the rounds cost more than the whole purse", parameter="rounds")
+        if not isinstance(self.rounds, AdaptiveRounds):  # whose shares are each at least 0 and together at most 1
+            raise ParameterError("rounds is an AdaptiveRounds: use Mwem.of", parameter="rounds")
 
     @classmethod
     def of(

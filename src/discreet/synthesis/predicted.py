@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Rounding, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.privacy import PureDP
 from discreet.privacy.parameters import probability, whole
 from discreet.privacy.rounding import number, upward
-from discreet.synthesis.dual_query import Weights
+from discreet.synthesis.dual_query import DualQuery, Weights
 from discreet.synthesis.marginals import Marginals
 from discreet.synthesis.workload import PADDING, Workload
 
@@ -37,6 +38,68 @@ class Prediction:
     maximum: float | None
     confidence: float
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremError:
+    """What DualQuery's accuracy theorem says about a plan: with `confidence`, no share is off by more than `bound`.
+
+    A share lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
+    true, and the bound is not a prediction. The theorem is about records that count alike; `equal` says whether they do
+    in the table that the plan releases. It takes a `gap` for how far the records of the rounds fall short of the best
+    ones, on average; `Oracle.EXACT` has none. Printed, it says all this in words.
+
+    >>> print(TheoremError(bound=1.25, confidence=0.95, equal=True, gap=0.0))
+    the theorem is vacuous here: it bounds the error of a share by 1.25, and no share can be off by more than 1
+    """
+
+    bound: float
+    confidence: float
+    equal: bool
+    gap: float
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the theorem says no more than that shares lie between 0 and 1."""
+        return self.bound >= 1
+
+    @property
+    def maximum(self) -> float:
+        """The bound, or 1 where it is above."""
+        return min(self.bound, 1.0)
+
+    def __float__(self) -> float:
+        """Return the maximum."""
+        return self.maximum
+
+    def __str__(self) -> str:
+        """Say it in words; the bound is rounded up."""
+        digits = format_number(Fraction(self.bound), digits=3, rounding=Rounding.UP)
+        if self.vacuous:
+            return (
+                f"the theorem is vacuous here: it bounds the error of a share by {digits}, and no share can be off by "
+                "more than 1"
+            )
+        whose = "" if self.equal else " of the table with equal weights (for likely weights nothing is proven)"
+        short = f"within {self.gap:g} of the best one on average" if self.gap else "the best one"
+        return (
+            f"with {100 * self.confidence:g} % confidence no share{whose} is off by more than {digits}, where the "
+            f"record of a round is {short}"
+        )
+
+
+def plan_error(plan: DualQuery, *, confidence: Number, gap: Number = 0) -> TheoremError:
+    """Return what the theorem says about a plan of DualQuery; see `dual_query_error`."""
+    bound = dual_query_error(
+        eta=plan.eta,
+        rounds=len(plan.draws),
+        draws=plan.draws,
+        queries=len(plan.workload),
+        records=possible_records(plan.workload),
+        gap=gap,
+        confidence=confidence,
+    )
+    return TheoremError(bound, float(confidence), plan.weights is Weights.EQUAL, float(gap))
 
 
 def dual_query_error(

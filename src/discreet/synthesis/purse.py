@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.number import Number, positive_rational, round_down
+from discreet.laws.number import Number, exact_rational, positive_rational, round_down
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole
@@ -158,10 +158,23 @@ class Purse:
 
     def _spend(self, share: Fraction) -> Fraction:
         """Return a share of the amount; refuse what is none."""
-        exact = positive_rational(share, name="share")
-        if exact > 1:
-            raise ParameterError("a share is at most 1: all shares of a release add up to 1", parameter="share")
-        return exact * self.amount
+        return positive_rational(checked_share(share, name="share"), name="share") * self.amount
+
+
+def checked_share(share: Number, *, name: str) -> Fraction:
+    """Return a share of a purse exactly: at least 0, so that it pays for no other, and at most 1.
+
+    Privacy. If shares that were checked add up to at most 1, any of them left unspent leave the rest at most 1.
+        Proof: none is negative.
+    """
+    exact = exact_rational(share, name=name)
+    if exact < 0:
+        raise ParameterError(
+            f"{name} is at least 0: a share below 0 would pay for others that are spent", parameter=name
+        )
+    if exact > 1:
+        raise ParameterError(f"{name} is at most 1: all shares of a release add up to 1", parameter=name)
+    return exact
 
 
 def _affords(promise: Guarantee, amount: Fraction) -> bool:

@@ -73,6 +73,11 @@ class Synthesizer(ABC):
     def plan(self) -> Mapping[str, Any]:
         """The public parameters, by name, as `explain` prints them."""
 
+    @property
+    def foreseen(self) -> str | None:
+        """What is known about the errors before data is read, in words; None where nothing is said."""
+        return None
+
     @abstractmethod
     def _release(self, records: Records, progress: Progress) -> Release:
         """Release; the only place where records are read."""

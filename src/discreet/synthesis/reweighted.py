@@ -59,6 +59,8 @@ class Reweighted(Synthesizer):
     def __post_init__(self) -> None:
         """Refuse parts that cost more than the whole, or protect somebody else."""
         part = self.base.purse
+        if not isinstance(self.rounds, AdaptiveRounds):
+            raise ParameterError("rounds is an AdaptiveRounds: use Reweighted.of", parameter="rounds")
         if not isinstance(part.guarantee, PureDP | ZCDP):
             raise ParameterError(
                 "the base's promise does not add up with that of the rounds: pay it from `Purse.part`", parameter="base"

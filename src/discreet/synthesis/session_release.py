@@ -75,6 +75,7 @@ class Prepared:
             ("price", with_notion(self.guarantee)),
             ("fits", f"{self.fits:,} times into what is left of the budget"),
             *((f"plan: {name}", words) for name, words in plan_lines(self.plan)),
+            *([] if self.made.foreseen is None else [("error", self.made.foreseen)]),
         ]
 
     def __repr__(self) -> str:

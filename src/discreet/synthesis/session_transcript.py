@@ -1,8 +1,8 @@
-"""DualQuery on a session's table with its draws in a file: after a crash it goes on, and pays for one lost round."""
+"""DualQuery on a session's table with its draws in a file: after a crash it goes on, and pays for what was lost."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,15 @@ from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge
 from discreet.ledger.decisions import charge_of
 from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.parts import Parts
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.query.answer import Record
 from discreet.synthesis.domain import Records
 from discreet.synthesis.dual_query import DualQuery
+from discreet.synthesis.file_transcript import FileTranscript
 from discreet.synthesis.release import Progress, Release
 from discreet.synthesis.session_release import Prepared, noted, told
 from discreet.synthesis.stored_release import to_text
-from discreet.synthesis.transcript import FileTranscript
 
 if TYPE_CHECKING:
     from discreet.query.session import Session
@@ -29,15 +30,20 @@ if TYPE_CHECKING:
 def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:
     """Release by DualQuery with every round in a file before it is used; go on with a file that a crash left.
 
-    Privacy. Together with all that a crash interrupted, the release keeps the sum of what the ledger was charged.
-        Proof: the file names the charge of the release, and one that does not is refused, so every round that it holds
-        was paid for in this ledger. Kept rounds are read, never drawn again; where all are kept no data is read. Else
-        the first round that is not kept may have been drawn and lost: `lost_round` of it is charged before rows are
-        read again, which is what `Transcript` asks for. So every attempt draws rounds that were never kept before, of
-        which the first charge pays for one copy each, and at most one round that it does not keep, for which the next
-        attempt pays. The records of a unit with more rows than count are chosen anew; each choice keeps neighbours
-        neighbours, and the rounds are released adaptively, so their prices add up. A file with fewer rounds than it had
-        when it was taken up before, as the ledger remembers, is refused.
+    The ledger is told of every round before it is drawn. A release is taken up for the price of the rounds that the
+    file lacks and the ledger knows to have been begun: after a crash the one that was lost, if one was. A second
+    taking up at the same round, or at an earlier one, is charged for all rounds from there to the last.
+
+    Privacy. Together with all that was interrupted, and whatever was done to the file or to copies of it in between,
+        the release keeps the sum of what the ledger was charged for it: each round was charged for at least as often as
+        it was drawn.
+        Proof: the charge of the release pays for every round once. A taking up at round r is charged before rows are
+        read, in the step that makes it the only attempt which may go on, for the rounds r to `most` or to the last, and
+        `most` is at most the last. Every round is announced to the ledger before it is drawn, and drawn once for each
+        announcement (`Transcript`). So `Parts` says that charges cover draws, round by round, and `rounds_again` prices
+        them. Which rounds a file says are kept decides where an attempt begins and what its records answer; rounds are
+        priced for every such choice, so the file may say anything. The records of a unit with more rows than count are
+        chosen anew; each choice keeps neighbours neighbours, and rounds are released adaptively: their prices add up.
     """
     made = prepared.made
     if not isinstance(made, DualQuery):
@@ -49,6 +55,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
             def charged(charge: Charge) -> None:
                 transcript.label(**_labels(prepared, charge))
                 transcript.begin(made.terms)
+                transcript.count_with(_counter(prepared.session, charge, charge.number))
 
             def run(records: Records, _: Charge) -> Release:
                 return made.continued(records, transcript, progress=tell)
@@ -64,71 +71,82 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
             )
         transcript.label(**_labels(prepared, charge))
         transcript.begin(made.terms)
-        _require_own_rounds(session=prepared.session, made=made, transcript=transcript, charge=charge)
         return _taken_up(prepared, made, transcript, charge, tell)
 
 
-def lost_round(made: DualQuery, number: int) -> Guarantee:
-    """Return the price of one round once more, in the notion of the release's own promise.
+def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
+    """Return the price of the rounds from one to another once more, in the notion of the release's own promise.
 
-    Privacy. The draws of round t keep it: s draws of range e are (s e)-DP and (s e^2/8)-zCDP, and the second implies
-        (epsilon, delta)-DP for the delta of the release.
-        Proof: see `DualQueryPrice`, for one round.
+    Privacy. The draws of these rounds keep it, whatever rounds came before: s draws of range e are (s e)-DP and
+        (s e^2/8)-zCDP, which add up, and the sum of the second implies (epsilon, delta)-DP for the delta of the
+        release. Nor do they cost more than the whole release.
+        Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
     """
     relation = made.purse.neighbours.relation
-    if number == 1:
+    ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
+    epsilon = sum((draws * width for width, draws in ranges), Fraction(0))
+    rho = ZCDP(sum((draws * width**2 for width, draws in ranges), Fraction(0)) / 8, relation=relation)
+    if epsilon == 0:
         return PureDP(0, relation=relation)
-    width, draws = made.price.ranges[number - 2]
-    pure, rho = PureDP(draws * width, relation=relation), ZCDP(draws * width**2 / 8, relation=relation)
     match made.guarantee:
         case PureDP():
-            return pure
-        case ApproxDP(delta=delta):
-            level = Fraction(rho.to_approx(delta).epsilon)
-            return pure if Fraction(pure.epsilon) <= level else ApproxDP(level, delta, relation=relation)
+            return PureDP(epsilon, relation=relation)
+        case ApproxDP(epsilon=whole, delta=delta):
+            level = min(Fraction(rho.to_approx(delta).epsilon), Fraction(whole))
+            if epsilon <= level:
+                return PureDP(epsilon, relation=relation)
+            return ApproxDP(level, delta, relation=relation)
     return rho
 
 
 def _taken_up(
     prepared: Prepared, made: DualQuery, transcript: FileTranscript, charge: Charge, tell: Progress
 ) -> Release:
-    """Go on where the file ends, for the price of the round that may be lost; where it is complete, read no data."""
+    """Go on where the file ends, for the price of the rounds that may be lost; where it is complete, read no data."""
     session, done = prepared.session, len(transcript.rounds)
+    seen = session.ledger.parts(charge)
+    _require_own_rounds(made, transcript, seen)
     if done == len(made.draws):
         domain = made.workload.domain
         nobody = Records(domain, np.zeros((len(domain), 0), dtype=np.uint16))
         release = made.continued(nobody, transcript, progress=tell)
         return noted(release, _stored(session, charge, to_text(release)))
+    start = done + 1
+    # a second attempt from here: the file does not show how far the first one came, so it counts as having come far
+    last = len(made.draws) if seen.taken_up >= start else seen.most
+
+    def run(records: Records, more: Charge) -> Release:
+        transcript.count_with(_counter(session, charge, more.number))
+        return made.continued(records, transcript, progress=tell)
+
     release, record = session.grant_again(
-        prepared.table.name, prepared.columns, lost_round(made, done + 1), charge=charge,
-        description=f"{_once_more(done + 1, charge)} {prepared.description}",
-        work=prepared.work(lambda records, _: made.continued(records, transcript, progress=tell)),
+        prepared.table.name, prepared.columns, rounds_again(made, start, last), charge=charge, start=start, seen=seen,
+        description=f"{_once_more(start, last, charge)}: {prepared.description}", work=prepared.work(run),
     )  # fmt: skip
     return noted(release, record)
 
 
-def _once_more(number: int, charge: Charge) -> str:
-    """Return how the ledger's entry for a round that is drawn once more begins."""
-    return f"round {number} once more of charge {charge.number}:"
+def _counter(session: Session, charge: Charge, attempt: int) -> Callable[[int], None]:
+    """Return what tells the ledger that a round is about to be drawn."""
+    return lambda number: session.ledger.begin_part(charge, number, attempt=attempt)
 
 
-def _require_own_rounds(*, session: Session, made: DualQuery, transcript: FileTranscript, charge: Charge) -> None:
-    """Refuse rounds that this release cannot have drawn, and a file that has lost rounds which it had before."""
+def _once_more(start: int, last: int, charge: Charge) -> str:
+    """Return how the ledger's entry for a release that is taken up begins."""
+    where = f"charge {charge.number} taken up at round {start}"
+    if last < start:
+        return f"{where}, no round once more"
+    return f"{where}, round {start} once more" if last == start else f"{where}, rounds {start} to {last} once more"
+
+
+def _require_own_rounds(made: DualQuery, transcript: FileTranscript, seen: Parts) -> None:
+    """Refuse rounds that this release cannot have drawn, or has not drawn as the ledger says."""
     rounds, queries = transcript.rounds, len(made.workload)
     drawn = zip(rounds, made.draws, strict=False)
-    if len(rounds) > len(made.draws) or any(
+    if len(rounds) > seen.most or any(
         len(one) != count or (count > 0 and one.queries.max() >= queries) for one, count in drawn
     ):
-        raise LedgerTampered("the transcript holds rounds that this release cannot have drawn. Nothing was spent.")
-    # a round beyond the next one was paid for once more before, so the rounds up to it were kept then
-    later = tuple(_once_more(number, charge) for number in range(len(rounds) + 2, len(made.draws) + 1))
-    for entry in session.ledger.entries():
-        own = entry.kind is Kind.CHARGE and entry.fields["analyst"] == charge.analyst
-        if own and entry.fields["description"].startswith(later):
-            raise LedgerTampered(
-                "the transcript had more rounds when it was taken up before, so it was put back to an earlier state; "
-                "to go on would draw rounds again that were paid for once. Nothing was spent."
-            )
+        raise LedgerTampered("the transcript holds rounds that this release has not drawn. Nothing was spent.")
 
 
 def _stored(session: Session, charge: Charge, text: str | None) -> Record:

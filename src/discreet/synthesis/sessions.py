@@ -145,7 +145,8 @@ def dual_query(
     """Release by DualQuery; see `DualQuery`, whose other parameters (`accounting`, `rounds`, ...) are taken too.
 
     `transcript` names a file that keeps the draws of every round before they are used. After a crash the same call goes
-    on where it ended, and pays again for the one round that may be lost; without a file it pays for everything again.
+    on where it ended, and pays again for a round that was lost; a second time from the same round it pays for all that
+    follow. Without a file it pays for everything again.
     """
     check_keywords(choices, (*_ASKED, "transcript", *_CHOICES))
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}

@@ -1,30 +1,19 @@
-"""Transcripts: the draws of every round, kept before they are used, so that a crash never makes them a second time."""
+"""Transcripts: the draws of every round, announced before they are made and kept before they are used."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import fcntl
-import hashlib
 import json
-import os
-import re
-import stat
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, NotCopyable, ParameterError
-from discreet.ledger.anchor import synchronise, synchronise_directory
-
-_TITLE = "discreet transcript 1"
-_SUM = 64
-_BLOCK = 1 << 20
+from discreet.errors import LedgerError, LedgerMismatch, NotCopyable, ParameterError
+from discreet.randomness.process import Process
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +65,21 @@ class Transcript(ABC):
     """Where the draws of one release are kept: begun once, in terms that name it, and added to round by round.
 
     Privacy. The rounds of a transcript are all that a release by draws tells about its table; the rest follows from
-        them. If round k + 1 is drawn only where rounds 1 to k are kept, and is used only after `append` has returned,
-        then a release that is taken up again after c crashes costs the price of its T rounds, and of at most c more,
-        each of them the round that the crash may have lost.
-        Proof: a kept round is read and never drawn again. A crash before the end of the append of round k + 1 leaves
-        rounds 1 to k, and that round is drawn again: two releases of it, whether or not anybody saw the first. A crash
-        later loses nothing. Adaptive composition of all draws ever made gives the sum.
+        them. Through one object no round is drawn twice. Across processes, crashes and copies of a file, a round is
+        drawn as often as the ledger of a session was told of it, which prices each time (`Parts`); without a ledger
+        only the object that began a file draws into it.
+        Proof: round k + 1 is drawn only where rounds 1 to k are kept and `announce` has returned; that refuses a number
+        it has heard before, so a round that was announced and not kept is never drawn again through this object. A
+        kept round is read. Another object learns from the file which rounds are kept, but no file tells which were
+        drawn: so there `announce` asks the ledger, or refuses. Adaptive composition of all draws ever made gives the
+        price of all of them together.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_announced", "_announcing", "_owner")
+
+    def __init__(self) -> None:
+        """Begin with nothing announced."""
+        self._announced, self._announcing, self._owner = 0, threading.Lock(), Process.here()
 
     @abstractmethod
     def begin(self, terms: Mapping[str, Any]) -> None:
@@ -95,9 +90,31 @@ class Transcript(ABC):
     def rounds(self) -> tuple[Round, ...]:
         """The rounds that are kept, from the first on."""
 
+    def announce(self, number: int) -> None:
+        """Say that the next round is about to be drawn, once; it may be drawn only after this returns."""
+        self._require_own_process()
+        with self._announcing:
+            if number != len(self.rounds) + 1:
+                raise LedgerError(f"round {len(self.rounds) + 1} comes next in this transcript, not round {number}")
+            if number <= self._announced:
+                raise LedgerError(
+                    f"round {number} may have been drawn already, and was lost before it was kept: to draw it again is "
+                    "another release. Begin another transcript, at the full price. Nothing more was drawn."
+                )
+            self._announced = number  # first: whatever is raised below, this number is used up
+            self._count(number)
+
+    @abstractmethod
+    def _count(self, number: int) -> None:
+        """Refuse to draw a round that others may draw too; count it where a ledger does."""
+
     @abstractmethod
     def append(self, one: Round) -> None:
         """Keep the next round; when this returns, no crash can undo it."""
+
+    def _require_own_process(self) -> None:
+        if self._owner != Process.here():
+            raise LedgerError("a forked process cannot go on with a transcript: each would draw the same rounds")
 
     def _require_next(self, one: Round) -> None:
         if one.number != len(self.rounds) + 1:
@@ -122,14 +139,15 @@ class MemoryTranscript(Transcript):
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        super().__init__()
         self._rounds: list[Round] = []
         self._terms: str | None = None
 
     def begin(self, terms: Mapping[str, Any]) -> None:
         """Say which release this is; refused where the transcript was begun in other terms."""
-        words = _words(terms)
+        words = terms_words(terms)
         if self._terms is not None and self._terms != words:
-            raise _other_terms()
+            raise other_terms()
         self._terms = words
 
     @property
@@ -137,228 +155,23 @@ class MemoryTranscript(Transcript):
         """The rounds that are kept, from the first on."""
         return tuple(self._rounds)
 
+    def _count(self, number: int) -> None:
+        """Count nothing: the rounds live and die with this object, which cannot be copied."""
+
     def append(self, one: Round) -> None:
         """Keep the next round."""
         self._require_next(one)
         self._rounds.append(one)
 
 
-class FileTranscript(Transcript):
-    """Rounds kept in a file that only grows: one line a round, each with a checksum over all before it.
-
-    A line is on the disk itself when `append` returns. A last line that a crash cut off is recognised, counted as lost
-    and taken away when the file is opened; any other line that does not fit is refused, and so is a file that is no
-    transcript. While the object lives, no other process can open the file, and a fork of this one cannot write to it.
-    The file is the curator's, like the ledger: one that is copied or put back to an earlier state draws rounds again.
-    """
-
-    __slots__ = ("_file", "_header", "_labels", "_owner", "_path", "_rounds", "_sum", "torn")
-
-    def __init__(self, path: str | Path) -> None:
-        """Open the file, or make it where there is none; `close` lets it go."""
-        self._path = Path(path)
-        self._rounds: list[Round] = []
-        self._header: str | None = None
-        self._labels: dict[str, Any] = {}
-        self._sum = hashlib.sha256(_TITLE.encode()).hexdigest()
-        self.torn = False
-        self._owner, self._file = os.getpid(), -1
-        # a pipe would wait for a writer here, and is refused below
-        ways = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
-        try:
-            self._file = os.open(self._path, ways, 0o600)
-        except (OSError, ValueError) as problem:
-            raise _unusable("opened", problem) from None
-        try:
-            self._lock()
-            self._load()
-        except BaseException:
-            self.close()
-            raise
-
-    def label(self, **labels: Any) -> None:
-        """Say what else names the release, such as the charge that pays for it, before it is begun or taken up."""
-        self._labels |= labels
-
-    def begin(self, terms: Mapping[str, Any]) -> None:
-        """Say which release this is; refused where the file was begun in other terms or with other labels."""
-        words = _words({**terms, **self._labels})
-        if self._header is None:
-            self._write(words)
-            synchronise_directory(self._path.resolve().parent)
-            self._header = words
-        elif self._header != words:
-            raise _other_terms()
-
-    @property
-    def terms(self) -> Mapping[str, Any] | None:
-        """The terms in which the file was begun, as JSON keeps them; None before."""
-        return None if self._header is None else _terms(self._header)
-
-    @property
-    def rounds(self) -> tuple[Round, ...]:
-        """The rounds that are kept, from the first on."""
-        return tuple(self._rounds)
-
-    def append(self, one: Round) -> None:
-        """Keep the next round; when this returns, no crash can undo it."""
-        if self._header is None:
-            raise LedgerError("a transcript is begun before its first round")
-        self._require_next(one)
-        self._write(_line(one))
-        self._rounds.append(one)
-
-    def close(self) -> None:
-        """Let the file go, for others to open; twice is once."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def __enter__(self) -> Self:
-        """Use the transcript in a with block."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
-
-    def __del__(self) -> None:
-        """Let the file go."""
-        if getattr(self, "_file", -1) >= 0:
-            self.close()
-
-    def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LedgerError(
-                "another process has this transcript open: a round is drawn by one of them only"
-            ) from None
-
-    def _load(self) -> None:
-        """Read what is kept; take a torn end away."""
-        try:
-            if not stat.S_ISREG(os.fstat(self._file).st_mode):
-                raise _no_transcript()
-            content = self._content()
-            if content and not _began(content):
-                raise _no_transcript()
-            whole, sound = content.split(b"\n"), 0
-            for place, line in enumerate(whole):
-                last = place == len(whole) - 1
-                if last and not line:
-                    break
-                words = None if last else self._checked(line)
-                if words is None:
-                    # what a crash leaves has no end, or has holes where blocks never reached the disk
-                    if not last and (b"\0" not in line or b"\n".join(whole[place + 1 :])):
-                        raise LedgerTampered("the transcript was changed: a line does not fit the lines before it")
-                    self.torn = True
-                    os.ftruncate(self._file, sound)
-                    synchronise(self._file)
-                    break
-                self._keep(words, line)
-                sound += len(line) + 1
-        except OSError as problem:
-            raise _unusable("read", problem) from None
-
-    def _content(self) -> bytes:
-        """Return what the locked file holds; its name may lead to another one by now."""
-        parts, place = [], 0
-        while part := os.pread(self._file, _BLOCK, place):
-            parts.append(part)
-            place += len(part)
-        return b"".join(parts)
-
-    def _checked(self, line: bytes) -> str | None:
-        """Return the words of a line, None where its checksum is not that of the words and all lines before."""
-        found, words = line[: _SUM + 1], line[_SUM + 1 :]
-        if found != f"{self._next_sum(words)} ".encode() or not words.isascii():
-            return None
-        return words.decode("ascii")
-
-    def _keep(self, words: str, line: bytes) -> None:
-        self._sum = line[:_SUM].decode()
-        if self._header is None:
-            if _terms(words) is None:
-                raise _no_transcript()
-            self._header = words
-            return
-        one = _round(words)
-        self._require_next(one)
-        self._rounds.append(one)
-
-    def _next_sum(self, words: bytes) -> str:
-        return hashlib.sha256(self._sum.encode() + b" " + words).hexdigest()
-
-    def _write(self, words: str) -> None:
-        """Add one line; the caller goes on when it is on the disk."""
-        if self._file < 0:
-            raise LedgerError("the transcript is closed")
-        if self._owner != os.getpid():
-            raise LedgerError("a forked process cannot go on with a transcript: each would draw the same rounds")
-        total = self._next_sum(words.encode())
-        line = f"{total} {words}\n".encode()
-        try:
-            while line:
-                line = line[os.write(self._file, line) :]
-            synchronise(self._file)
-        except OSError as problem:
-            self.close()  # what reached the disk is unknown: the next opening finds out
-            raise _unusable("written", problem) from None
-        self._sum = total
-
-
-def _words(terms: Mapping[str, Any]) -> str:
+def terms_words(terms: Mapping[str, Any]) -> str:
     """Return terms as one line."""
     return json.dumps(dict(terms), sort_keys=True, ensure_ascii=True, default=str)
 
 
-def _terms(words: str) -> Mapping[str, Any] | None:
-    """Return the terms that a first line states, None where it states none."""
-    try:
-        found = json.loads(words)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _began(content: bytes) -> bool:
-    """Say whether content can be the beginning of a transcript, perhaps cut off, and nobody's other file."""
-    first = content[: _SUM + 2]
-    return re.fullmatch(rb"[0-9a-f]{64} \{|[0-9a-f]{64} ?|[0-9a-f]{1,63}", first) is not None
-
-
-def _line(one: Round) -> str:
-    queries = base64.b64encode(one.queries.astype("<i8").tobytes()).decode()
-    signs = base64.b64encode(one.signs.tobytes()).decode()
-    return f"{one.number} {queries} {signs}"
-
-
-def _round(words: str) -> Round:
-    """Read a line whose checksum is right."""
-    try:
-        number, queries, signs = words.split(" ")
-        return Round(
-            int(number),
-            np.frombuffer(base64.b64decode(queries, validate=True), dtype="<i8").astype(np.int64),
-            np.frombuffer(base64.b64decode(signs, validate=True), dtype=np.int8),
-        )
-    except (ValueError, binascii.Error):
-        raise LedgerTampered("the transcript holds a line that discreet did not write") from None
-
-
-def _other_terms() -> LedgerMismatch:
+def other_terms() -> LedgerMismatch:
+    """Return the refusal of a transcript that was begun in other terms."""
     return LedgerMismatch(
         "this transcript belongs to another release: other queries, parameters or data. Name another file. Nothing was "
         "drawn."
     )
-
-
-def _no_transcript() -> LedgerMismatch:
-    return LedgerMismatch("this file is no transcript, and was left as it is. Name another file. Nothing was drawn.")
-
-
-def _unusable(what: str, problem: OSError | ValueError) -> LedgerError:
-    words = getattr(problem, "strerror", None) or "it has no such name"
-    return LedgerError(f"the transcript cannot be {what}: {words}. Nothing more was drawn.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,30 +17,9 @@ from discreet.privacy.adaptive.tally import Tally
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.parameters import probability
 from discreet.privacy.relation import Relation, combine
+from discreet.randomness.process import Process
 
 _DIGITS = 6
-
-
-class _Process:
-    """The process that runs this, as an object: numbers of processes are used again, a mark that a fork renews is not.
-
-    Both are looked at, as a fork from outside Python renews no mark.
-    """
-
-    mark = object()
-
-    @classmethod
-    def renew(cls) -> None:
-        """Tell a child from its parent."""
-        cls.mark = object()
-
-    @classmethod
-    def here(cls) -> tuple[int, object]:
-        """Return what tells this process from all others that have this object's memory."""
-        return os.getpid(), cls.mark
-
-
-os.register_at_fork(after_in_child=_Process.renew)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +66,7 @@ class Account:
         self._books = books
         self._caps = tuple(caps)
         self._lock = threading.Lock()
-        self._owner = _Process.here()
+        self._owner = Process.here()
         self._standing = Standing(tuple(Tally.towards(cap) for cap in self._caps), relation)
 
     @property
@@ -142,7 +120,7 @@ class Account:
 
     def _own_lock(self) -> threading.Lock:
         """Return the lock, to the process that opened the books; in a fork nobody might ever free it."""
-        if self._owner != _Process.here():
+        if self._owner != Process.here():
             raise NotCopyable(
                 "this budget was opened in another process, which may go on spending it. Spend it there, or open one "
                 "of its own here, out of what was split off before."

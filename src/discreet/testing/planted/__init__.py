@@ -7,6 +7,7 @@ from discreet.testing.planted import (
     forms,
     frame_types,
     local,
+    redrawn,
     streams,
     synthesis,
     tables,
@@ -15,7 +16,7 @@ from discreet.testing.planted import (
 )
 from discreet.testing.planted.fault import Overstated, Planted
 
-_ROOMS = (additive, forms, choices, streams, tables, units, frame_types, csv_lines, local, synthesis, work)
+_ROOMS = (additive, forms, choices, streams, tables, units, frame_types, csv_lines, local, redrawn, synthesis, work)
 PLANTED = {fault.name: fault for room in _ROOMS for fault in room.FAULTS}
 
 __all__ = ["PLANTED", "Overstated", "Planted"]
