@@ -279,3 +279,11 @@ def test_public_frames_have_the_same_types_so_that_joins_match():
         columns["areas.name"] = {"values": ["north", "south"]}
         session = opened(frame, columns, public={"areas": (areas, ["area"])})
         assert session.explain(sql, epsilon=1).digest
+
+
+@pytest.mark.parametrize("far", [pd.Timestamp(np.datetime64("20000-01-01", "s")), pd.NaT])
+def test_a_declared_time_beyond_the_years_there_are_is_refused(far):
+    frame = pd.DataFrame({"p": [1], "at": [datetime(2026, 1, 1)]})
+    for words in ({"min": datetime(2026, 1, 1), "max": far}, {"values": [far]}):
+        with pytest.raises(DiscreetError, match="years 1 to 9999"):
+            opened(frame, {"at": words})

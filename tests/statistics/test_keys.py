@@ -227,3 +227,32 @@ def test_units_and_bounds_must_fit_the_column() -> None:
     for keys in (0, -1, 1.5, "2"):
         with pytest.raises(ParameterError, match="keys"):
             bounded_keys(["a"], ["x"], keys=keys)  # type: ignore[arg-type]
+
+
+FAR = np.array(["2026-01-01", "300000-01-01", "NaT"], dtype="datetime64[s]")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        FAR,
+        list(FAR),
+        pandas.Series(FAR),
+        pyarrow.array(FAR.astype(np.int64), mask=np.isnat(FAR)).cast(pyarrow.timestamp("s")),
+        pyarrow.array(FAR.astype("datetime64[D]").astype(np.int32), mask=np.isnat(FAR)).cast(pyarrow.date32()),
+        polars.Series(FAR.astype("datetime64[D]").astype(np.int32)).cast(polars.Date)[:2],
+        np.array([20454, 2**62, 1], dtype="datetime64[D]")[:2],
+        np.array([56, 2**62], dtype="datetime64[Y]"),
+    ],
+    ids=lambda column: type(column).__module__.partition(".")[0],
+)
+def test_a_time_beyond_microseconds_is_missing_and_not_another_time(column):
+    codes, keys = key_codes(column)
+    assert list(keys) == [np.datetime64("2026-01-01", "us")]
+    assert codes[:2].tolist() == [0, -1]
+
+
+def test_a_span_beyond_microseconds_is_missing():
+    codes, keys = key_codes(np.array([1, 2**62], dtype="timedelta64[s]"))
+    assert list(keys) == [np.timedelta64(1_000_000, "us")]
+    assert codes.tolist() == [0, -1]

@@ -57,7 +57,7 @@ COLUMNS = {
     "region": {"values": ["north", "south"]},
     "smokes": {"public": True, "type": "boolean"},
     "cost": {"min": 0, "max": 500},
-    "age": {"min": 0, "max": 99},
+    "age": {"type": "integer", "min": 0, "max": 99},
 }
 
 
@@ -469,7 +469,10 @@ def test_null_and_undeclared_values_have_a_code_and_numbers_are_clipped() -> Non
 
 def test_dates_keep_their_days_and_integers_their_middles() -> None:
     table = pd.DataFrame({"day": pd.to_datetime(["2026-01-02", "2026-01-03", None]).date, "age": [3, 40, 77]})
-    columns = {"day": {"min": date(2026, 1, 1), "max": date(2026, 1, 3), "public": True}, "age": {"min": 0, "max": 99}}
+    columns = {
+        "day": {"min": date(2026, 1, 1), "max": date(2026, 1, 3), "public": True},
+        "age": {"type": "integer", "min": 0, "max": 99},
+    }
     seen: list[Any] = []
     with open_session(visits=table, unit="row", rows=None, columns=columns) as session:
         domain = domain_of(session, "visits", bins={"age": 5})

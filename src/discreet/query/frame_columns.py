@@ -129,9 +129,6 @@ def _arrow(pyarrow: Any, column: Any) -> Given:
         return _cells(pyarrow, Kind.NUMERIC, column)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _texts(pyarrow, column)
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
-        # Arrow makes bytes of a list of texts with bytes in one place: under a declared type they are texts again.
-        return _cells(pyarrow, Kind.OTHER, [_decoded(cell) for cell in column.to_pylist()])
     if types.is_timestamp(kind) or types.is_date(kind):
         unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
         column = column.cast(pyarrow.int32() if unit == "D" else pyarrow.int64())
@@ -143,6 +140,9 @@ def _arrow(pyarrow: Any, column: Any) -> Given:
 def _arrow_numbers(pyarrow: Any, column: Any) -> Given:
     """Return a column of numbers or truth values, or one that cannot be queried."""
     types, kind = pyarrow.types, column.type
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        # Arrow makes bytes of a list of texts with bytes in one place: under a declared type they are texts again.
+        return _cells(pyarrow, Kind.OTHER, [_decoded(cell) for cell in column.to_pylist()])
     if not (types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)):
         return _other(pyarrow, len(column))
     filled = column.fill_null(False if types.is_boolean(kind) else 0)

@@ -14,6 +14,7 @@ from discreet.query.types import Type
 TYPES = {one.value: one for one in Type}
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 _KEYS = ("type", "values", "min", "max", "public")
+_FAR = "must be a time of the years 1 to 9999. Write such a time"
 _OTHER_WORDS = {
     "bool": "boolean",
     "int": "integer",
@@ -245,10 +246,17 @@ def _unlisted(value: object) -> str:
         return "is no 64-bit integer. Write a smaller number"
     if isinstance(value, str) and "\0" in value:
         return "contains a zero character, which no database keeps. Remove it"
+    if isinstance(value, date) and _far(value):
+        return _FAR
     if type_of(value) is None:
         given = "a time with a zone" if isinstance(value, datetime) else kind(value)
         return f"cannot be {given}. Write texts, numbers, true and false, dates or times"
     return ""
+
+
+def _far(value: date) -> bool:
+    """Whether a time is missing or beyond the years that there are; those of pandas can be."""
+    return not 1 <= value.year <= 9999
 
 
 def _distinct(section: Section, values: list[Value]) -> bool:
@@ -284,6 +292,9 @@ def _ends(section: Section) -> tuple[End, End] | None:
 def _end(section: Section, key: str) -> End | None:
     value = section.entries[key]
     if isinstance(value, date):
+        if _far(value):
+            section.complain(_FAR, key)
+            return None
         if type_of(value) is None:
             section.complain("must be without a time zone. Write, for example, `2026-01-31T12:00:00`", key)
             return None

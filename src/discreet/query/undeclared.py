@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from discreet.query.expression import Expression
-from discreet.query.policy import ColumnPolicy, Policy, SourceKind
+from discreet.query.policy import ColumnPolicy, Policy, PublicTable, SourceKind, TablePolicy
 from discreet.query.types import Type
 
 TYPE = "TYPE"  # stands in a line for the type that is wanted
@@ -60,7 +60,7 @@ class TableTypes(dict[str, dict[str, str]]):
 
     def __init__(self, policy: Policy) -> None:
         """List them."""
-        tables = {**policy.tables, **policy.public}
+        tables: dict[str, TablePolicy | PublicTable] = {**policy.tables, **policy.public}
         types = {
             name: {one: column.type.value for one, column in stated.columns.items()} for name, stated in tables.items()
         }

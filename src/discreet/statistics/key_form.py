@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.statistics.times import in_microseconds
 
 HASHABLE = "keys must be texts, numbers, truth values, dates, or tuples of them"
 PLAIN: frozenset[type] = frozenset({str, int, bool, bytes, type(None)})  # in their one form as they are
@@ -98,11 +99,10 @@ def _decimal_form(key: Decimal) -> Decimal | None:
 
 
 def _time_form(key: Any) -> Any:
-    """Return a point in time or a span in microseconds; None for a missing one."""
-    if isinstance(key, np.datetime64):
-        return None if np.isnat(key) else key.astype("datetime64[us]")
-    if isinstance(key, np.timedelta64):
-        return None if np.isnat(key) else key.astype("timedelta64[us]")
+    """Return a point in time or a span in microseconds; None for a missing one, or one beyond 64 bits of them."""
+    if isinstance(key, np.datetime64 | np.timedelta64):
+        made = in_microseconds(np.array([key]))[0]
+        return None if np.isnat(made) else made
     if isinstance(key, timedelta):
         return np.timedelta64(key, "us")
     if isinstance(key, datetime) and key.tzinfo is not None:

@@ -21,6 +21,7 @@ from discreet.privacy.parameters import whole
 from discreet.statistics.columns import frame_library, unmasked
 from discreet.statistics.even_sort import as_long_as_a_sort
 from discreet.statistics.key_form import HASHABLE, PLAIN, Typed, key_form
+from discreet.statistics.times import in_microseconds
 from discreet.statistics.units import person_codes
 
 _WANTED = "a column of keys is a numpy array, a pandas, Polars or Arrow column, or a list, in one dimension"
@@ -120,7 +121,7 @@ def _values(column: object) -> NDArray[Any] | Keys:
         if column.dtype.kind in "biuf" and column.dtype.itemsize <= 8:
             return column
         if column.dtype.kind in "mM":
-            return column.astype(f"{column.dtype.kind}8[us]")
+            return in_microseconds(column)
         column = column.tolist() if column.dtype.kind != "f" else list(column)
     if not isinstance(column, list | tuple):
         raise InputError(_WANTED)
@@ -163,10 +164,10 @@ def _from_polars(column: Any) -> Any:
 
     kind = column.dtype.base_type()
     if kind is polars.Date:
-        return _times(column.cast(polars.Datetime("us")).to_physical().to_list(), "M")
+        return _times(column.to_physical().to_list(), "M8[D]")
     if kind in (polars.Datetime, polars.Duration):
-        whole_numbers = column.dt.cast_time_unit("us").to_physical().to_list()
-        return _times(whole_numbers, "M" if kind is polars.Datetime else "m")
+        letter = "M" if kind is polars.Datetime else "m"
+        return _times(column.to_physical().to_list(), f"{letter}8[{column.dtype.time_unit}]")
     return column.to_list()
 
 
@@ -177,23 +178,20 @@ def _from_arrow(column: Any) -> Any:
     types = pyarrow.types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if types.is_date(column.type) or types.is_timestamp(column.type):
-        return _times(_whole_numbers(column.cast(pyarrow.timestamp("us"), safe=False), pyarrow), "M")
-    if types.is_duration(column.type):
-        return _times(_whole_numbers(column.cast(pyarrow.duration("us"), safe=False), pyarrow), "m")
+    if types.is_date32(column.type):
+        return _times(column.cast(pyarrow.int32()).to_pylist(), "M8[D]")
+    if types.is_date64(column.type):
+        return _times(column.cast(pyarrow.int64()).to_pylist(), "M8[ms]")
+    if types.is_timestamp(column.type) or types.is_duration(column.type):
+        letter = "M" if types.is_timestamp(column.type) else "m"
+        return _times(column.cast(pyarrow.int64()).to_pylist(), f"{letter}8[{column.type.unit}]")
     return column.to_pylist()
 
 
-def _whole_numbers(column: Any, pyarrow: Any) -> list[int | None]:
-    """Return the integers by which Arrow stores times."""
-    listed: list[int | None] = column.cast(pyarrow.int64()).to_pylist()
-    return listed
-
-
-def _times(microseconds: list[int | None], kind: str) -> NDArray[Any]:
-    """Return points in time, or spans, from whole microseconds."""
-    numbers = np.array([_NOT_A_TIME if one is None else one for one in microseconds], dtype=np.int64)
-    return numbers.view(f"{kind}8[us]")
+def _times(counts: list[int | None], kind: str) -> NDArray[Any]:
+    """Return points in time, or spans, from whole numbers of the unit that a dtype names."""
+    numbers = np.array([_NOT_A_TIME if one is None else one for one in counts], dtype=np.int64)
+    return in_microseconds(numbers.view(kind))
 
 
 def _present(values: NDArray[Any]) -> NDArray[np.bool_]:

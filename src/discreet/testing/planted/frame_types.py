@@ -41,9 +41,9 @@ class TypeFromValues(DeclaredType):
         return optional("pyarrow", extra="frames", purpose="a planted fault in frames").array(value)
 
 
-_PRICE = {"relation": Relation.ADD_REMOVE, "epsilon": 1}
 FAULTS = [
     Planted("Count: types from values", "one person's 2.5 makes a column of integers real", Level.WIRE,
-            partial(TypeFromValues, **_PRICE), partial(DeclaredType, **_PRICE),
+            partial(TypeFromValues, relation=Relation.ADD_REMOVE, epsilon=1),
+            partial(DeclaredType, relation=Relation.ADD_REMOVE, epsilon=1),
             neighbours=[([3, 4, 5], [3, 4, 5, 2.5])], draws=400),
 ]  # fmt: skip
