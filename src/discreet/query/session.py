@@ -77,9 +77,8 @@ class Session(Desk):
             groups: at most so many groups of one unit count.
             rows_per_group: with at most so many rows in each.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
-                Types
-                follow from these words and from kinds of columns, never from values: numbers are reals unless declared
-                as {"type": "integer"}.
+                Types follow from these words and from kinds of columns, never from values: numbers are reals unless
+                declared as {"type": "integer"}.
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.
