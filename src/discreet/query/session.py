@@ -75,9 +75,9 @@ class Session(Desk):
             rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
             groups: at most so many groups of one unit count.
             rows_per_group: with at most so many rows in each.
-            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost". Types
-                follow from these words and from kinds of columns, never from values: numbers are reals unless declared
-                as {"type": "integer"}.
+            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
+                Types follow from these words and from kinds of columns, never from values: numbers are reals unless
+                declared as {"type": "integer"}.
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.
