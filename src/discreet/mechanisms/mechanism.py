@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -33,6 +33,14 @@ class Mechanism(ABC):
     @abstractmethod
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
+
+    def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
+        """Return what the promise takes on trust beside the sensitivity, with pairs of inputs that it rules out.
+
+        Nothing in a mechanism can check such a statement about the data: an audit looks at the pairs too, and says that
+        the promise is conditional and what it would lose on them.
+        """
+        return {}
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
