@@ -30,7 +30,6 @@ from discreet.laws.tabulated import Tabulated
 from discreet.mechanisms import (
     AboveThreshold,
     Exponential,
-    Gaussian,
     Laplace,
     Mechanism,
     NoisyMax,
@@ -164,11 +163,6 @@ FALSE: dict[str, Any] = {
         "ab",
     ),
     "sensitivity of Laplace": (Laplace(epsilon=1, sensitivity=_L1), sum, (1, 2)),
-    "sensitivity of Gaussian": (
-        Gaussian(epsilon=1, delta=1e-3, sensitivity=Sensitivity(1, norm=Norm.L2, relation=ADDED)),
-        sum,
-        (1, 2),
-    ),
     "sensitivity of Exponential": (
         Exponential(epsilon=1, sensitivity=score_of(ADDED)),
         lambda table: [3 * table.count("a"), -3 * table.count("a")],
