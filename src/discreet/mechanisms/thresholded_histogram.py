@@ -15,7 +15,7 @@ from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.noise import IntegerNoise
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number
 from discreet.laws.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.domain import add_noise
@@ -25,7 +25,8 @@ from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
 from discreet.privacy.claim_pairs import PureApproxPair
 from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import downward, number, root_upward, upward
+from discreet.privacy.rounding import downward, number, root_upward
+from discreet.privacy.written import positive_price, promised, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192
@@ -110,7 +111,7 @@ class ThresholdedHistogram(Mechanism):
         self.keys = _stated_keys(keys)
         self.relation = _stated_relation(relation)
         self._delta = usable_delta(delta)
-        self._price = positive_rational(epsilon if chosen == "epsilon" else rho, name=chosen)
+        self._price = positive_price(epsilon if chosen == "epsilon" else rho, name=chosen)
         self._concentrated = chosen == "rho"
         warn_if_senseless(self.guarantee, people=None)
         self.noise = self._settled_noise()
@@ -160,7 +161,7 @@ class ThresholdedHistogram(Mechanism):
     @property
     def guarantee(self) -> ApproxDP | ZCDP:
         """(epsilon, delta)-DP, or delta-approximate rho-zCDP for a price by rho."""
-        price, delta = round_up(self._price), float(self._delta)
+        price, delta = written_up(self._price), written_up(self._delta)
         return (ZCDP if self._concentrated else ApproxDP)(price, delta, relation=self.relation)
 
     @property
@@ -177,7 +178,7 @@ class ThresholdedHistogram(Mechanism):
         shifted = self.noise.at(1).pair(self.noise)
         rate = 1 / self.noise.scale
         if isinstance(self.noise, TruncatedLaplace):
-            claim: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
+            claim: ApproxDP | ZCDP = ApproxDP(rate, written_up(Fraction(self.chance(1).upper)), relation=self.relation)
             return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved
         named = self._named()
         if self.kind is KeyNoise.LAPLACE:
@@ -192,7 +193,7 @@ class ThresholdedHistogram(Mechanism):
     def _named(self) -> float:
         """Return the probability, rounded up, that one of `keys` new keys is named."""
         start = self.threshold - 1
-        return upward(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
+        return promised(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
 
     def chance(self, count: int) -> Enclosure:
         """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""

@@ -12,6 +12,7 @@ from discreet.privacy.curves import delta_of, epsilon_of
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.parameters import probability, renyi_order
 from discreet.privacy.relation import require_known
+from discreet.privacy.written import written
 
 Promise = TypeVar("Promise", bound=Guarantee)
 
@@ -82,7 +83,7 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
         case PureDP():
             return convert(guarantee, PureDP).epsilon <= other.epsilon
         case ApproxDP():
-            source, delta, epsilon = _plainest(guarantee), Fraction(other.delta), Fraction(other.epsilon)
+            source, delta, epsilon = _plainest(guarantee), written(other.delta), written(other.epsilon)
             return epsilon_of(source, delta) <= epsilon or delta_of(source, epsilon) <= delta
         case ZCDP():
             return convert(guarantee, ZCDP, delta=other.delta).rho <= other.rho
@@ -160,7 +161,7 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
             "approximate promise, or convert what this was made from."
         )
-    enough = [promise for promise in found if Fraction(promise.delta) <= Fraction(delta)]
+    enough = [promise for promise in found if written(promise.delta) <= Fraction(delta)]
     try:
         enough.append(rules.approx_to_zcdp(rules.to_approx_at(source, delta)))
     except NoSoundConversion:

@@ -11,12 +11,13 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.number import Number, round_up
+from discreet.laws.number import Number
 from discreet.privacy.adaptive.pure_price import pure_price
 from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import downward, number, root_upward
+from discreet.privacy.rounding import downward, number
+from discreet.privacy.written import as_written, plainly, promised_root, written, written_down, written_up
 
 Amounts = tuple[Fraction, ...]
 
@@ -27,9 +28,10 @@ _REMEMBERED = 4096
 class Books(ABC):
     """The quantities of one notion that add up over adaptively chosen releases, as exact rationals.
 
-    A promise of the books' own notion is read as it is. One of another notion is read through the strongest promise of
-    this one that follows without a further choice (`convert`; rho from epsilon by `pure_price`, which is larger by a
-    share of at most 4 10^-15 and fast); where a delta has to be chosen, the caller names it.
+    A promise of the books' own notion is read as it is written: floats are the decimals that they print as. One of
+    another notion is read through the strongest promise of this one that follows without a further choice (`convert`;
+    rho from epsilon by `pure_price`, which is larger by a share of at most 4 10^-15 and fast); where a delta has to be
+    chosen, the caller names it.
     """
 
     quantities: ClassVar[tuple[str, ...]]
@@ -37,7 +39,8 @@ class Books(ABC):
 
     def read(self, promise: Guarantee, at_delta: Number | None = None) -> Amounts:
         """Return what a release that keeps the promise adds to each quantity; `at_delta` is for books with a delta."""
-        return self.amounts(promise if at_delta is None else _converted(promise, self.notion, delta=at_delta))
+        exact = as_written(promise)
+        return self.amounts(exact if at_delta is None else _converted(exact, self.notion, delta=written(at_delta)))
 
     @abstractmethod
     def amounts(self, promise: Guarantee) -> Amounts:
@@ -49,14 +52,14 @@ class Books(ABC):
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
         """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
-        plain = exactly(amount)
+        plain = plainly(amount)
         if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
             return plain
-        return min(round_up(amount), exactly(cap))
+        return min(written_up(amount), plainly(cap), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return an amount as a parameter that may be spent."""
-        return exactly(amount)
+        return plainly(amount)
 
 
 @dataclass(frozen=True)
@@ -176,13 +179,13 @@ class GaussianBooks(Books):
         root, largest = _rational_root(amount), _rational_root(cap)
         if root is not None:
             return super().up(root, root if largest is None else largest)
-        rounded = root_upward(amount)
-        return rounded if largest is None else min(rounded, exactly(largest))
+        rounded = promised_root(amount)
+        return rounded if largest is None else min(rounded, plainly(largest), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return the root: exact if it is rational, else rounded down."""
         root = _rational_root(amount)
-        return downward(lambda: number(amount).sqrt()) if root is None else exactly(root)
+        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else plainly(root)
 
 
 def books_for(promise: Guarantee) -> Books:
@@ -208,18 +211,6 @@ def not_a_promise(given: object) -> ParameterError:
         f"a promise is needed: PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP with its numbers, not {kind}",
         parameter="budget",
     )
-
-
-def exactly(value: Fraction) -> Number:
-    """Return a rational as an int or a float where that is the same number.
-
-    >>> exactly(Fraction(2)), exactly(Fraction(1, 4)), exactly(Fraction(1, 3))
-    (2, 0.25, Fraction(1, 3))
-    """
-    if value.denominator == 1 and value < _READABLE:
-        return value.numerator
-    nearest = round_up(value)
-    return nearest if nearest == value else value
 
 
 @lru_cache(maxsize=_REMEMBERED)
