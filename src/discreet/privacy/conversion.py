@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TypeVar, cast
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
@@ -81,16 +80,16 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
     """Convert to the other's notion and compare parameters, exactly."""
     match other:
         case PureDP():
-            return convert(guarantee, PureDP).epsilon <= other.epsilon
+            return written(convert(guarantee, PureDP).epsilon) <= written(other.epsilon)
         case ApproxDP():
             source, delta, epsilon = _plainest(guarantee), written(other.delta), written(other.epsilon)
             return epsilon_of(source, delta) <= epsilon or delta_of(source, epsilon) <= delta
         case ZCDP():
-            return convert(guarantee, ZCDP, delta=other.delta).rho <= other.rho
+            return written(convert(guarantee, ZCDP, delta=other.delta).rho) <= written(other.rho)
         case RenyiDP():
-            return convert(guarantee, RenyiDP, alpha=other.alpha).epsilon <= other.epsilon
+            return written(convert(guarantee, RenyiDP, alpha=other.alpha).epsilon) <= written(other.epsilon)
         case GaussianDP():
-            return convert(guarantee, GaussianDP).mu <= other.mu
+            return written(convert(guarantee, GaussianDP).mu) <= written(other.mu)
     return False
 
 
@@ -161,13 +160,13 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
             "approximate promise, or convert what this was made from."
         )
-    enough = [promise for promise in found if written(promise.delta) <= Fraction(delta)]
+    enough = [promise for promise in found if written(promise.delta) <= written(delta)]
     try:
         enough.append(rules.approx_to_zcdp(rules.to_approx_at(source, delta)))
     except NoSoundConversion:
         if not enough:
             raise
-    return ZCDP(min(promise.rho for promise in enough), delta, relation=source.relation)
+    return ZCDP(min((promise.rho for promise in enough), key=written), delta, relation=source.relation)
 
 
 def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:

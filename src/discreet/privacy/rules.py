@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from discreet.errors import NoSoundConversion
 from discreet.laws.number import Number
@@ -11,7 +10,7 @@ from discreet.privacy.claim_pairs import boundary
 from discreet.privacy.curves import epsilon_of
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.rounding import bounds, normal_upper_tail, number
-from discreet.privacy.written import promised, promised_root, written, written_up
+from discreet.privacy.written import as_promised, promised, promised_root, written, written_up
 from discreet.randomness.rigour import Ball
 
 _LARGE_RHO = 10**4
@@ -26,7 +25,7 @@ def to_approx_at(promise: Guarantee, delta: Number) -> ApproxDP:
         Proof: post-processing lowers delta(.), so no release that keeps the promise has a larger delta(epsilon) than
         the worst pair (`PureApproxPair`, `NormalPair`). The others: see there.
     """
-    epsilon = epsilon_of(promise, Fraction(delta))
+    epsilon = as_promised(epsilon_of(promise, written(delta)))
     if math.isinf(epsilon):
         raise NoSoundConversion(
             f"no epsilon follows from {promise!r} at delta = {delta}: a release that keeps it can have unbounded loss "
@@ -61,7 +60,7 @@ def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
         e^(alpha epsilon) out of the sum and e^epsilon out of the denominator.
     Reference. Mironov 2017; Kairouz, Oh, Viswanath 2015.
     """
-    epsilon, order = written(promise.epsilon), Fraction(alpha)
+    epsilon, order = written(promise.epsilon), written(alpha)
 
     def divergence() -> Ball:
         more = (-number((2 * order - 1) * epsilon)).exp().log1p() - (-number(epsilon)).exp().log1p()
@@ -108,7 +107,7 @@ def zcdp_to_renyi(promise: ZCDP, alpha: Number) -> RenyiDP:
     Privacy. rho-zCDP implies D_alpha <= alpha rho.
         Proof: this is the definition at one order.
     """
-    return RenyiDP(alpha, written_up(Fraction(alpha) * written(promise.rho)), relation=promise.relation)
+    return RenyiDP(alpha, written_up(written(alpha) * written(promise.rho)), relation=promise.relation)
 
 
 def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
@@ -148,7 +147,7 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
 
     if not enough(ceiling):
         raise NoSoundConversion(f"no mu could be certified for {promise!r}")
-    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=promise.relation)
+    return GaussianDP(as_promised(2 * boundary(0.0, ceiling, enough)[1]), relation=promise.relation)
 
 
 def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
@@ -159,7 +158,7 @@ def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
         L))^((beta-1)/(alpha-1)) by Jensen.
     Reference. van Erven, Harremoes 2014.
     """
-    if Fraction(alpha) > written(promise.alpha):
+    if written(alpha) > written(promise.alpha):
         raise NoSoundConversion(
             f"{promise!r} says nothing about the higher order {alpha}: there the divergence may be infinite. Ask for "
             f"an order of at most {promise.alpha}, or start from ZCDP, which covers all orders."
@@ -185,4 +184,4 @@ def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
         Proof: the divergence of `NormalPair`, computed in `gaussian_to_zcdp`.
     Reference. Mironov 2017.
     """
-    return RenyiDP(alpha, written_up(Fraction(alpha) * written(promise.mu) ** 2 / 2), relation=promise.relation)
+    return RenyiDP(alpha, written_up(written(alpha) * written(promise.mu) ** 2 / 2), relation=promise.relation)

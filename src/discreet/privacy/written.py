@@ -129,11 +129,9 @@ def as_written(promise: Guarantee) -> Guarantee:
     return replace(promise, **exact) if exact else promise  # type: ignore[type-var]
 
 
-def as_computed(promise: Guarantee) -> Guarantee:
-    """Return a promise whose floats were computed, rounded up: each is taken for the binary fraction that it is."""
-    numbers = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
-    exact = {name: Fraction(value) for name, value in numbers.items() if isinstance(value, float)}
-    return replace(promise, **exact) if exact else promise  # type: ignore[type-var]
+def as_promised(value: float) -> float:
+    """Return the float to promise for a computed one that is an upper bound as a binary fraction; infinity stays."""
+    return written_up(Fraction(value)) if math.isfinite(value) else value
 
 
 def plainly(value: Fraction) -> Number:

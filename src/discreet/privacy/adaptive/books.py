@@ -72,7 +72,7 @@ class PureBooks(Books):
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return epsilon."""
         pure = promise if isinstance(promise, PureDP) else _converted(promise, PureDP)
-        return (Fraction(pure.epsilon),)
+        return (written(pure.epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> PureDP:
         """Return the promise."""
@@ -96,7 +96,7 @@ class ApproxBooks(Books):
                 "spend(..., at_delta=...). It is never defaulted.",
                 parameter="at_delta",
             ) from None
-        return Fraction(point.epsilon), Fraction(point.delta)
+        return written(point.epsilon), written(point.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ApproxDP:
         """Return the promise."""
@@ -114,11 +114,11 @@ class ConcentratedBooks(Books):
         """Return rho and delta; for a Gaussian promise rho is mu^2/2 without rounding."""
         match promise:
             case GaussianDP():
-                return Fraction(promise.mu) ** 2 / 2, Fraction(0)
+                return written(promise.mu) ** 2 / 2, Fraction(0)
             case PureDP():
                 return pure_price(promise.epsilon), Fraction(0)
             case ApproxDP():
-                return pure_price(promise.epsilon), Fraction(promise.delta)
+                return pure_price(promise.epsilon), written(promise.delta)
         if isinstance(promise, RenyiDP) and promise.epsilon:
             raise MissingParameter(
                 f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta to spend, "
@@ -126,7 +126,7 @@ class ConcentratedBooks(Books):
                 parameter="at_delta",
             )
         concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)
-        return Fraction(concentrated.rho), Fraction(concentrated.delta)
+        return written(concentrated.rho), written(concentrated.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ZCDP:
         """Return the promise."""
@@ -143,15 +143,15 @@ class RenyiBooks(Books):
 
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return the divergence of the fixed order; from rho and mu it follows without rounding."""
-        order = Fraction(self.alpha)
+        order = written(self.alpha)
         match promise:
-            case RenyiDP() if promise.alpha == self.alpha:
-                return (Fraction(promise.epsilon),)
+            case RenyiDP() if written(promise.alpha) == order:
+                return (written(promise.epsilon),)
             case ZCDP(delta=0):
-                return (order * Fraction(promise.rho),)
+                return (order * written(promise.rho),)
             case GaussianDP():
-                return (order * Fraction(promise.mu) ** 2 / 2,)
-        return (Fraction(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
+                return (order * written(promise.mu) ** 2 / 2,)
+        return (written(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> RenyiDP:
         """Return the promise."""
@@ -168,7 +168,7 @@ class GaussianBooks(Books):
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return mu^2."""
         gaussian = promise if isinstance(promise, GaussianDP) else _converted(promise, GaussianDP)
-        return (Fraction(gaussian.mu) ** 2,)
+        return (written(gaussian.mu) ** 2,)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:
         """Return the promise."""
