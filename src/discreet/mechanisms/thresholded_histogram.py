@@ -25,8 +25,8 @@ from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
 from discreet.privacy.claim_pairs import PureApproxPair
 from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import downward, number, root_upward
-from discreet.privacy.written import positive_price, promised, written_up
+from discreet.privacy.rounding import downward, number, root_upward, upward
+from discreet.privacy.written import positive_price, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192
@@ -178,7 +178,7 @@ class ThresholdedHistogram(Mechanism):
         shifted = self.noise.at(1).pair(self.noise)
         rate = 1 / self.noise.scale
         if isinstance(self.noise, TruncatedLaplace):
-            claim: ApproxDP | ZCDP = ApproxDP(rate, written_up(Fraction(self.chance(1).upper)), relation=self.relation)
+            claim: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
             return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved
         named = self._named()
         if self.kind is KeyNoise.LAPLACE:
@@ -193,7 +193,7 @@ class ThresholdedHistogram(Mechanism):
     def _named(self) -> float:
         """Return the probability, rounded up, that one of `keys` new keys is named."""
         start = self.threshold - 1
-        return promised(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
+        return upward(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
 
     def chance(self, count: int) -> Enclosure:
         """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""

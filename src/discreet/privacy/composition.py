@@ -7,12 +7,11 @@ from fractions import Fraction
 from functools import reduce
 
 from discreet.errors import ParameterError
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.parameters import positive, probability, whole
 from discreet.privacy.relation import Relation, combine
-from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import promised, promised_root, written, written_down, written_up
+from discreet.privacy.rounding import downward, number, root_upward, upward
 from discreet.randomness.rigour import Ball
 
 
@@ -49,12 +48,12 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
         case ApproxDP():
             return ApproxDP(_sum(promises, "epsilon"), min(_sum(promises, "delta"), 1.0), relation=relation)
         case ZCDP():
-            deltas = [written(_get(promise, "delta")) for promise in promises]
+            deltas = [Fraction(_get(promise, "delta")) for promise in promises]
             return ZCDP(_sum(promises, "rho"), _any_of(deltas), relation=relation)
         case RenyiDP(alpha=alpha):
             return RenyiDP(alpha, _sum(promises, "epsilon"), relation=relation)
-    squares = sum((written(_get(one, "mu")) ** 2 for one in promises), Fraction(0))
-    return GaussianDP(promised_root(squares), relation=relation)
+    squares = sum((Fraction(_get(one, "mu")) ** 2 for one in promises), Fraction(0))
+    return GaussianDP(root_upward(squares), relation=relation)
 
 
 def repeated(guarantee: Guarantee, times: int) -> Guarantee:
@@ -69,16 +68,16 @@ def repeated(guarantee: Guarantee, times: int) -> Guarantee:
         case _ if count == 1:
             return guarantee
         case PureDP():
-            return PureDP(written_up(count * written(guarantee.epsilon)), relation=relation)
+            return PureDP(round_up(count * Fraction(guarantee.epsilon)), relation=relation)
         case ApproxDP():
-            delta = _capped(count * written(guarantee.delta))
-            return ApproxDP(written_up(count * written(guarantee.epsilon)), delta, relation=relation)
+            delta = _capped(count * Fraction(guarantee.delta))
+            return ApproxDP(round_up(count * Fraction(guarantee.epsilon)), delta, relation=relation)
         case ZCDP():
-            return ZCDP(written_up(count * written(guarantee.rho)), _any_of_equal(guarantee, count), relation=relation)
+            return ZCDP(round_up(count * Fraction(guarantee.rho)), _any_of_equal(guarantee, count), relation=relation)
         case RenyiDP():
-            return RenyiDP(guarantee.alpha, written_up(count * written(guarantee.epsilon)), relation=relation)
+            return RenyiDP(guarantee.alpha, round_up(count * Fraction(guarantee.epsilon)), relation=relation)
         case GaussianDP():
-            return GaussianDP(promised_root(count * written(guarantee.mu) ** 2), relation=relation)
+            return GaussianDP(root_upward(count * Fraction(guarantee.mu) ** 2), relation=relation)
     raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
 
 
@@ -107,14 +106,14 @@ def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> App
             "which composes exactly by basic_composition; or convert it to ApproxDP first",
             parameter="guarantee",
         )
-    count, spare = whole(times, name="times"), written(probability(slack, name="slack"))
+    count, spare = whole(times, name="times"), Fraction(probability(slack, name="slack"))
     if not 0 < spare < 1:
         raise ParameterError(
             "slack must lie strictly in (0, 1); without slack use basic_composition", parameter="slack"
         )
-    epsilon = written(guarantee.epsilon)
-    delta = count * written(guarantee.delta) if isinstance(guarantee, ApproxDP) else Fraction(0)
-    basic, advanced = written_up(count * epsilon), promised(lambda: _advanced(epsilon, count, spare))
+    epsilon = Fraction(guarantee.epsilon)
+    delta = count * Fraction(guarantee.delta) if isinstance(guarantee, ApproxDP) else Fraction(0)
+    basic, advanced = round_up(count * epsilon), upward(lambda: _advanced(epsilon, count, spare))
     if basic <= advanced:
         return ApproxDP(basic, _capped(delta), relation=guarantee.relation)
     return ApproxDP(advanced, _capped(delta + spare), relation=guarantee.relation)
@@ -138,8 +137,8 @@ def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: R
     >>> split(0.5, 1e-6, times=1000).epsilon
     0.0015...
     """
-    total = written(positive(epsilon_total, name="epsilon_total"))
-    slack = written(probability(delta_total, name="delta_total"))
+    total = Fraction(positive(epsilon_total, name="epsilon_total"))
+    slack = Fraction(probability(delta_total, name="delta_total"))
     count = whole(times, name="times")
     if total >= 1:
         raise ParameterError(
@@ -154,7 +153,7 @@ def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: R
             parameter="delta_total",
         )
     part = downward(lambda: number(total) / (-8 * count * number(slack).log()).sqrt())
-    return PureDP(max(part, written_down(total / count)), relation=relation)
+    return PureDP(max(part, round_down(total / count)), relation=relation)
 
 
 def _one_notion(promises: Sequence[Guarantee]) -> Guarantee:
@@ -168,7 +167,7 @@ def _one_notion(promises: Sequence[Guarantee]) -> Guarantee:
             f"promises of different notions ({names}) do not add up. Bring them to one: convert(promise, to=...).",
             parameter="guarantees",
         )
-    orders = {written(promise.alpha) for promise in promises if isinstance(promise, RenyiDP)}
+    orders = {Fraction(promise.alpha) for promise in promises if isinstance(promise, RenyiDP)}
     if len(orders) > 1:
         raise ParameterError(
             "Renyi promises add up at one order only. Bring all to the lowest: convert(promise, to=RenyiDP, alpha=).",
@@ -184,7 +183,7 @@ def _get(promise: Guarantee, name: str) -> Number:
 
 
 def _sum(promises: Iterable[Guarantee], name: str) -> float:
-    return written_up(sum((written(_get(promise, name)) for promise in promises), Fraction(0)))
+    return round_up(sum((Fraction(_get(promise, name)) for promise in promises), Fraction(0)))
 
 
 def _any_of(chances: list[Fraction]) -> float:
@@ -198,15 +197,15 @@ def _any_of(chances: list[Fraction]) -> float:
             none = none * number(1 - chance)
         return 1 - none
 
-    return min(promised(formula), written_up(sum(chances, Fraction(0))), 1.0)
+    return min(upward(formula), round_up(sum(chances, Fraction(0))), 1.0)
 
 
 def _any_of_equal(promise: ZCDP, count: int) -> float:
     """Return 1 - (1 - delta)^count, rounded up."""
-    own = written(promise.delta)
+    own = Fraction(promise.delta)
     if own in (0, 1):
         return float(own)
-    return min(promised(lambda: -(count * number(1 - own).log()).expm1()), _capped(count * own))
+    return min(upward(lambda: -(count * number(1 - own).log()).expm1()), _capped(count * own))
 
 
 def _advanced(epsilon: Fraction, count: int, slack: Fraction) -> Ball:
@@ -215,4 +214,4 @@ def _advanced(epsilon: Fraction, count: int, slack: Fraction) -> Ball:
 
 
 def _capped(delta: Fraction) -> float:
-    return min(written_up(delta), 1.0)
+    return min(round_up(delta), 1.0)

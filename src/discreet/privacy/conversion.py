@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TypeVar, cast
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
@@ -82,7 +83,7 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
         case PureDP():
             return written(convert(guarantee, PureDP).epsilon) <= written(other.epsilon)
         case ApproxDP():
-            source, delta, epsilon = _plainest(guarantee), written(other.delta), written(other.epsilon)
+            source, delta, epsilon = _plainest(guarantee), Fraction(other.delta), Fraction(other.epsilon)
             return epsilon_of(source, delta) <= epsilon or delta_of(source, epsilon) <= delta
         case ZCDP():
             return written(convert(guarantee, ZCDP, delta=other.delta).rho) <= written(other.rho)
@@ -160,13 +161,13 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
             "approximate promise, or convert what this was made from."
         )
-    enough = [promise for promise in found if written(promise.delta) <= written(delta)]
+    enough = [promise for promise in found if Fraction(promise.delta) <= Fraction(delta)]
     try:
         enough.append(rules.approx_to_zcdp(rules.to_approx_at(source, delta)))
     except NoSoundConversion:
         if not enough:
             raise
-    return ZCDP(min((promise.rho for promise in enough), key=written), delta, relation=source.relation)
+    return ZCDP(min(promise.rho for promise in enough), delta, relation=source.relation)
 
 
 def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:

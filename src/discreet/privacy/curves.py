@@ -12,7 +12,6 @@ from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
 from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import settled, written
 
 _LINES = 96
 _LEAST_DELTA = Fraction(1, 10**12)
@@ -23,11 +22,11 @@ def worst_pair(promise: Guarantee) -> Pair | None:
     """Return the pair of which every release that keeps the promise is a post-processing, where there is one."""
     match promise:
         case PureDP():
-            return PureApproxPair(settled(promise.epsilon))
+            return PureApproxPair(promise.epsilon)
         case ApproxDP():
-            return PureApproxPair(settled(promise.epsilon), settled(promise.delta))
+            return PureApproxPair(promise.epsilon, promise.delta)
         case GaussianDP():
-            return NormalPair(settled(promise.mu))
+            return NormalPair(promise.mu)
     return None
 
 
@@ -40,10 +39,10 @@ def delta_of(promise: Guarantee, epsilon: Fraction) -> float:
     """
     match promise:
         case ZCDP():
-            own = written(promise.delta)
-            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(written(promise.rho), epsilon))), 1.0)
+            own = Fraction(promise.delta)
+            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(Fraction(promise.rho), epsilon))), 1.0)
         case RenyiDP():
-            return renyi_delta(written(promise.alpha), written(promise.epsilon), epsilon)
+            return renyi_delta(Fraction(promise.alpha), Fraction(promise.epsilon), epsilon)
     pair = worst_pair(promise)
     return 1.0 if pair is None else pair.delta(epsilon).upper
 
@@ -57,12 +56,12 @@ def epsilon_of(promise: Guarantee, delta: Fraction) -> float:
     """
     match promise:
         case ZCDP():
-            own = written(promise.delta)
+            own = Fraction(promise.delta)
             if delta < own:
                 return math.inf
-            return 0.0 if own == 1 else zcdp_epsilon(written(promise.rho), (delta - own) / (1 - own))
+            return 0.0 if own == 1 else zcdp_epsilon(Fraction(promise.rho), (delta - own) / (1 - own))
         case RenyiDP():
-            return renyi_epsilon(written(promise.alpha), written(promise.epsilon), delta)
+            return renyi_epsilon(Fraction(promise.alpha), Fraction(promise.epsilon), delta)
     pair = worst_pair(promise)
     if pair is None:
         return math.inf
@@ -98,7 +97,7 @@ def tradeoff_of(promise: Guarantee, alpha: float) -> float:
 @lru_cache(maxsize=64)
 def _points(promise: Guarantee) -> tuple[tuple[float, float], ...]:
     """Return points (epsilon, delta) that the promise implies, from epsilon 0 to where delta hardly falls any more."""
-    own = written(promise.delta) if isinstance(promise, ZCDP) else Fraction(0)
+    own = Fraction(promise.delta) if isinstance(promise, ZCDP) else Fraction(0)
     reach = epsilon_of(promise, own + (1 - own) * _LEAST_DELTA)
     levels = [reach * step / _LINES for step in range(_LINES + 1)] if math.isfinite(reach) else [0.0]
     return tuple((level, delta_of(promise, Fraction(level))) for level in levels)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from discreet.errors import NoSoundConversion, ParameterError
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import number
-from discreet.privacy.written import promised, written, written_up
+from discreet.privacy.rounding import number, upward
 
 
 def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
@@ -51,20 +52,20 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
 
 
 def _times(value: Number, count: int) -> float:
-    return written_up(written(value) * count)
+    return round_up(Fraction(value) * count)
 
 
 def _group_delta(guarantee: ApproxDP, count: int) -> float:
     """Return delta (1 + e^epsilon + ... + e^((count-1) epsilon)), rounded up, at most 1."""
-    epsilon, delta = written(guarantee.epsilon), written(guarantee.delta)
+    epsilon, delta = Fraction(guarantee.epsilon), Fraction(guarantee.delta)
     if delta == 0:
         return 0.0
     if epsilon == 0:
-        return min(written_up(delta * count), 1.0)
+        return min(round_up(delta * count), 1.0)
     # in powers of e^-epsilon, so that a large epsilon gives a large number and not infinity over infinity
     log_factor = (count - 1) * epsilon
     return min(
-        promised(
+        upward(
             lambda: (
                 (number(delta).log() + number(log_factor)).exp()
                 * (-number(count * epsilon)).expm1()

@@ -31,7 +31,6 @@ from discreet.privacy.release import Release
 from discreet.privacy.sampler import Sampler
 from discreet.privacy.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines
 from discreet.privacy.worst_pair import worst_of
-from discreet.privacy.written import written
 
 _CURVE_POINTS = 101
 _DELTA_POINTS = 61
@@ -267,7 +266,7 @@ class PrivacyLoss:
         known = [math.inf]
         for claim in [] if self.claim is None else [self.claim]:
             if isinstance(claim, ZCDP) and claim.delta == 0:
-                known.append(round_up(written(claim.rho)))
+                known.append(round_up(Fraction(claim.rho)))
         known.append(max(least_rho(side) for side in self._directions()))
         return min(known)
 

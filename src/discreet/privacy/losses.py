@@ -12,7 +12,7 @@ from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.location_pair import LocationPair
-from discreet.laws.number import Number, exact_rational
+from discreet.laws.number import Number, exact_rational, round_up
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.guarantee import ZCDP, PureDP
@@ -21,7 +21,6 @@ from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.parameters import positive, whole
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import bounds, number
-from discreet.privacy.written import written_up
 
 
 def gaussian_loss(sigma: Number, *, sensitivity: Number = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
@@ -58,7 +57,7 @@ def discrete_gaussian_loss(sigma: Number, *, shift: int = 1, relation: Relation 
     scale, distance = positive(sigma, name="sigma"), whole(shift, name="shift")
     rho = Fraction(distance) ** 2 / (2 * Fraction(scale) ** 2)
     pair = LocationPair(DiscreteGaussian(scale), shift=distance)
-    return PrivacyLoss.from_pairs([pair], relation=relation, claim=ZCDP(written_up(rho), relation=relation))
+    return PrivacyLoss.from_pairs([pair], relation=relation, claim=ZCDP(round_up(rho), relation=relation))
 
 
 def discrete_laplace_loss(scale: Number, *, shift: int = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
@@ -68,7 +67,7 @@ def discrete_laplace_loss(scale: Number, *, shift: int = 1, relation: Relation =
     0.08...
     """
     exact, distance = positive(scale, name="scale"), whole(shift, name="shift")
-    claim = PureDP(written_up(Fraction(distance) / Fraction(exact)), relation=relation)
+    claim = PureDP(round_up(Fraction(distance) / Fraction(exact)), relation=relation)
     return PrivacyLoss.from_pairs(
         [LocationPair(DiscreteLaplace(exact), shift=distance)], relation=relation, claim=claim
     )
@@ -121,7 +120,7 @@ def bounded_range_loss(epsilon: Number, *, relation: Relation = Relation.UNSTATE
     2.41...
     """
     exact = positive(epsilon, name="epsilon")
-    claim = ZCDP(written_up(Fraction(exact) ** 2 / 8), relation=relation)
+    claim = ZCDP(round_up(Fraction(exact) ** 2 / 8), relation=relation)
     return PrivacyLoss.from_pairs([BoundedRangePair(exact)], relation=relation, claim=claim, attained=False)
 
 

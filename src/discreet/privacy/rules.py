@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from discreet.errors import NoSoundConversion
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_up
 from discreet.privacy.claim_pairs import boundary
 from discreet.privacy.curves import epsilon_of
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.rounding import bounds, normal_upper_tail, number
-from discreet.privacy.written import as_promised, promised, promised_root, written, written_up
+from discreet.privacy.rounding import bounds, normal_upper_tail, number, root_upward, upward
 from discreet.randomness.rigour import Ball
 
 _LARGE_RHO = 10**4
@@ -25,7 +25,7 @@ def to_approx_at(promise: Guarantee, delta: Number) -> ApproxDP:
         Proof: post-processing lowers delta(.), so no release that keeps the promise has a larger delta(epsilon) than
         the worst pair (`PureApproxPair`, `NormalPair`). The others: see there.
     """
-    epsilon = as_promised(epsilon_of(promise, written(delta)))
+    epsilon = epsilon_of(promise, Fraction(delta))
     if math.isinf(epsilon):
         raise NoSoundConversion(
             f"no epsilon follows from {promise!r} at delta = {delta}: a release that keeps it can have unbounded loss "
@@ -45,9 +45,9 @@ def pure_to_zcdp(promise: PureDP) -> ZCDP:
         As s goes to 0, D/alpha goes to rho.
     Reference. Bun, Steinke 2016 (epsilon^2/2); Kairouz, Oh, Viswanath 2015 for the worst case.
     """
-    epsilon = written(promise.epsilon)
-    rho = promised(lambda: number(epsilon) * (number(epsilon) / 2).tanh())
-    return ZCDP(min(rho, written_up(epsilon)), relation=promise.relation)
+    epsilon = Fraction(promise.epsilon)
+    rho = upward(lambda: number(epsilon) * (number(epsilon) / 2).tanh())
+    return ZCDP(min(rho, round_up(epsilon)), relation=promise.relation)
 
 
 def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
@@ -60,14 +60,14 @@ def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
         e^(alpha epsilon) out of the sum and e^epsilon out of the denominator.
     Reference. Mironov 2017; Kairouz, Oh, Viswanath 2015.
     """
-    epsilon, order = written(promise.epsilon), written(alpha)
+    epsilon, order = Fraction(promise.epsilon), Fraction(alpha)
 
     def divergence() -> Ball:
         more = (-number((2 * order - 1) * epsilon)).exp().log1p() - (-number(epsilon)).exp().log1p()
         return number(epsilon) + more / number(order - 1)
 
     # far beyond every float exponent the ball of e^-x may be wide; the order at infinity, epsilon, always bounds it
-    return RenyiDP(alpha, min(max(promised(divergence), 0.0), written_up(epsilon)), relation=promise.relation)
+    return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=promise.relation)
 
 
 def pure_to_gaussian(promise: PureDP) -> GaussianDP:
@@ -80,11 +80,11 @@ def pure_to_gaussian(promise: PureDP) -> GaussianDP:
         F(-x) <= exp(-x^2/2)/2, never more than sqrt(8 epsilon).
     Reference. Dong, Roth, Su 2022 for the trade-off curves.
     """
-    epsilon = written(promise.epsilon)
-    mu = promised(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
+    epsilon = Fraction(promise.epsilon)
+    mu = upward(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
     if epsilon > 1:  # tanh is next to 1 there: use the complement
-        mu = promised(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
-    return GaussianDP(min(mu, promised_root(8 * epsilon)), relation=promise.relation)
+        mu = upward(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
+    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=promise.relation)
 
 
 def approx_to_zcdp(promise: ApproxDP) -> ZCDP:
@@ -107,7 +107,7 @@ def zcdp_to_renyi(promise: ZCDP, alpha: Number) -> RenyiDP:
     Privacy. rho-zCDP implies D_alpha <= alpha rho.
         Proof: this is the definition at one order.
     """
-    return RenyiDP(alpha, written_up(written(alpha) * written(promise.rho)), relation=promise.relation)
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.rho)), relation=promise.relation)
 
 
 def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
@@ -132,13 +132,13 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
         Near 0 rho-zCDP contains randomized response with epsilon tanh(epsilon/2) = rho, which needs sqrt(pi rho).
     Reference. Sampford 1953 for the hazard of the normal law; Bun, Steinke 2016; Dong, Roth, Su 2022.
     """
-    rho = written(promise.rho)
+    rho = Fraction(promise.rho)
 
     def gap(t: float) -> Ball:
         tail = normal_upper_tail(number(t))
         return (-tail.log()).sqrt() - (-(-tail).log1p()).sqrt() - number(rho).sqrt()
 
-    ceiling = promised_root(8 * rho)
+    ceiling = root_upward(8 * rho)
     if rho > _LARGE_RHO:
         return GaussianDP(ceiling, relation=promise.relation)
 
@@ -147,7 +147,7 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
 
     if not enough(ceiling):
         raise NoSoundConversion(f"no mu could be certified for {promise!r}")
-    return GaussianDP(as_promised(2 * boundary(0.0, ceiling, enough)[1]), relation=promise.relation)
+    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=promise.relation)
 
 
 def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
@@ -158,7 +158,7 @@ def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
         L))^((beta-1)/(alpha-1)) by Jensen.
     Reference. van Erven, Harremoes 2014.
     """
-    if written(alpha) > written(promise.alpha):
+    if Fraction(alpha) > Fraction(promise.alpha):
         raise NoSoundConversion(
             f"{promise!r} says nothing about the higher order {alpha}: there the divergence may be infinite. Ask for "
             f"an order of at most {promise.alpha}, or start from ZCDP, which covers all orders."
@@ -174,7 +174,7 @@ def gaussian_to_zcdp(promise: GaussianDP) -> ZCDP:
         mean mu^2/2 and variance mu^2 under P: (alpha-1) D_alpha = ln E e^((alpha-1) L) = (alpha-1) alpha mu^2/2.
     Reference. Bun, Steinke 2016; Dong, Roth, Su 2022.
     """
-    return ZCDP(written_up(written(promise.mu) ** 2 / 2), relation=promise.relation)
+    return ZCDP(round_up(Fraction(promise.mu) ** 2 / 2), relation=promise.relation)
 
 
 def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
@@ -184,4 +184,4 @@ def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
         Proof: the divergence of `NormalPair`, computed in `gaussian_to_zcdp`.
     Reference. Mironov 2017.
     """
-    return RenyiDP(alpha, written_up(written(alpha) * written(promise.mu) ** 2 / 2), relation=promise.relation)
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.mu) ** 2 / 2), relation=promise.relation)

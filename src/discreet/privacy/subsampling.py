@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import ParameterError, RelationMismatch
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.privacy.parameters import probability
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import number
-from discreet.privacy.written import promised, written, written_up
+from discreet.privacy.rounding import number, upward
 from discreet.randomness.rigour import Ball
 
 
@@ -44,10 +43,10 @@ def amplify_by_poisson(guarantee: PureDP | ApproxDP, rate: Number) -> PureDP | A
     _require_add_remove(guarantee)
     if share == 1:
         return guarantee
-    epsilon = _amplified(written(guarantee.epsilon), share)
+    epsilon = _amplified(Fraction(guarantee.epsilon), share)
     if isinstance(guarantee, PureDP):
         return PureDP(epsilon, relation=guarantee.relation)
-    return ApproxDP(epsilon, written_up(share * written(guarantee.delta)), relation=guarantee.relation)
+    return ApproxDP(epsilon, round_up(share * Fraction(guarantee.delta)), relation=guarantee.relation)
 
 
 def _amplified(epsilon: Fraction, share: Fraction) -> float:
@@ -61,7 +60,7 @@ def _amplified(epsilon: Fraction, share: Fraction) -> float:
     def large() -> Ball:
         return number(epsilon) + (number(share) + number(1 - share) * (-number(epsilon)).exp()).log()
 
-    return max(min(promised(large if epsilon > 1 else small), written_up(epsilon)), 0.0)
+    return max(min(upward(large if epsilon > 1 else small), round_up(epsilon)), 0.0)
 
 
 def _require_add_remove(guarantee: Guarantee) -> None:

@@ -3,16 +3,19 @@
 People write 0.1 and mean one tenth; the nearest binary fraction is a little more, and ten of them would not fit into 1.
 So the reading is the same for whoever asks, whoever charges and whoever draws the noise, and it is made here alone.
 
-Lemma (order). Let W(f) be the shortest decimal that rounds to the float f. If f < g then W(f) < W(g). Proof: W(f)
-rounds to f and W(g) to g, and rounding to the nearest float does not decrease. So a number that was computed is
-promised by the least float whose decimals are not below it: `written_up`, `promised`.
+A price is read by its decimals. The float of a promise with at most 15 digits is read so too; one with more digits was
+computed and rounded up as a binary fraction, so it is never read below that. With W the first reading and R the second:
+
+Lemma (order). W <= R, and if f < g are floats then R(f) < R(g). Proof: let m be the middle between f and the next
+float. W(f) rounds to f, so W(f) <= m, and f < m: hence R(f) <= m. W(g) rounds to g, so m <= W(g) <= R(g). Both ends are
+met only if W(f) = m = W(g), and one decimal does not round to two floats.
+So noise drawn for the price W(f) keeps the promise R(f), and what was computed is promised by `written_up`.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -22,37 +25,47 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, round_down, round_up
-from discreet.privacy.rounding import root_upward, upward
-from discreet.randomness.rigour import Ball, ball, precision
 
 if TYPE_CHECKING:
     from discreet.privacy.guarantee import Guarantee
 
-_PRECISION = 384
+_DIGITS = 15  # a decimal of so many digits is told apart from its neighbors by every float in the normal range
 _WHOLE = 2**53
 _LARGEST = Fraction(sys.float_info.max)
 
 
 def printed(value: object) -> object:
     """Return a number of numpy's short floats as the float with the same decimals, and anything else as it is."""
-    return (
-        float(str(value)) if isinstance(value, np.floating) and not isinstance(value, float | np.longdouble) else value
-    )
+    short = isinstance(value, np.floating) and not isinstance(value, float | np.longdouble)
+    return float(str(value)) if short else value
 
 
-def written(value: Number) -> Fraction:
-    """Return a finite number exactly, a float as its decimals say.
+def decimals(value: Number) -> Fraction:
+    """Return a finite number exactly, a float as its decimals say: how a price is read.
 
-    >>> written(0.1), written(2.5), written(Fraction(1, 3))
+    >>> decimals(0.1), decimals(2.5), decimals(Fraction(1, 3))
     (Fraction(1, 10), Fraction(5, 2), Fraction(1, 3))
     """
     shown = printed(value)
-    return _decimals(repr(float(shown))) if isinstance(shown, float) else Fraction(value)
+    return _read(repr(float(shown)))[0] if isinstance(shown, float) else Fraction(value)
+
+
+def written(value: Number) -> Fraction:
+    """Return a finite number of a promise exactly: a float by its decimals if they are few, else never below itself.
+
+    >>> written(0.1), written(1 / 3) == Fraction(1 / 3)
+    (Fraction(1, 10), True)
+    """
+    shown = printed(value)
+    return _read(repr(float(shown)))[1] if isinstance(shown, float) else Fraction(value)
 
 
 @lru_cache(maxsize=4096)
-def _decimals(text: str) -> Fraction:
-    return Fraction(text)
+def _read(text: str) -> tuple[Fraction, Fraction]:
+    """Return both readings of the shortest decimals of a float."""
+    exact = Fraction(text)
+    digits = text.lstrip("-").split("e")[0].replace(".", "").strip("0")
+    return exact, exact if len(digits) <= _DIGITS else max(exact, Fraction(float(text)))
 
 
 def positive_price(value: object, *, name: str) -> Fraction:
@@ -62,26 +75,14 @@ def positive_price(value: object, *, name: str) -> Fraction:
     Fraction(1, 10)
     """
     exact_rational(value, name=name)
-    exact = written(value)  # type: ignore[arg-type]  # checked above
+    exact = decimals(value)  # type: ignore[arg-type]  # checked above
     if exact <= 0:
         raise ParameterError(f"{name} must be greater than 0", parameter=name)
     return exact
 
 
-def settled(value: Number) -> Number:
-    """Return a number of a promise so that its exact value is the one meant: a Fraction where a float is not.
-
-    >>> settled(0.5), settled(0.1)
-    (0.5, Fraction(1, 10))
-    """
-    if not isinstance(value, float):
-        return value
-    exact = written(value)
-    return value if exact == Fraction(value) else exact
-
-
 def written_up(value: Fraction) -> float:
-    """Return the least float whose decimals are at least the rational: what may be promised for it.
+    """Return the least float that, in a promise, is read as at least the rational: what may be promised for it.
 
     >>> written_up(Fraction(3, 10)), written_up(Fraction(1, 3)) > Fraction(1, 3)
     (0.3, True)
@@ -95,24 +96,8 @@ def written_up(value: Fraction) -> float:
     return found if written(found) >= value else math.nextafter(found, math.inf)
 
 
-def promised(formula: Callable[[], Ball]) -> float:
-    """Return a float whose decimals are at least what a formula stands for, at most one float above `upward`."""
-    found = upward(formula)
-    if math.isinf(found) or written(found) >= Fraction(found):
-        return found
-    with precision(_PRECISION):
-        enough = bool(formula() <= ball(written(found)))
-    return found if enough else math.nextafter(found, math.inf)
-
-
-def promised_root(value: Fraction) -> float:
-    """Return the least float found whose decimals, squared, are at least the rational."""
-    found = root_upward(value)
-    return found if written(found) ** 2 >= value else math.nextafter(found, math.inf)
-
-
 def written_down(value: Fraction) -> float:
-    """Return the greatest float whose decimals are at most the rational: what may be spent of it."""
+    """Return the greatest float that, in a promise, is read as at most the rational: what may be spent of it."""
     found = round_down(value)
     if math.isinf(found):
         return found
@@ -129,18 +114,20 @@ def as_written(promise: Guarantee) -> Guarantee:
     return replace(promise, **exact) if exact else promise  # type: ignore[type-var]
 
 
-def as_promised(value: float) -> float:
-    """Return the float to promise for a computed one that is an upper bound as a binary fraction; infinity stays."""
-    return written_up(Fraction(value)) if math.isfinite(value) else value
+def as_computed(promise: Guarantee) -> Guarantee:
+    """Return a promise whose floats were computed, each rounded up as a binary fraction, for all who read it."""
+    numbers = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
+    kept = {name: written_up(Fraction(value)) for name, value in numbers.items() if isinstance(value, float)}
+    return replace(promise, **kept) if kept else promise  # type: ignore[type-var]
 
 
 def plainly(value: Fraction) -> Number:
-    """Return a rational as people write it: an int or a float where that is the same number, else as it is.
+    """Return a rational as people write it: an int or a float where a promise reads that as the same number.
 
     >>> plainly(Fraction(2)), plainly(Fraction(1, 10)), plainly(Fraction(1, 3))
     (2, 0.1, Fraction(1, 3))
     """
     if value.denominator == 1 and abs(value) < _WHOLE:
         return value.numerator
-    nearest = round_up(value) if abs(value) > _LARGEST else float(value)
+    nearest = math.inf if abs(value) > _LARGEST else float(value)
     return nearest if math.isfinite(nearest) and written(nearest) == value else value

@@ -18,7 +18,6 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Re
 from discreet.privacy.adaptive import ApproxFilter, Batch, GaussianFilter, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.privacy.adaptive.books import ApproxBooks, ConcentratedBooks, GaussianBooks, PureBooks, RenyiBooks
 from discreet.privacy.adaptive.pricing import certified
-from discreet.privacy.written import as_promised, written
 from tests.privacy.adaptive.game import response
 from tests.privacy.reference import ORDERS, at_most, ball, randomized_response, renyi
 
@@ -51,7 +50,7 @@ def test_the_curve_of_a_release_enters_each_session_by_what_it_certifies():
 @pytest.mark.theorem("certified.privacy")
 @given(st.floats(0.05, 3.0))
 def test_randomized_response_is_priced_at_what_it_is(epsilon):
-    p, q = randomized_response(written(epsilon))
+    p, q = randomized_response(epsilon)
     loss = PureDP(epsilon).loss
     rho = certified(loss, ConcentratedBooks(), None).rho
     divergence = certified(loss, RenyiBooks(4), None).epsilon
@@ -67,7 +66,7 @@ def test_one_point_of_the_curve_is_charged_as_a_point():
     session = ZCDPFilter(1, 1e-3)
     loss = gaussian(10)
     session.spend(loss, at_delta=1e-4)
-    epsilon = as_promised(loss.epsilon(round_down(Fraction(1, 10**4))).upper)  # the curve takes floats
+    epsilon = loss.epsilon(round_down(Fraction(1, 10**4))).upper  # the curve takes floats
     assert session.spent == ApproxDP(epsilon, 1e-4).to_zcdp()
     assert session.spent.rho <= epsilon**2 / 2
 

@@ -16,8 +16,8 @@ from discreet.privacy.adaptive.pure_price import pure_price
 from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import as_written, plainly, promised_root, written, written_down, written_up
+from discreet.privacy.rounding import downward, number, root_upward
+from discreet.privacy.written import as_computed, as_written, plainly, written, written_down, written_up
 
 Amounts = tuple[Fraction, ...]
 
@@ -179,7 +179,7 @@ class GaussianBooks(Books):
         root, largest = _rational_root(amount), _rational_root(cap)
         if root is not None:
             return super().up(root, root if largest is None else largest)
-        rounded = promised_root(amount)
+        rounded = root_upward(amount)
         return rounded if largest is None else min(rounded, plainly(largest), key=written)
 
     def down(self, amount: Fraction) -> Number:
@@ -216,7 +216,7 @@ def not_a_promise(given: object) -> ParameterError:
 @lru_cache(maxsize=_REMEMBERED)
 def _converted(promise: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
     """Remember conversions: a session asks for the same few promises again and again."""
-    return convert(promise, to, delta=delta, alpha=alpha)
+    return as_computed(convert(promise, to, delta=delta, alpha=alpha))
 
 
 def _rational_root(value: Fraction) -> Fraction | None:

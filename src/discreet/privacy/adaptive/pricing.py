@@ -23,7 +23,7 @@ from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.mixture_pair import Side
-from discreet.privacy.written import as_promised, as_written, written
+from discreet.privacy.written import as_computed, as_written, written
 
 _DOUBLINGS = 40
 _BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
@@ -39,9 +39,9 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
         case Guarantee():
             return release, at_delta
         case Batch():
-            return certified(release.loss, books, at_delta), None
+            return as_computed(certified(release.loss, books, at_delta)), None
         case PrivacyLoss():
-            return certified(release, books, at_delta), None
+            return as_computed(certified(release, books, at_delta)), None
     kind = type(release).__name__
     raise ParameterError(
         f"a promise (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
@@ -86,10 +86,10 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
 
 
 def _pure(loss: PrivacyLoss) -> PureDP:
-    found: list[Number] = [as_promised(loss.max_loss().upper)]
+    found: list[Number] = [loss.max_loss().upper]
     if isinstance(loss.claim, PureDP):
         found.append(written(loss.claim.epsilon))  # exact, where the curve rounds up
-    epsilon = min(found, key=_size)
+    epsilon = min(found)
     if math.isinf(epsilon):
         raise NoSoundConversion(
             "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
@@ -99,11 +99,11 @@ def _pure(loss: PrivacyLoss) -> PureDP:
 
 
 def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
-    found: list[Number] = [as_promised(loss.epsilon(round_down(written(delta))).upper)]
+    found: list[Number] = [loss.epsilon(round_down(written(delta))).upper]
     claim = loss.claim
     if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta <= delta):
         found.append(written(claim.epsilon))
-    epsilon = min(found, key=_size)
+    epsilon = min(found)
     if math.isinf(epsilon):
         raise NoSoundConversion(
             f"this release has no epsilon at delta = {delta}: its loss is unbounded with a larger probability. Name a "
@@ -114,10 +114,10 @@ def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
 
 def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
     known: list[Number] = [
-        as_promised(loss.renyi(alpha).upper),
+        loss.renyi(alpha).upper,
         *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha)),
     ]
-    epsilon = min(known, key=_size)
+    epsilon = min(known)
     if math.isinf(epsilon):
         raise NoSoundConversion(
             f"no divergence of order {alpha} could be certified for this release. Keep the session's books in "
@@ -130,14 +130,12 @@ def _concentrated(loss: PrivacyLoss) -> ZCDP:
     known: list[Number] = [one.rho for one in _implied(loss, ZCDP)]
     if not known:
         raise _unnamed("no rho could be certified over all orders without a delta")
-    return ZCDP(min(known, key=_size), relation=loss.relation)
+    return ZCDP(min(known), relation=loss.relation)
 
 
 def _gaussian(loss: PrivacyLoss) -> GaussianDP:
     known: list[Number] = [one.mu for one in _implied(loss, GaussianDP)]
-    found = _least(
-        lambda mu: loss.satisfies(GaussianDP(mu, relation=loss.relation)), min(known, key=_size, default=None)
-    )
+    found = _least(lambda mu: loss.satisfies(GaussianDP(mu, relation=loss.relation)), min(known, default=None))
     if found is None:
         raise NoSoundConversion(
             "no mu could be certified: the trade-off curve of this release is below every normal one that was tried. "
@@ -180,11 +178,6 @@ def _least(holds: Callable[[float], bool], start: Number | None) -> Number | Non
         middle = low + (high - low) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
-
-
-def _size(value: Number) -> Number:
-    """Return what a number of a promise means, to compare with others; infinity means itself."""
-    return written(value) if math.isfinite(value) else value
 
 
 def _unnamed(reason: str) -> MissingParameter:

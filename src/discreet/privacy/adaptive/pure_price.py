@@ -38,7 +38,7 @@ def pure_price(epsilon: Number) -> Fraction:
     """
     x = round_up(written(epsilon))
     if not _LEAST <= x <= _LARGEST:
-        return written(pure_to_zcdp(PureDP(epsilon)).rho)
+        return Fraction(pure_to_zcdp(PureDP(written(epsilon))).rho)
     square = x * x
     quarter = square / 4
     denominator = float(_INNERMOST)

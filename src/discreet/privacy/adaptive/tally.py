@@ -10,7 +10,7 @@ from typing import Self
 from discreet.errors import ParameterError
 
 _DYADIC_BITS = 2148  # every float, and the square of every float, is a multiple of 2^-2148
-_ODD_BITS = 2048  # the decimals of every float, and their squares, have denominators with a smaller odd part
+_ODD_BITS = 512  # decimals of up to 200 places: 5^200 has 465 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Tally:
     """A sum of numbers that are at least 0, kept as an integer over one denominator, 2^2148 times an odd number.
 
     Exactness. A sum of floats, of squares of floats and of fractions is exact as long as the least common multiple of
-        the odd parts of all denominators, the cap's included, has at most 2048 bits. A number that would break one of
+        the odd parts of all denominators, the cap's included, has at most 512 bits. A number that would break one of
         these limits is rounded up, by less than 2^-2148, which errs on the side of privacy.
         Proof: floats are multiples of 2^-1074, and a common multiple of the denominators counts all addends in whole
         units; the last unit of a budget is therefore one unit.
