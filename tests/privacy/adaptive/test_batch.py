@@ -48,7 +48,7 @@ def test_the_curve_of_a_release_enters_each_session_by_what_it_certifies():
 
 
 @pytest.mark.theorem("certified.privacy")
-@given(st.floats(0.05, 3.0))
+@given(st.integers(50, 3000).map(lambda part: part / 1024))  # a loss is of the binary number: here also the decimals
 def test_randomized_response_is_priced_at_what_it_is(epsilon):
     p, q = randomized_response(epsilon)
     loss = PureDP(epsilon).loss

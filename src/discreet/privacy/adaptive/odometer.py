@@ -22,6 +22,7 @@ from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, Pu
 from discreet.privacy.parameters import probability, renyi_order
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import root_upward
+from discreet.privacy.written import written
 
 _LARGEST = Fraction(sys.float_info.max)
 _RATIO = Fraction(5, 4)
@@ -74,7 +75,7 @@ class Odometer(Account):
 
         Delta is fixed before the session; the reading is rounded up.
         """
-        exact = Fraction(probability(delta, name="delta"))
+        exact = written(probability(delta, name="delta"))
         total, *deltas = (tally.total for tally in self._now().tallies)
         match self._books:
             case PureBooks():
