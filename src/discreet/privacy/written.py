@@ -4,7 +4,8 @@ People write 0.1 and mean one tenth; the nearest binary fraction is a little mor
 So the reading is the same for whoever asks, whoever charges and whoever draws the noise, and it is made here alone.
 
 A price is read by its decimals. The float of a promise with at most 15 digits is read so too; one with more digits was
-computed and rounded up as a binary fraction, so it is never read below that. With W the first reading and R the second:
+computed and rounded up as a binary fraction, so it is never read below that. Floats of more than 120 decimal places are
+taken for what they are in binary. With W the first reading and R the second:
 
 Lemma (order). W <= R, and if f < g are floats then R(f) < R(g). Proof: let m be the middle between f and the next
 float. W(f) rounds to f, so W(f) <= m, and f < m: hence R(f) <= m. W(g) rounds to g, so m <= W(g) <= R(g). Both ends are
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.privacy.guarantee import Guarantee
 
 _DIGITS = 15  # a decimal of so many digits is told apart from its neighbors by every float in the normal range
+_FINEST = 10**120  # nobody means decimals of so many places, and sums of them would never end
 _WHOLE = 2**53
 _LARGEST = Fraction(sys.float_info.max)
 
@@ -63,9 +65,11 @@ def written(value: Number) -> Fraction:
 @lru_cache(maxsize=4096)
 def _read(text: str) -> tuple[Fraction, Fraction]:
     """Return both readings of the shortest decimals of a float."""
-    exact = Fraction(text)
+    exact, binary = Fraction(text), Fraction(float(text))
+    if exact.denominator > _FINEST:
+        return binary, binary
     digits = text.lstrip("-").split("e")[0].replace(".", "").strip("0")
-    return exact, exact if len(digits) <= _DIGITS else max(exact, Fraction(float(text)))
+    return exact, exact if len(digits) <= _DIGITS else max(exact, binary)
 
 
 def positive_price(value: object, *, name: str) -> Fraction:
