@@ -12,7 +12,7 @@ from discreet.privacy.adaptive.books import Amounts
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.record_text import rational_text, read_rational, refuse_fields
 from discreet.privacy.relation import Relation
-from discreet.privacy.written import plainly, written
+from discreet.privacy.written import exactly, written
 
 _NOTIONS: dict[str, type[Guarantee]] = {
     "pure": PureDP, "approximate": ApproxDP, "zero-concentrated": ZCDP, "renyi": RenyiDP, "gaussian": GaussianDP,
@@ -63,7 +63,7 @@ def promise_from_plain(plain: object) -> Guarantee:
         raise ParameterError("a promise in an entry needs its notion", parameter="entry")
     names = [field.name for field in fields(notion) if field.name != "relation"]  # type: ignore[arg-type]
     given = refuse_fields(plain, ["notion", "relation", *names], what="a promise")
-    numbers = {name: plainly(read_rational(given[name], name=name)) for name in names}
+    numbers = {name: exactly(read_rational(given[name], name=name)) for name in names}
     return notion(**numbers, relation=Relation(given["relation"]))  # type: ignore[call-arg]  # every notion takes it
 
 

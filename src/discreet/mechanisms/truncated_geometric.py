@@ -7,12 +7,12 @@ from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.finite import FinitePair
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_down
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
-from discreet.privacy.written import positive_price, written, written_down, written_up
+from discreet.privacy.written import positive_price, printed, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISIONS = (128, 512, 2048, 8192, 1 << 15)
@@ -104,14 +104,16 @@ class TruncatedGeometric(AdditiveNoise):
 
 
 def usable_delta(delta: Number | None) -> Fraction:
-    """Return a delta strictly between 0 and 1/2, as it is written, or the next float below."""
+    """Return a delta strictly between 0 and 1/2, as it is written; a Fraction is rounded down to a float."""
     if delta is None:
         raise MissingParameter(
             "delta= says how often an answer may give a person away, far below one over the number of people; it is "
             "never defaulted",
             parameter="delta",
         )
-    exact = written(written_down(positive_price(delta, name="delta")))
+    exact = positive_price(delta, name="delta")
+    if not isinstance(printed(delta), float):
+        exact = Fraction(round_down(exact))
     if not 0 < 2 * exact < 1:
         raise ParameterError(
             "delta must be below 1/2, and far below one over the number of people, but no smaller than floats are",

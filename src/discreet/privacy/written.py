@@ -135,3 +135,13 @@ def plainly(value: Fraction) -> Number:
         return value.numerator
     nearest = math.inf if abs(value) > _LARGEST else float(value)
     return nearest if math.isfinite(nearest) and written(nearest) == value else value
+
+
+def exactly(value: Fraction) -> Number:
+    """Return a rational as an int or a float where that is the same number in binary and in decimals.
+
+    >>> exactly(Fraction(1, 4)), exactly(Fraction(1, 10))
+    (0.25, Fraction(1, 10))
+    """
+    plain = plainly(value)
+    return plain if Fraction(plain) == value else value

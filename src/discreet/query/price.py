@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.written import plainly, positive_price
+from discreet.privacy.written import exactly, positive_price
 from discreet.query.bounding import Noise
 from discreet.query.measures.measure import Spend
 from discreet.query.policy_budget import concentrated
@@ -94,7 +94,7 @@ class Payment:
     @property
     def guarantee(self) -> Guarantee:
         """The promise that the whole release keeps."""
-        amount, delta = plainly(self.amount), plainly(self.delta)
+        amount, delta = exactly(self.amount), exactly(self.delta)
         if self.noise is Noise.GAUSSIAN:
             return ZCDP(amount, delta, relation=self.relation)
         if delta:
