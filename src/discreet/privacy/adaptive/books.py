@@ -17,7 +17,7 @@ from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import downward, number, root_upward
-from discreet.privacy.written import as_computed, as_written, plainly, written, written_down, written_up
+from discreet.privacy.written import as_computed, as_stated, as_written, plainly, written, written_down, written_up
 
 Amounts = tuple[Fraction, ...]
 
@@ -92,7 +92,7 @@ class ApproxBooks(Books):
             point = promise if isinstance(promise, ApproxDP) else _converted(promise, ApproxDP)
         except MissingParameter:
             raise MissingParameter(
-                f"what {promise!r} costs in epsilon depends on the delta spent on it: name it, "
+                f"what {as_stated(promise)!r} costs in epsilon depends on the delta spent on it: name it, "
                 "spend(..., at_delta=...). It is never defaulted.",
                 parameter="at_delta",
             ) from None
@@ -121,8 +121,8 @@ class ConcentratedBooks(Books):
                 return pure_price(promise.epsilon), written(promise.delta)
         if isinstance(promise, RenyiDP) and promise.epsilon:
             raise MissingParameter(
-                f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta to spend, "
-                "spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                f"{as_stated(promise)!r} bounds one order, and no rho follows from it without a delta. Name the delta to "
+                "spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
                 parameter="at_delta",
             )
         concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)

@@ -53,7 +53,7 @@ class Odometer(Account):
     >>> for _ in range(100):
     ...     meter.spend(GaussianDP(0.1))
     >>> meter.spent
-    ZCDP(rho=0.5000000000000001, delta=0)
+    ZCDP(rho=0.5, delta=0)
     >>> meter.epsilon(1e-6), meter.spent.to_approx(delta=1e-6).epsilon   # at a stop chosen freely; at a fixed level
     (5.95..., 5.22...)
     """
