@@ -72,7 +72,7 @@ def test_the_price_is_that_of_k_releases_of_bounded_range() -> None:
 def test_the_price_of_k_choices_keeps_the_promise_for_epsilon(epsilon: float) -> None:
     for k in range(1, 21):
         mechanism = Top(k=k, epsilon=epsilon, sensitivity=1, monotone=True)
-        assert mechanism.guarantee == dp.PureDP(round_up(Fraction(epsilon)))
+        assert mechanism.guarantee == dp.PureDP(round_up(Fraction(epsilon)), relation=dp.Relation.ADD_REMOVE)
         assert mechanism.loss.satisfies(mechanism.guarantee)
         least = Fraction(5e-324)  # below the normal floats a share loses up to this much, elsewhere one part in 2^52
         assert mechanism.rate >= Fraction(epsilon) / k * (1 - Fraction(1, 2**52)) - least

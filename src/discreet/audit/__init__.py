@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.audit.compared import Compared, Lawful
 from discreet.audit.goodness import Goodness, goodness_of_fit
+from discreet.audit.on_tables import OnTables
 from discreet.audit.one_run import OneRun, one_run
 from discreet.audit.request import check_kind, check_level, check_until, checked_draws, checked_pairs, chosen_level
 from discreet.audit.until import Until
@@ -34,6 +35,7 @@ __all__ = [
     "Canaries",
     "Goodness",
     "Level",
+    "OnTables",
     "OneRun",
     "Outcome",
     "Until",
@@ -79,7 +81,9 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
 
     `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the claim on the
     neighbours given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
-    ascent find from the worst of them.
+    ascent find from the worst of them. What a mechanism takes on trust about the data, such as `monotone=True`, is a
+    condition of the verdict; `OnTables` audits the mechanism with the query before it, on neighbors that no such
+    statement chooses.
     `Level.WIRE` runs the code `draws` times on both inputs of each pair and looks at the form of outputs and errors; it
     takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
     `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
@@ -108,7 +112,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     if examined is Level.EXACT:
         from discreet.audit.exact import audit_exact
 
-        return audit_exact(own, promise, pairs, search=search)
+        return audit_exact(own, promise, pairs, search=search, own=neighbours is None)
     watched = Watched(mechanism)
     if examined is Level.WIRE:
         from discreet.audit.wire import audit_wire

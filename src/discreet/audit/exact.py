@@ -45,11 +45,15 @@ class Examined:
 
 
 def audit_exact(
-    mechanism: Mechanism | Compared, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]] | None, *, search: int
+    mechanism: Mechanism | Compared, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]], *, search: int, own: bool
 ) -> Verdict:
-    """Compare the law with the claim over neighbours, given or the mechanism's own, and a search from the worst."""
+    """Compare the law with the claim over neighbours, and on what a search from the worst of them finds.
+
+    Where the neighbours are the mechanism's `own`, statements about the data may have chosen them: what they left out
+    is looked at too, and is a condition of the verdict.
+    """
     started = time.perf_counter()
-    starts = list(mechanism.neighbours() if neighbours is None else neighbours)
+    starts = list(neighbours)
     if not starts:
         raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
     examined = [one for first, second in starts for one in _both_ways(mechanism, claim, first, second)]
@@ -75,7 +79,22 @@ def audit_exact(
         pairs=len(examined),
         samples=0,
         seconds=time.perf_counter() - started,
+        conditions=_conditions(mechanism, claim) if own and outcome is not Outcome.REFUTED else (),
     )
+
+
+def _conditions(mechanism: Any, claim: Guarantee) -> tuple[str, ...]:
+    """Return the statements that the claim takes on trust, with the loss on neighbours that they rule out."""
+    told = []
+    for statement, pairs in mechanism.left_out().items() if isinstance(mechanism, Mechanism) else ():
+        examined = [one for first, second in pairs for one in _both_ways(mechanism, claim, first, second)]
+        worst = max(one.excess.lower for one in examined)
+        what = "the loss is" if isinstance(claim, PureDP | ApproxDP) else "the share of the claim is"
+        told.append(
+            f"{statement}. No mechanism can check this: where it is false {what} at least {worst:.6g}. Audit the query "
+            "with it, audit(OnTables(mechanism, query=..., rows=..., people=...))"
+        )
+    return tuple(told)
 
 
 def _both_ways(mechanism: Mechanism | Compared, claim: Guarantee, first: Any, second: Any) -> list[Examined]:

@@ -85,8 +85,10 @@ def _varied(mechanism: Any, start: Inputs) -> Varied | None:
     step = round(float(np.max(np.abs(np.asarray(start[1]) - np.asarray(start[0])))))
     scale = mechanism.noise.scale if isinstance(mechanism, NoisyMax) else mechanism.query_noise.scale
     ladder = np.unique(np.round(float(scale) * np.array([-10, -5, -2, -1, -0.25, 0, 0.25, 1, 2, 5, 10])).astype(int))
+    apart = np.asarray(start[1]) - np.asarray(start[0])
+    # a pair that moves both ways shows that the scores are not monotone, whatever was stated
+    together = mechanism.monotone and not (np.any(apart < 0) and np.any(apart > 0))
     # a monotone pair may be turned round by the search, which then starts from the other vector
-    turned = mechanism.monotone and np.any(np.asarray(start[1]) < np.asarray(start[0]))
-    anchor = int(start[1 if turned else 0][0])
-    moves = (0, step) if mechanism.monotone else (-step, 0, step)
-    return Varied(tuple((anchor + ladder).tolist()), moves, mechanism.monotone)
+    anchor = int(start[1 if together and np.any(apart < 0) else 0][0])
+    moves = (0, step) if together else (-step, 0, step)
+    return Varied(tuple((anchor + ladder).tolist()), moves, together)

@@ -66,7 +66,8 @@ class Verdict:
     certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is None for
     exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell. `cap` is
     the largest loss that so many samples could have refuted, had every one of them told; None for exact audits. `pairs`
-    counts the pairs of inputs in both directions, at every level.
+    counts the pairs of inputs in both directions, at every level. `conditions` are statements about the data that the
+    claim takes on trust, each with the loss where it is false.
     """
 
     claim: Guarantee
@@ -81,6 +82,7 @@ class Verdict:
     samples: int
     seconds: float
     cap: float | None = None
+    conditions: tuple[str, ...] = ()
 
     @property
     def refuted(self) -> bool:
@@ -92,6 +94,8 @@ class Verdict:
         """The outcome in words that fit the level: only an exact audit is certain."""
         if self.outcome is Outcome.KEPT and self.level is Level.WIRE:
             return "nothing in the form of outputs tells; values were not examined"
+        if self.outcome is Outcome.KEPT and self.conditions:
+            return f"{self.outcome.value}, on condition"
         if not self.refuted or self.confidence is None:
             return self.outcome.value
         limit = float(self.claim.epsilon) if isinstance(self.claim, PureDP | ApproxDP) else 0.0
@@ -125,6 +129,7 @@ class Verdict:
             rows.append(("cap", f"with this many draws at most {what} {self.cap:.4g} can be refuted"))
         if self.witness is not None:
             rows.append(("witness", f"{self.witness.event}, inputs {self.witness.first} and {self.witness.second}"))
+        rows += [("condition", condition) for condition in self.conditions]
         rows += [("finding", finding) for finding in self.findings]
         return rows
 

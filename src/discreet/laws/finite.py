@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.each import of_each
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import exact_rational, round_down, round_up
@@ -50,12 +51,9 @@ class Finite(Law[Hashable]):
         self._weights = [int(p * common) for p in self.probabilities]
         self._common = common
 
-    def pmf(self, outcome: Hashable) -> float:
-        """Return the probability of an outcome, 0 for one that is not listed."""
-        try:
-            return float(self.probabilities[self.outcomes.index(outcome)])
-        except ValueError:
-            return 0.0
+    def pmf(self, outcome: Any) -> Any:
+        """Return the probability of an outcome (of each, for an array or a list of them), 0 for one not listed."""
+        return of_each(outcome, self.outcomes, lambda place: float(self.probabilities[place]))
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one outcome, or an object array of outcomes."""

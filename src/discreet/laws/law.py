@@ -23,7 +23,7 @@ class Law(ABC, Generic[Outcome]):
 
     @abstractmethod
     def pmf(self, outcome: Any) -> Any:
-        """Return the probability of an outcome (of each, for an array of them), to about 14 digits."""
+        """Return the probability of an outcome (of each, for an array or a list of them), to about 14 digits."""
 
     @abstractmethod
     def sample(self, shape: Shape | None = None) -> Any:
@@ -44,7 +44,7 @@ class IntegerLaw(Law[int]):
 
     @abstractmethod
     def cdf(self, outcome: ArrayLike) -> Any:
-        """Return P(X <= outcome)."""
+        """Return P(X <= outcome), for each outcome of an array or a list."""
 
     @abstractmethod
     def sf(self, outcome: ArrayLike) -> Any:
@@ -69,7 +69,9 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
 
 def as_integers(values: ArrayLike) -> NDArray[Any]:
     """Return outcomes as int64, or as Python integers where int64 may not do; refuse fractions, which have no mass."""
-    array = np.asarray(values)
+    array = as_array(values)
+    if array.size == 0:
+        return np.empty(array.shape, dtype=np.int64)
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
     flat = array.ravel().tolist()
@@ -78,6 +80,17 @@ def as_integers(values: ArrayLike) -> NDArray[Any]:
     ):
         raise ParameterError("outcomes of a law on the integers are integers", parameter="outcome")
     return np.array([*flat, None], dtype=object)[:-1].reshape(array.shape)
+
+
+def as_array(values: ArrayLike) -> NDArray[Any]:
+    """Return outcomes as an array; refuse lists of unequal length."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = None
+    if array is None:
+        raise ParameterError("lists of outcomes inside a list must have equal lengths", parameter="outcome")
+    return array
 
 
 def offsets(values: ArrayLike, center: int) -> NDArray[Any]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.law import IntegerLaw, Law, Shape
+from discreet.laws.law import IntegerLaw, Law, Shape, as_array
+from discreet.laws.number import rational_or_none
 from discreet.laws.pair import Pair
 
 
@@ -33,12 +34,13 @@ class OnGrid(Law[float]):
 
     def _steps(self, outcome: ArrayLike) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
         """Return the exact grid coordinates rounded down, and which outcomes lie on the grid."""
-        values = np.atleast_1d(np.asarray(outcome, dtype=np.float64)).ravel()
-        if not np.all(np.isfinite(values)):
+        given = [rational_or_none(value) for value in as_array(outcome).ravel().tolist()]
+        values = [value for value in given if value is not None]
+        if len(values) < len(given):
             raise ParameterError("outcomes of a law on a grid are finite numbers", parameter="outcome")
-        flat = [Fraction(float(value)) / self.grid for value in values]
+        flat = [value / self.grid for value in values]
         steps = np.array([value.numerator // value.denominator for value in flat] + [None], dtype=object)[:-1]
-        return steps, np.array([value.denominator == 1 for value in flat])
+        return steps, np.array([value.denominator == 1 for value in flat], dtype=np.bool_)
 
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome), 0 off the grid."""

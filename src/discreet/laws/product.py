@@ -22,6 +22,7 @@ from discreet.randomness.rigour import lower_float, precision, upper_float
 _LARGEST = 1 << 21
 _TAIL = Fraction(1, 10**16)
 _LEAST_NORMAL = 2.0**-1020
+_ONE_EACH = "an outcome of a product has one entry a component; pass many as rows of an array or a list of tuples"
 
 
 class Product(Law[tuple[Any, ...]]):
@@ -38,11 +39,22 @@ class Product(Law[tuple[Any, ...]]):
         if not self.laws:
             raise ParameterError("a product needs at least one law", parameter="laws")
 
-    def pmf(self, outcome: Sequence[Any]) -> float:
-        """Return the probability of a tuple of outcomes."""
-        if len(outcome) != len(self.laws):
-            raise ParameterError("an outcome of a product has one entry a component", parameter="outcome")
-        return math.prod(float(law.pmf(entry)) for law, entry in zip(self.laws, outcome, strict=True))
+    def pmf(self, outcome: Any) -> Any:
+        """Return the probability of one outcome, a tuple or an array with an entry a component, or of each of many.
+
+        Many outcomes are the rows of an array, as `sample` draws them, or a list of tuples, lists or arrays.
+        """
+        if isinstance(outcome, np.ndarray) and outcome.ndim > 1:
+            chances = [self.pmf(row) for row in outcome.reshape(-1, outcome.shape[-1])]
+            return np.array(chances, dtype=np.float64).reshape(outcome.shape[:-1])
+        if isinstance(outcome, list) and all(isinstance(one, tuple | list | np.ndarray) for one in outcome):
+            return np.array([self.pmf(one) for one in outcome], dtype=np.float64)
+        if not isinstance(outcome, tuple | list | np.ndarray) or len(outcome) != len(self.laws):
+            raise ParameterError(_ONE_EACH, parameter="outcome")
+        chances = [law.pmf(entry) for law, entry in zip(self.laws, outcome, strict=True)]
+        if any(np.ndim(chance) for chance in chances):
+            raise ParameterError(_ONE_EACH, parameter="outcome")
+        return math.prod(float(chance) for chance in chances)
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one array with an entry a component, or an array of them along the last axis."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.each import of_each
 from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law
 
@@ -23,14 +24,10 @@ class Tabulated(Law[Hashable]):
     def table(self) -> tuple[list[Any], Floats, Floats]:
         """Return the outcomes, lower bounds and upper bounds of their probabilities."""
 
-    def pmf(self, outcome: Hashable) -> float:
-        """Return the probability of an outcome, 0 for one that cannot happen."""
+    def pmf(self, outcome: Any) -> Any:
+        """Return the probability of an outcome (of each, for an array or a list of them), 0 for impossible ones."""
         outcomes, low, high = self.table()
-        try:
-            index = outcomes.index(outcome)
-        except ValueError:
-            return 0.0
-        return float((low[index] + high[index]) / 2)
+        return of_each(outcome, outcomes, lambda index: float((low[index] + high[index]) / 2))
 
     def pair(self, other: Law[Hashable]) -> FinitePair:
         """Return the pair of two laws of the same kind on the same outcomes."""

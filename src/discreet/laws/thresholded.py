@@ -200,9 +200,12 @@ class ThresholdedTable(Law[tuple[int, ...]]):
         """The laws of the entries, in the order of the keys."""
         return tuple(self._entries.values())
 
-    def pmf(self, outcome: Any) -> float:
-        """Return the probability of one outcome for each key."""
-        return Product(self.laws).pmf(outcome) if self._entries else 1.0
+    def pmf(self, outcome: Any) -> Any:
+        """Return the probability of one outcome for each key, or of each row of an array or entry of a list."""
+        if self._entries:
+            return Product(self.laws).pmf(outcome)
+        many = (isinstance(outcome, np.ndarray) and outcome.ndim > 1) or (isinstance(outcome, list) and outcome)
+        return np.ones(np.shape(outcome)[:-1]) if many else 1.0
 
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one outcome for each key, along the last axis of an array."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -12,18 +12,20 @@ from discreet.errors import InputError, MissingParameter, NotCopyable, Parameter
 from discreet.laws.above_threshold import AboveThresholdLaw
 from discreet.laws.above_threshold_gap import AboveThresholdGapLaw, Hit
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.number import Number, exact_rational, positive_rational, round_up
+from discreet.laws.number import Number, exact_rational, round_up
 from discreet.mechanisms.comparison import comparison_width
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.mechanisms.selection import truth_value
+from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole
+from discreet.privacy.written import positive_price
 from discreet.randomness.process import Process
 
 _SMALL = 1 << 61
 _MOST_HITS = 1 << 60
+_FEW = 3
 
 
 class Split(Enum):
@@ -109,12 +111,10 @@ class AboveThreshold(PurelyPrivate):
             "grid": grid,
         }
         self._epsilon = positive_epsilon(epsilon)
-        self._answer_epsilon = (
-            None if answer_epsilon is None else positive_rational(answer_epsilon, name="answer_epsilon")
-        )
-        self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
-        self.relation = self.sensitivity.relation
+        self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self.hits, self.monotone = int(hits), truth_value(monotone, name="monotone")
+        self.sensitivity = moved_by(stated_sensitivity(sensitivity, (Norm.LINF,)), monotone=self.monotone)
+        self.relation = self.sensitivity.relation
         self._tells_gaps = truth_value(gap, name="gap")
         first = self._threshold_share(split)
         sides = self.hits * (1 if self.monotone else 2)
@@ -243,16 +243,23 @@ class AboveThreshold(PurelyPrivate):
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield streams whose last value lies across the threshold from the others and moves the other way."""
+        yield from self._moves(both_ways=not self.monotone)
+
+    def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
+        """Streams whose values move both ways, where they were stated to be monotone."""
+        return {MONOTONE: self._moves(both_ways=True, last_values=min(self.hits, _FEW))} if self.monotone else {}
+
+    def _moves(self, *, both_ways: bool, last_values: int = 1) -> Iterator[tuple[Any, Any]]:
+        """Yield streams whose last values lie across the threshold from the others and move with or against them."""
         step = int(self._grid.sensitivity)
         far = int(10 * self.query_noise.scale) + 1
         for length, others, last in ((1, 0, 0), (3, 0, 0), (6, far, -far), (6, -far, far)):
             for sign in (1, -1):
-                back = sign if self.monotone else -sign
+                back = -sign if both_ways else sign
                 steps = [self._threshold + others] * (length - 1)
-                base = self._grid.in_units([*steps, self._threshold + last])
-                moved = self._grid.in_units(
-                    [step * sign + one for one in steps] + [self._threshold + last + step * back]
-                )
+                lasts = [self._threshold + last] * last_values
+                base = self._grid.in_units([*steps, *lasts])
+                moved = self._grid.in_units([step * sign + one for one in steps] + [step * back + one for one in lasts])
                 yield base, moved
                 yield moved, base
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.law import Law
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number, positive_rational
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity
+from discreet.privacy.written import positive_price, written_up
 
 
 class Mechanism(ABC):
@@ -33,6 +34,14 @@ class Mechanism(ABC):
     @abstractmethod
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
+
+    def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
+        """Return what the promise takes on trust beside the sensitivity, with pairs of inputs that it rules out.
+
+        Nothing in a mechanism can check such a statement about the data: an audit looks at the pairs too, and says that
+        the promise is conditional and what it would lose on them.
+        """
+        return {}
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
@@ -64,7 +73,7 @@ class PurelyPrivate(Mechanism):
     @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy."""
-        return PureDP(round_up(self._promised), relation=self.relation)
+        return PureDP(written_up(self._promised), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -105,7 +114,7 @@ def one_of(**choices: Number | None) -> str:
 
 
 def positive_epsilon(epsilon: Number | None) -> Fraction:
-    """Return epsilon exactly; zero would need infinite noise."""
+    """Return epsilon exactly as it is written; zero would need infinite noise."""
     if epsilon is None:
         raise MissingParameter("epsilon= is the price of a release and is never defaulted", parameter="epsilon")
-    return positive_rational(epsilon, name="epsilon")
+    return positive_price(epsilon, name="epsilon")

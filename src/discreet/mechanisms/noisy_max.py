@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from discreet.laws.noisy_max_gap import NoisyMaxGapLaw, Winner, leader
 from discreet.laws.number import Number, round_up
 from discreet.mechanisms.domain import add_noise, floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.mechanisms.selection import truth_value
+from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
@@ -67,9 +67,9 @@ class NoisyMax(PurelyPrivate):
     ) -> None:
         """`sensitivity` bounds every score's change; `monotone`: all move the same way; `gap`: tell the lead too."""
         self._epsilon = positive_epsilon(epsilon)
-        self.sensitivity = stated_sensitivity(sensitivity, (Norm.LINF,))
-        self.relation = self.sensitivity.relation
         self.monotone, self.gap = truth_value(monotone, name="monotone"), truth_value(gap, name="gap")
+        self.sensitivity = moved_by(stated_sensitivity(sensitivity, (Norm.LINF,)), monotone=self.monotone)
+        self.relation = self.sensitivity.relation
         sides = 1 if self.monotone else 2
         self._grid = SelectionGrid(self.sensitivity, grid, sides * self.sensitivity.exact / self._epsilon)
         self.noise = DiscreteLaplace(sides * self._grid.sensitivity / self._epsilon)
@@ -130,10 +130,18 @@ class NoisyMax(PurelyPrivate):
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield scores where one candidate rises and the others fall, or stay when the scores are monotone."""
+        yield from self._moves(both_ways=not self.monotone)
+
+    def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
+        """Scores that move both ways, where they were stated to be monotone."""
+        return {MONOTONE: self._moves(both_ways=True)} if self.monotone else {}
+
+    def _moves(self, *, both_ways: bool) -> Iterator[tuple[Any, Any]]:
+        """Yield scores where one candidate rises and the others fall or stay."""
         step = int(self._grid.sensitivity)
         far = int(self.noise.scale * 20) + 1
         for count, lead in ((2, 0), (2, -far), (5, 0), (5, far), (5, -far)):
-            fallen = 0 if self.monotone else -step
+            fallen = -step if both_ways else 0
             base = self._grid.in_units([lead] + [0] * (count - 1))
             moved = self._grid.in_units([lead + step] + [fallen] * (count - 1))
             yield base, moved

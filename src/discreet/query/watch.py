@@ -15,9 +15,10 @@ from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
 from discreet.mechanisms.selection import truth_value
 from discreet.privacy import Norm, Relation, Sensitivity
+from discreet.privacy.written import positive_price
 from discreet.query.measures.measure import Simple
 from discreet.query.plan import MeasureKind
-from discreet.query.price import Stated, noise_of, payment, stated
+from discreet.query.price import Stated, noise_of, payment
 from discreet.query.release import PricedQuery, as_released, fresh_digest
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Watch:
             raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
         self._session, self._threshold, self._hits = session, exact, hits
         self._tells_gaps = truth_value(gap, name="gap")
-        self._answer_epsilon = None if answer_epsilon is None else _answer_price(answer_epsilon)
+        self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self._stream: AboveThreshold | None = None
         self._charge: Any = None
         self._failed = False
@@ -193,14 +194,6 @@ class Watch:
         small = abs(self._threshold) < 10**300
         threshold = f"{float(self._threshold):.6g}" if small else format_number(self._threshold, digits=6)
         return f"Watch(threshold={threshold}, hits={self._hits}, remaining={self.remaining})"
-
-
-def _answer_price(written: Number) -> Fraction:
-    """Return the price of the noisy counts exactly, as prices are read."""
-    exact = stated(epsilon=written).epsilon
-    if exact is None:
-        raise AssertionError("a price was given")
-    return exact
 
 
 def _counted(made: PricedQuery) -> Simple:

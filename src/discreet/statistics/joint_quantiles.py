@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.selection import truth_value
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
 from discreet.statistics.choice_price import one_price, promise, range_of_rho
 from discreet.statistics.joint_draw import JointDraw
@@ -95,7 +96,8 @@ class JointQuantiles(Mechanism):
         self.count: NoisyVector | None = None
         asked = self._epsilon or self._rho or Fraction(0)
         self._spent = Fraction(0)
-        if not (size_is_public and self.relation is Relation.CHANGE_ONE):
+        known = truth_value(size_is_public, name="size_is_public")
+        if not (known and self.relation is Relation.CHANGE_ONE):
             self._spent = asked * self._count_share()
             self.count = self._counter()
         rest = asked - self._spent
@@ -195,6 +197,12 @@ class JointQuantiles(Mechanism):
         off = 0 if self.count is None else self.count.error(float(1 - failure))
         half = (choice + ties * (len(self.levels) + 1)) / 2
         return [(half + off * float(max(level, 1 - level))) * (1 + 1e-12) for level in self.levels]
+
+    def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
+        """Tables that differ in their number of rows, where it was stated to be public."""
+        if self.count is not None:
+            return {}
+        return {"size_is_public=True: neighbors have the same number of rows": [([0], []), ([0, self.steps], [0])]}
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row."""

@@ -4,6 +4,7 @@ from discreet.testing.planted import (
     additive,
     choices,
     csv_lines,
+    flags,
     forms,
     frame_types,
     local,
@@ -16,7 +17,21 @@ from discreet.testing.planted import (
 )
 from discreet.testing.planted.fault import Overstated, Planted
 
-_ROOMS = (additive, forms, choices, streams, tables, units, frame_types, csv_lines, local, redrawn, synthesis, work)
+_ROOMS = (
+    additive,
+    forms,
+    choices,
+    flags,
+    streams,
+    tables,
+    units,
+    frame_types,
+    csv_lines,
+    local,
+    redrawn,
+    synthesis,
+    work,
+)
 PLANTED = {fault.name: fault for room in _ROOMS for fault in room.FAULTS}
 
 __all__ = ["PLANTED", "Overstated", "Planted"]

@@ -1,0 +1,132 @@
+"""Statements about the data that a price trusts, false on purpose: the neighbors are those of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from discreet.audit import Level, OnTables
+from discreet.laws.finite import Finite
+from discreet.laws.law import Law
+from discreet.laws.product import Product
+from discreet.mechanisms.above_threshold import AboveThreshold
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.top import Top
+from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
+from discreet.synthesis.domain import Domain
+from discreet.synthesis.marginals import marginals
+from discreet.synthesis.neighbours import Neighbours
+from discreet.synthesis.noisy_answers import NoisyAnswers
+from discreet.testing.planted.fault import Planted
+
+Table = tuple[Any, ...]
+_CHANGED = Sensitivity(1, norm=Norm.LINF, relation=Relation.CHANGE_ONE)
+_ADDED = Sensitivity(1, norm=Norm.LINF, relation=Relation.ADD_REMOVE)
+
+
+def counts(table: Table) -> list[int]:
+    """Count three categories: a row that changes raises one count and lowers another."""
+    return [table.count(category) for category in "abc"]
+
+
+def leads(table: Table) -> list[int]:
+    """Count one category up and another down: a row that is added raises one score and lowers the other."""
+    return [table.count("a") - table.count("b"), table.count("b") - table.count("a")]
+
+
+def stream(table: Table) -> list[int]:
+    """Watch a lead three times and then its negative, on either side of a threshold of 0."""
+    lead, _ = leads(table)
+    return [6 + lead] * 3 + [-6 - lead]
+
+
+class MonotoneUnderChange(NoisyMax):
+    """The saving for monotone scores, taken under change-one."""
+
+    def __init__(self) -> None:
+        """State add/remove, and promise change-one."""
+        super().__init__(epsilon=1, sensitivity=_ADDED, monotone=True)
+        self.relation = Relation.CHANGE_ONE
+
+
+class Measured(Mechanism):
+    """What `NoisyAnswers` measures of all records, and their number, which it uses as it is where it is public."""
+
+    def __init__(self, *, everyone: bool) -> None:
+        """Two categories, change-one, one record a unit."""
+        workload = marginals(Domain.of(category=["a", "b"]), ways=1)
+        neighbours = Neighbours(Relation.CHANGE_ONE, size=3, everyone=everyone)
+        self._answers = NoisyAnswers.of(workload, neighbours, epsilon=2)
+        self.relation = Relation.CHANGE_ONE
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the purse."""
+        return self._answers.purse.guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of the promise."""
+        return self.guarantee.loss
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the law of the noisy counts, and of the number of records where it is used."""
+        method = self._answers
+        records = method.workload.domain.encode({"category": list(value)})
+        measurement = method.measurement
+        steps = measurement.steps(method.workload.counts(records)[measurement.ties.measured], len(records))
+        noisy = method._noise(measurement).law(steps)
+        known = len(records) if method.purse.neighbours.same_count else None
+        return Product([*getattr(noisy, "laws", (noisy,)), Finite([known], [Fraction(1)])])
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield what the statement leaves: one record changed."""
+        yield ["a", "a", "b"], ["a", "b", "b"]
+
+    def __call__(self, value: Any) -> Any:
+        """Draw from the law."""
+        return tuple(self.law(value).sample().tolist())
+
+
+def with_data(table: Table) -> list[Any]:
+    """Return the records of those who have one."""
+    return [row for row in table if row is not None]
+
+
+_categories = partial(OnTables, query=counts, rows=["a", "b", "c"], people=2)
+_both_ways = partial(OnTables, rows=["a", "b"], people=2)
+
+
+def _twins(kind: Any, query: Any = leads, **stated: Any) -> dict[str, Any]:
+    """Return a mechanism that is told its scores are monotone, and the same one without that."""
+    return {
+        "make": lambda: _both_ways(kind(sensitivity=_ADDED, monotone=True, **stated), query=query),
+        "right": lambda: _both_ways(kind(sensitivity=_ADDED, **stated), query=query),
+    }
+
+
+FAULTS = [
+    Planted("NoisyMax: monotone under change-one", "a changed row raises one count, lowers another", Level.EXACT,
+            lambda: _categories(MonotoneUnderChange()),
+            lambda: _categories(NoisyMax(epsilon=1, sensitivity=_CHANGED))),
+    Planted("NoisyMax: monotone, false on tables", "an added row moves scores both ways", Level.EXACT,
+            **_twins(NoisyMax, epsilon=1)),
+    Planted("NoisyMax: monotone lead, false on tables", "an added row moves scores both ways", Level.EXACT,
+            **_twins(NoisyMax, epsilon=1, gap=True)),
+    Planted("Exponential: monotone, false on tables", "an added row moves scores both ways", Level.EXACT,
+            **_twins(Exponential, epsilon=1)),
+    Planted("PermuteAndFlip: monotone, false on tables", "an added row moves scores both ways", Level.EXACT,
+            **_twins(PermuteAndFlip, epsilon=1)),
+    Planted("Top: monotone, false on tables", "an added row moves scores both ways", Level.EXACT,
+            **_twins(Top, k=1, epsilon=1)),
+    Planted("AboveThreshold: monotone, false on tables", "an added row moves values both ways", Level.EXACT,
+            **_twins(AboveThreshold, stream, epsilon=1, threshold=0)),
+    Planted("Neighbours: everyone has a record, false", "the number of records is used as it is", Level.EXACT,
+            lambda: OnTables(Measured(everyone=True), query=with_data, rows=["a", "b", None], people=3),
+            lambda: OnTables(Measured(everyone=False), query=with_data, rows=["a", "b", None], people=3)),
+]  # fmt: skip
