@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import threading
 from decimal import Decimal
@@ -14,7 +15,7 @@ import pandas
 import pytest
 
 from discreet.errors import InputError, NotCopyable, StreamSpent
-from discreet.local import DirectResponse
+from discreet.local import DirectResponse, standalone
 from discreet.testing.hostile import HOSTILE_VALUES
 from tests.randomness.sources import in_child
 
@@ -220,6 +221,26 @@ def test_a_forked_child_cannot_report_and_its_parent_still_can() -> None:
 
     assert in_child(refused, seconds=600) is True
     assert client.report(1) in range(4)
+
+
+def test_a_fork_that_has_got_the_number_of_its_parent_cannot_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    # numbers of processes are used again: a grandchild may have the number of a process that has reported and ended
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here)
+    for made, spent in (
+        (SPEC.client(), StreamSpent),
+        (SPEC.memoised(distinct=2), StreamSpent),
+        (standalone.Client(SPEC.to_json()), standalone.AlreadyReported),
+    ):
+        assert in_child(lambda one=made, error=spent: _refuses(one, error), seconds=600) is True
+
+
+def _refuses(client: Any, error: type[Exception]) -> bool:
+    try:
+        client.report(1)
+    except error:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])

@@ -3,21 +3,22 @@
 # ruff: noqa: S608 - the statements here are made of our own text, which is what is being tested
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 
 import discreet as dp
-from discreet.errors import UnsupportedSQL
+from discreet.errors import ParameterError, UnsupportedSQL
 from discreet.laws import noise
 from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.truncated_laplace import TruncatedLaplace
-
-pandas = pytest.importorskip("pandas")
-pytest.importorskip("duckdb")
+from discreet.query.canonical import written
+from discreet.query.read_query import read_query
 
 COLUMNS, ROWS = 300, 50
 KINDS, SCALES = (DiscreteLaplace, DiscreteGaussian), (0.01, 0.3, 7, 2.0**35)
@@ -160,3 +161,19 @@ def test_widths_and_quantiles_do_not_depend_on_where_the_search_starts(
     noise._half_width.cache_clear()
     monkeypatch.setattr(type(law), "_near", lambda _law, _tail: 0)
     assert near == [law.half_width(confidence), law.half_width(confidence, 17), law.quantile(confidence)]
+
+
+NESTED = ["NOT " * 90 + "(c0 > 3)", "ABS(" * 29 + "c0" + ")" * 29 + " > 3", "-(" * 29 + "c0" + ")" * 29 + " > 3"]
+
+
+@pytest.mark.parametrize("condition", NESTED, ids=["not", "function", "minus"])
+def test_the_words_of_a_nested_condition_are_as_long_as_the_condition(session: dp.Session, condition: str) -> None:
+    # written twice a level they would be 2^29 characters and more, and the call would hardly end
+    query = read_query(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}", session.policy)
+    assert len(written(query)) < 10 * len(condition)
+
+
+@pytest.mark.parametrize("values", [itertools.count(), range(10**12)], ids=["endless", "very many"])
+def test_keys_are_read_no_further_than_there_may_be(session: dp.Session, values: object) -> None:
+    with pytest.raises(ParameterError, match="keys= needs 1 to"):
+        session.explain("SELECT c0, COUNT(*) AS n FROM visits GROUP BY c0", epsilon=1, keys={"c0": values})

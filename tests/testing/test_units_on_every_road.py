@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -30,7 +31,6 @@ from discreet.testing.spellings import SPELLINGS
 from tests.conftest import Rounds
 from tests.statistics.taking_units import TAKE_UNITS
 
-duckdb = pytest.importorskip("duckdb")
 REFUSED = "refused"
 COPIES = 4
 Road = Callable[[Any], int]

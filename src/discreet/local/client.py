@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from discreet.errors import NotCopyable, StreamSpent
@@ -10,6 +9,7 @@ from discreet.local.batch import Batch
 from discreet.local.items import Integers
 from discreet.local.oracle import Oracle
 from discreet.local.spec import checked_spec
+from discreet.randomness.process import Process
 
 
 class Client:
@@ -29,13 +29,13 @@ class Client:
     def __init__(self, spec: Oracle) -> None:
         """A client knows its public spec, its process, and whether it has reported."""
         self.spec = checked_spec(spec)
-        self._process = os.getpid()
+        self._process = Process.here()
         self._tickets = [True]  # list.pop is atomic: two threads cannot both take the one ticket
 
     def report(self, value: Any) -> int:
         """Return the one report of this person."""
         items = self.spec.items([value])
-        if os.getpid() != self._process:
+        if Process.here() != self._process:
             raise StreamSpent("this client belongs to another process, which may have reported; make a new one")
         if not self._take_ticket():
             raise StreamSpent("this client has reported under this spec; a second report would cost epsilon again")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Callable
 from enum import Enum
@@ -19,6 +18,7 @@ from discreet.local.words import counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.parameters import whole
 from discreet.privacy.written import written_up
+from discreet.randomness.process import Process
 
 _FORMAT, _VERSION = "discreet.local.memoised", 1
 _DIGEST_BYTES = 32
@@ -80,7 +80,7 @@ class MemoisedClient:
         self.beyond, self._keep = beyond, keep
         self._reports: dict[bytes, int] = {}
         self._last: int | None = None
-        self._process, self._lock = os.getpid(), threading.RLock()  # `keep` may ask for the state again
+        self._process, self._lock = Process.here(), threading.RLock()  # `keep` may ask for the state again
 
     @property
     def guarantee(self) -> PureDP:
@@ -185,7 +185,7 @@ class MemoisedClient:
         return client if sound else None
 
     def _refuse_other_process(self) -> None:
-        if os.getpid() != self._process:  # before the lock, which a thread of the parent may hold for ever
+        if Process.here() != self._process:  # before the lock, which a thread of the parent may hold for ever
             raise StreamSpent("this client belongs to another process, which goes on using it; a state is loaded once")
 
     def __repr__(self) -> str:

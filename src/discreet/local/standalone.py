@@ -832,6 +832,18 @@ PROTOCOLS: dict[str, Any] = {
 # The client.
 
 
+_marks: list[object] = [object()]  # renewed by a fork: numbers of processes are used again
+
+
+def this_process() -> tuple[int, object]:
+    """Return what tells this process from all forks of it."""
+    return os.getpid(), _marks[0]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _marks.__setitem__(0, object()))
+
+
 class Client:
     """One person's client of a spec: it checks the spec, and reports once.
 
@@ -868,7 +880,7 @@ class Client:
                 "this spec is not consistent: a field is unknown, missing, or does not follow from others"
             )
         self.digest = hashlib.sha256(canonical(spec).encode("ascii")).digest()
-        self._process = os.getpid()
+        self._process = this_process()
         self._tickets = [True]  # list.pop is atomic: two threads cannot both take the one ticket
 
     def _check_coins(self, spec: dict[str, Any]) -> None:
@@ -886,7 +898,7 @@ class Client:
     def report(self, value: Any) -> int:
         """Return the one report of this person; a refused value spends nothing."""
         item = self.protocol.item(value)
-        if os.getpid() != self._process:
+        if this_process() != self._process:
             raise AlreadyReported("this client belongs to another process, which may have reported")
         if not self._take_ticket():
             raise AlreadyReported("this client has reported; a second report would cost epsilon again")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
-from itertools import product
+from itertools import islice, product
 
 from discreet.errors import ParameterError
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Value
@@ -137,7 +137,7 @@ def stated_keys(name: str, values: object, wanted: Type) -> tuple[Value, ...]:
     """Return the values of a key that the call gives, checked against its type."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise ParameterError(f'keys= pairs a name with a list: keys={{"{name}": [...]}}', parameter="keys")
-    found = [_as_type(one, wanted, name) for one in values]
+    found = [_as_type(one, wanted, name) for one in islice(values, LARGEST_DOMAIN + 1)]
     if not found or len(found) > LARGEST_DOMAIN:
         raise ParameterError(f"keys= needs 1 to {LARGEST_DOMAIN} values for {name!r}", parameter="keys")
     if len(set(found)) < len(found):

@@ -67,7 +67,7 @@ def written_expression(expression: Expression) -> str:
 
 def _function(expression: Apply, texts: Sequence[str]) -> str:
     """Return an operation that is no infix operator."""
-    operation, first = expression.operation, _enclosed(expression.arguments[0])
+    operation, first = expression.operation, _bracketed(expression.arguments[0], texts[0])
     branches = " ".join(f"WHEN {texts[at]} THEN {texts[at + 1]}" for at in range(0, len(texts) - 1, 2))
     forms = {
         Operation.CAST: f"CAST({texts[0]} AS {expression.type.name})",
@@ -87,7 +87,11 @@ def _function(expression: Apply, texts: Sequence[str]) -> str:
 
 def _enclosed(expression: Expression) -> str:
     """Return an expression in brackets where it needs them."""
-    text = written_expression(expression)
+    return _bracketed(expression, written_expression(expression))
+
+
+def _bracketed(expression: Expression, text: str) -> str:
+    """Return the text of an expression in brackets where it needs them; written once, so that depth costs its depth."""
     loose = isinstance(expression, Apply) and (
         expression.operation in _INFIX
         or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, Operation.ADD_DAYS)

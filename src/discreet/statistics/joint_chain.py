@@ -20,7 +20,8 @@ right in one and from the left in the other. Nothing is subtracted: `log_sums` b
 all of them together are within the bound they divide.
 Lemma (work). A draw gives up with probability at most 2 (m + 1) slack, for every table: it starts again once in
 thousands. The bounds take a few passes over the ranks of each window that some position has, and m^2 / 2 over those
-that several windows share. Neither depends on what the positions are.
+that several windows share. Where rows are told apart by 16 bits, neither depends on what the positions are. On grids of
+few positions, which serve audits, fewer ranks have a position the more rows are equal, and the work is less.
 Reference. The exponential mechanism for several quantiles at once: Gillenwater, Joseph, Kulesza 2021.
 """
 
