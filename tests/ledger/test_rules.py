@@ -321,7 +321,7 @@ def test_a_budget_lowered_below_what_was_spent_leaves_nothing(opened):
 def test_what_was_spent_is_never_shown_smaller_than_it_is(opened):
     ledger = opened()
     for name in range(3):
-        ledger.obtain(request(name, price=0.1))  # no float is three times this one
+        ledger.obtain(request(name, price=epsilon(Fraction(0.1))))  # no float is three times this one
     ledger.amend(budget=epsilon(0.05), reason="a mistake", by="curator")
     assert ledger.balance().spent.epsilon >= 3 * Fraction(0.1)
 

@@ -16,6 +16,7 @@ from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Sto
 from discreet.ledger.promises import amounts_from_plain
 from discreet.ledger.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
+from discreet.privacy.written import written
 from tests.ledger.ledgers import PEOPLE, epsilon, request, terms
 
 NUMBERS = st.one_of(
@@ -40,7 +41,7 @@ def test_the_total_is_the_exact_sum_and_admits_what_a_filter_admits(prices, budg
         if reference.admits(epsilon(price)):
             reference.spend(epsilon(price))
             assert isinstance(ledger.obtain(request(name, price=epsilon(price))), Charge)
-            total += Fraction(price)
+            total += written(price)
         else:
             with pytest.raises(BudgetExceeded):
                 ledger.obtain(request(name, price=epsilon(price)))
@@ -102,7 +103,7 @@ def test_no_history_passes_the_budget_refunds_or_renews(steps):
         assert len(list(ledger.entries())) - before in {0, 1}
         spent = state.spent[0]
     paid = [entry.price for entry in ledger.entries() if entry.kind is Kind.CHARGE]
-    assert sum(Fraction(price.epsilon) for price in paid) == spent
+    assert sum(written(price.epsilon) for price in paid) == spent
 
 
 @pytest.mark.theorem("decide.privacy")
@@ -184,5 +185,5 @@ def test_a_sum_of_a_thousand_thirds_and_tenths_is_exact():
     for name in range(300):
         price = [Fraction(1, 3), 0.1, Fraction(1, 7)][name % 3]
         ledger.obtain(request(name, price=epsilon(price)))
-        total += Fraction(price)
+        total += written(price)
     assert amounts_from_plain(list(ledger.entries())[-1].fields["spent"]) == (total,)

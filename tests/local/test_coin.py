@@ -72,8 +72,8 @@ def test_epsilon_is_never_defaulted() -> None:
         local_epsilon(None)
 
 
-def test_a_float_is_taken_for_the_rational_that_it_is() -> None:
-    assert local_epsilon(0.1) == Fraction(0.1) != Fraction(1, 10)
+def test_a_float_is_taken_as_it_is_written() -> None:
+    assert local_epsilon(0.1) == Fraction(1, 10)
     assert local_epsilon(np.float32(0.5)) == Fraction(1, 2)
 
 

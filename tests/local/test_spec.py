@@ -302,10 +302,10 @@ def test_a_domain_is_a_stated_whole_number(values: Any) -> None:
         DirectResponse(epsilon=1, values=values)
 
 
-def test_epsilon_is_never_defaulted_and_taken_exactly() -> None:
+def test_epsilon_is_never_defaulted_and_taken_as_it_is_written() -> None:
     with pytest.raises(MissingParameter):
         DirectResponse(epsilon=None, values=2)
-    assert DirectResponse(epsilon=0.1, values=2).epsilon == Fraction(0.1)
+    assert DirectResponse(epsilon=0.1, values=2).epsilon == Fraction(1, 10)
 
 
 def test_a_second_protocol_of_the_same_name_is_refused() -> None:

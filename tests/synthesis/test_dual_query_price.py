@@ -135,7 +135,7 @@ def test_the_promise_is_of_the_kind_that_the_accounting_proves(accounting):
     if accounting is Accounting.PURE:
         assert promise == PureDP(run.pure_epsilon, relation=Relation.CHANGE_ONE)
     else:
-        assert promise == ApproxDP(run.epsilon(1e-6), Fraction(1e-6), relation=Relation.CHANGE_ONE)
+        assert promise == ApproxDP(run.epsilon(1e-6), Fraction(1, 10**6), relation=Relation.CHANGE_ONE)
     if accounting is Accounting.CERTIFIED:
         assert run.loss(1e-6).epsilon(1e-6).upper == pytest.approx(promise.epsilon, rel=1e-9)
     else:

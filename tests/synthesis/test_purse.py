@@ -170,8 +170,8 @@ def test_the_amount_of_an_approximate_price_implies_it_and_hardly_more_would(eps
 
 def test_prices_are_taken_exactly_and_shown_as_given():
     neighbours = Neighbours(ADD, size=3)
-    assert Purse.of(neighbours, epsilon=0.1).amount == Fraction(0.1) != Fraction(1, 10)
-    assert Purse.of(neighbours, rho=0.1).amount == Fraction(0.1)
+    assert Purse.of(neighbours, epsilon=0.1).amount == Fraction(1, 10)  # as it is written, like a session's price
+    assert Purse.of(neighbours, rho=0.1).amount == Fraction(1, 10)
     approximate = Purse.of(neighbours, epsilon=1, delta=1e-9)
     assert approximate.guarantee == ApproxDP(1, 1e-9, relation=ADD)
     assert "(1, 1e-09)-differential privacy" in str(approximate.guarantee)

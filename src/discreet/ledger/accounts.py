@@ -22,7 +22,7 @@ def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
             f"{terms.budget.relation.value!r}: price the release under the ledger's relation. Nothing was spent."
         )
     try:
-        return books_for(terms.budget).amounts(price)
+        return books_for(terms.budget).read(price)
     except (NoSoundConversion, MissingParameter):
         raise NoSoundConversion(
             f"what {price!r} costs in {type(terms.budget).__name__} does not follow from it alone: state the price in "
@@ -32,7 +32,7 @@ def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
 
 def limits(promise: Guarantee) -> Amounts:
     """Return the most that a budget or a cap allows of each quantity."""
-    return books_for(promise).amounts(promise)
+    return books_for(promise).read(promise)
 
 
 def nothing(terms: Terms) -> Amounts:

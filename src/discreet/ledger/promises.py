@@ -8,10 +8,11 @@ from dataclasses import fields
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.privacy.adaptive.books import Amounts, exactly
+from discreet.privacy.adaptive.books import Amounts
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.record_text import read_rational, refuse_fields, written
+from discreet.privacy.record_text import rational_text, read_rational, refuse_fields
 from discreet.privacy.relation import Relation
+from discreet.privacy.written import exactly, written
 
 _NOTIONS: dict[str, type[Guarantee]] = {
     "pure": PureDP, "approximate": ApproxDP, "zero-concentrated": ZCDP, "renyi": RenyiDP, "gaussian": GaussianDP,
@@ -38,7 +39,7 @@ def checked_promise(promise: object, *, name: str) -> Guarantee:
                 f"{name}: {parameter} lies below the least normal float, 2.2e-308; name 0 or a larger number",
                 parameter=name,
             )
-        if len(str(written(value))) > _MOST_CHARACTERS:
+        if len(str(rational_text(value))) > _MOST_CHARACTERS:
             raise ParameterError(
                 f"{name}: {parameter} has more than {_MOST_CHARACTERS} digits; round it up to a float", parameter=name
             )
@@ -51,7 +52,7 @@ def promise_to_plain(promise: Guarantee) -> dict[str, int | str]:
     >>> promise_to_plain(PureDP(0.5, relation=Relation.ADD_REMOVE))
     {'notion': 'pure', 'relation': 'add/remove', 'epsilon': '1/2'}
     """
-    numbers = {name: written(value) for name, value in _numbers(promise).items()}
+    numbers = {name: rational_text(value) for name, value in _numbers(promise).items()}
     return {"notion": _NAMES[type(promise)], "relation": promise.relation.value, **numbers}
 
 
@@ -68,7 +69,7 @@ def promise_from_plain(plain: object) -> Guarantee:
 
 def amounts_to_plain(amounts: Sequence[Fraction]) -> list[int | str]:
     """Return exact amounts as integers and fractions."""
-    return [written(amount) for amount in amounts]
+    return [rational_text(amount) for amount in amounts]
 
 
 def amounts_from_plain(plain: object) -> Amounts:
@@ -80,4 +81,4 @@ def amounts_from_plain(plain: object) -> Amounts:
 
 def _numbers(promise: Guarantee) -> dict[str, Fraction]:
     names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
-    return {name: Fraction(getattr(promise, name)) for name in names}
+    return {name: written(getattr(promise, name)) for name in names}

@@ -115,7 +115,7 @@ def _checked_budget(promise: object, *, name: str) -> None:
         )
     if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
         raise ParameterError(f"{name}: a delta of 1 promises nothing: name a delta below 1", parameter=name)
-    for number in books_for(budget).amounts(budget):
+    for number in books_for(budget).read(budget):
         odd = number.denominator // (number.denominator & -number.denominator)
         if odd.bit_length() > _MOST_ODD_BITS:
             raise ParameterError(f"{name}: a fraction of so many digits cannot be kept: name a float", parameter=name)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.number import positive_rational
+from discreet.privacy.written import positive_price
 from discreet.randomness.keystream import words
 from discreet.randomness.rigour import ball, floor_of_lower, precision
 
@@ -23,7 +23,7 @@ def local_epsilon(epsilon: object) -> Fraction:
     """Return epsilon exactly; the local model is served between 1/1024, where reports say nothing, and 20."""
     if epsilon is None:
         raise MissingParameter("epsilon= is the price of a report and is never defaulted", parameter="epsilon")
-    exact = positive_rational(epsilon, name="epsilon")
+    exact = positive_price(epsilon, name="epsilon")
     if not _SMALLEST <= exact <= _LARGEST:
         raise ParameterError("a local epsilon lies between 1/1024 and 20", parameter="epsilon")
     if exact.denominator.bit_length() > _LONGEST_BITS:

@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.laws.number import round_up
 from discreet.local.spec import Spec, checked_spec
 from discreet.local.words import counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.parameters import whole
+from discreet.privacy.written import written_up
 
 _FORMAT, _VERSION = "discreet.local.memoised", 1
 _DIGEST_BYTES = 32
@@ -85,7 +85,7 @@ class MemoisedClient:
     @property
     def guarantee(self) -> PureDP:
         """What the person is promised for life: distinct * epsilon for changing all values, the pattern being fixed."""
-        return PureDP(round_up(self.distinct * self.spec.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.distinct * self.spec.epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     def loss(self) -> PrivacyLoss:

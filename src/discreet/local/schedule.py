@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter
@@ -11,6 +12,7 @@ from discreet.local.memoised import distinct_values
 from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.privacy.parameters import whole
+from discreet.privacy.written import written_up
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Schedule:
 
     def guarantee(self, spec: Spec) -> PureDP:
         """Return the pure promise for all rounds."""
-        return PureDP(round_up(self.reports * checked_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.reports * checked_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
 
     def loss(self, spec: Spec) -> PrivacyLoss:
         """Return the price of all rounds, for the accountant."""
@@ -52,7 +54,7 @@ class Schedule:
 
     def at_delta(self, spec: Spec, delta: Number) -> ApproxDP:
         """Return the best promise for all rounds at a delta, never worse than the pure one."""
-        epsilon = min(self.loss(spec).epsilon(delta).upper, self.guarantee(spec).epsilon)
+        epsilon = min(written_up(Fraction(self.loss(spec).epsilon(delta).upper)), self.guarantee(spec).epsilon)
         return ApproxDP(epsilon, delta, relation=Relation.CHANGE_ONE)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
-from discreet.laws.number import Number, positive_rational, round_down, round_up
+from discreet.laws.number import Number, round_down, round_up
 from discreet.local.blankets import TwoLevels, clones, distances
 from discreet.local.oracle import Oracle
 from discreet.local.parameters import number_of_people
@@ -18,6 +18,7 @@ from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
 from discreet.privacy.parameters import nonnegative
 from discreet.privacy.rounding import downward, number, upward
+from discreet.privacy.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 
 _SMALLEST_DELTA = 1e-100
@@ -62,7 +63,7 @@ class Shuffled:
         if delta is None:
             raise MissingParameter("delta= belongs to the promise and is never defaulted", parameter="delta")
         self.spec, self.people = checked_spec(spec), number_of_people(people)
-        self.delta = positive_rational(delta, name="delta")
+        self.delta = positive_price(delta, name="delta")
         if not _SMALLEST_DELTA <= self.delta < 1:
             raise ParameterError("the delta of a shuffled release lies between 1e-100 and 1", parameter="delta")
         self._target = round_down(self.delta)
@@ -137,7 +138,7 @@ class Shuffled:
         )
 
     def _promise(self, epsilon: float) -> ApproxDP:
-        return ApproxDP(epsilon, self._given, relation=Relation.CHANGE_ONE)
+        return ApproxDP(written_up(Fraction(epsilon)), self._given, relation=Relation.CHANGE_ONE)
 
     @cached_property
     def _clones(self) -> Blanket:

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.number import Number, round_up
+from discreet.laws.number import Number
 from discreet.local.coin import local_epsilon
 from discreet.privacy import PrivacyLoss, PureDP, Relation
+from discreet.privacy.written import written_up
 
 if TYPE_CHECKING:
     from discreet.local.aggregator import Aggregator
@@ -119,7 +120,7 @@ class Spec(ABC):
     @property
     def guarantee(self) -> PureDP:
         """What each person is promised, whoever collects: pure local privacy for changing their value."""
-        return PureDP(round_up(self.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     @abstractmethod

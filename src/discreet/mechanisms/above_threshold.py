@@ -13,7 +13,7 @@ from discreet.errors import InputError, MissingParameter, NotCopyable, Parameter
 from discreet.laws.above_threshold import AboveThresholdLaw
 from discreet.laws.above_threshold_gap import AboveThresholdGapLaw, Hit
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.number import Number, exact_rational, positive_rational, round_up
+from discreet.laws.number import Number, exact_rational, round_up
 from discreet.mechanisms.comparison import comparison_width
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
@@ -21,6 +21,7 @@ from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole
+from discreet.privacy.written import positive_price
 
 _SMALL = 1 << 61
 _MOST_HITS = 1 << 60
@@ -110,9 +111,7 @@ class AboveThreshold(PurelyPrivate):
             "grid": grid,
         }
         self._epsilon = positive_epsilon(epsilon)
-        self._answer_epsilon = (
-            None if answer_epsilon is None else positive_rational(answer_epsilon, name="answer_epsilon")
-        )
+        self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self.hits, self.monotone = int(hits), truth_value(monotone, name="monotone")
         self.sensitivity = moved_by(stated_sensitivity(sensitivity, (Norm.LINF,)), monotone=self.monotone)
         self.relation = self.sensitivity.relation

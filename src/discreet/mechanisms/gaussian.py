@@ -12,6 +12,7 @@ from discreet.laws.number import Number, positive_rational, round_up
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
+from discreet.privacy.written import positive_price, written_down, written_up
 
 _PRECISION = Fraction(1, 1 << 24)
 
@@ -71,7 +72,7 @@ class Gaussian(AdditiveNoise):
             self._settle_grid(exact)
             self.noise = DiscreteGaussian(exact / self.grid)
             return
-        self._target = ApproxDP(round_up(positive_epsilon(epsilon)), _usable_delta(delta), relation=self.relation)
+        self._target = ApproxDP(written_up(positive_epsilon(epsilon)), _usable_delta(delta), relation=self.relation)
         warn_if_senseless(self._target, people=None)
         self._settle_grid(self.sensitivity.exact * _first_guess(self._target))
         self.noise = DiscreteGaussian(calibrated_scale(self._target, self.steps, exact_pair=self._has_exact_pair))
@@ -102,7 +103,7 @@ class Gaussian(AdditiveNoise):
     @property
     def _zcdp(self) -> ZCDP:
         """D^2 / (2 scale^2), rounded up."""
-        return ZCDP(round_up(self.steps**2 / (2 * self.noise.scale**2)), relation=self.relation)
+        return ZCDP(written_up(self.steps**2 / (2 * self.noise.scale**2)), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -121,9 +122,7 @@ def _usable_delta(delta: Number | None) -> float:
             "delta = 0 use Laplace",
             parameter="delta",
         )
-    from discreet.laws.number import round_down
-
-    return round_down(positive_rational(delta, name="delta"))
+    return written_down(positive_price(delta, name="delta"))
 
 
 def _first_guess(target: ApproxDP) -> Fraction:
@@ -140,7 +139,7 @@ def calibrated_scale(target: ApproxDP, steps: Fraction, *, exact_pair: bool) -> 
     def meets(sigma: Fraction) -> bool:
         if exact_pair:
             return LocationPair(DiscreteGaussian(sigma), shift=int(steps)).delta(target.epsilon).upper <= target.delta
-        rho = ZCDP(round_up(steps**2 / (2 * sigma**2)))
+        rho = ZCDP(written_up(steps**2 / (2 * sigma**2)))
         return rho.to_approx(delta=target.delta).epsilon <= target.epsilon
 
     high = steps * _first_guess(target)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms.additive import AdditiveNoise, rounded_steps
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
+from discreet.privacy.written import written_up
 
 
 class Laplace(AdditiveNoise):
@@ -86,7 +87,7 @@ class Laplace(AdditiveNoise):
     @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy with epsilon = sensitivity / scale, rounded up."""
-        return PureDP(round_up(self.steps / self.noise.scale), relation=self.relation)
+        return PureDP(written_up(self.steps / self.noise.scale), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -9,8 +9,9 @@ from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.law import Law
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number, positive_rational
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity
+from discreet.privacy.written import positive_price, written_up
 
 
 class Mechanism(ABC):
@@ -72,7 +73,7 @@ class PurelyPrivate(Mechanism):
     @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy."""
-        return PureDP(round_up(self._promised), relation=self.relation)
+        return PureDP(written_up(self._promised), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -113,7 +114,7 @@ def one_of(**choices: Number | None) -> str:
 
 
 def positive_epsilon(epsilon: Number | None) -> Fraction:
-    """Return epsilon exactly; zero would need infinite noise."""
+    """Return epsilon exactly as it is written; zero would need infinite noise."""
     if epsilon is None:
         raise MissingParameter("epsilon= is the price of a release and is never defaulted", parameter="epsilon")
-    return positive_rational(epsilon, name="epsilon")
+    return positive_price(epsilon, name="epsilon")

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import InputError, ParameterError
 from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law, Shape, as_size
-from discreet.laws.number import Number, exact_rational, round_up
+from discreet.laws.number import Number, exact_rational
 from discreet.laws.tabulated import Floats, Tabulated
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
+from discreet.privacy.written import written_up
 from discreet.randomness.bernoulli import bernoulli_array
 from discreet.randomness.keystream import words
 from discreet.randomness.rigour import (
@@ -128,13 +129,13 @@ class RandomizedResponse(Mechanism):
     def guarantee(self) -> PureDP:
         """Pure differential privacy with epsilon = ln(q (k - 1) / (1 - q)), rounded up."""
         if self._epsilon is not None:
-            return PureDP(round_up(self._epsilon), relation=self.relation)
+            return PureDP(written_up(self._epsilon), relation=self.relation)
         if self._truth is None:
             raise AssertionError("one of the two is always set")
         odds = self._truth * (self.categories - 1) / (1 - self._truth)
         with precision(128):
             upper = ball(odds).log().upper()
-            return PureDP(math.nextafter(float(upper), math.inf), relation=self.relation)
+            return PureDP(written_up(Fraction(math.nextafter(float(upper), math.inf))), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -15,7 +15,7 @@ from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.noise import IntegerNoise
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number
 from discreet.laws.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.domain import add_noise
@@ -26,6 +26,7 @@ from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, w
 from discreet.privacy.claim_pairs import PureApproxPair
 from discreet.privacy.parameters import whole
 from discreet.privacy.rounding import downward, number, root_upward, upward
+from discreet.privacy.written import positive_price, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192
@@ -110,7 +111,7 @@ class ThresholdedHistogram(Mechanism):
         self.keys = _stated_keys(keys)
         self.relation = _stated_relation(relation)
         self._delta = usable_delta(delta)
-        self._price = positive_rational(epsilon if chosen == "epsilon" else rho, name=chosen)
+        self._price = positive_price(epsilon if chosen == "epsilon" else rho, name=chosen)
         self._concentrated = chosen == "rho"
         warn_if_senseless(self.guarantee, people=None)
         self.noise = self._settled_noise()
@@ -160,7 +161,7 @@ class ThresholdedHistogram(Mechanism):
     @property
     def guarantee(self) -> ApproxDP | ZCDP:
         """(epsilon, delta)-DP, or delta-approximate rho-zCDP for a price by rho."""
-        price, delta = round_up(self._price), float(self._delta)
+        price, delta = written_up(self._price), written_up(self._delta)
         return (ZCDP if self._concentrated else ApproxDP)(price, delta, relation=self.relation)
 
     @property

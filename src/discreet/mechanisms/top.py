@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.number import Number, round_down
 from discreet.laws.peeling import Peeling
 from discreet.laws.race import Race, as_scores
 from discreet.mechanisms.mechanism import one_of
@@ -16,6 +16,7 @@ from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
 from discreet.privacy.parameters import positive, whole
 from discreet.privacy.rounding import downward, number, upward
+from discreet.privacy.written import printed, written, written_up
 
 
 class Top(Selection):
@@ -62,16 +63,16 @@ class Top(Selection):
         self.places = whole(k, name="k")
         super().__init__(sensitivity, monotone)
         given = one_of(epsilon=epsilon, rho=rho)
-        exact = Fraction(positive(epsilon if given == "epsilon" else rho, name=given))
+        exact = written(positive(printed(epsilon if given == "epsilon" else rho), name=given))
         self._price = f"{given}={float(exact):.6g}"
         part = _largest_part(exact, self.places, name=given)
         if given == "epsilon":
             self._share = Fraction(part)
-            self._guarantee: Guarantee = PureDP(round_up(exact), relation=self.relation)
+            self._guarantee: Guarantee = PureDP(written_up(exact), relation=self.relation)
         else:
             # what its square over 8 is rounded up to is still within the part
             self._share = Fraction(downward(lambda: number(8 * Fraction(part)).sqrt()))
-            self._guarantee = ZCDP(round_up(exact), relation=self.relation)
+            self._guarantee = ZCDP(written_up(exact), relation=self.relation)
         warn_if_senseless(self._guarantee, people=None)
 
     @property

@@ -7,11 +7,12 @@ from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.finite import FinitePair
-from discreet.laws.number import Number, positive_rational, round_down, round_up
+from discreet.laws.number import Number, round_down
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
+from discreet.privacy.written import positive_price, printed, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISIONS = (128, 512, 2048, 8192, 1 << 15)
@@ -67,7 +68,7 @@ class TruncatedGeometric(AdditiveNoise):
             )
         super().__init__(sensitivity=stated, bare=not isinstance(sensitivity, Sensitivity), grid=None, length=None)
         self._settle_grid(Fraction(1))
-        self._target = ApproxDP(round_up(exact_epsilon), float(exact_delta), relation=self.relation)
+        self._target = ApproxDP(written_up(exact_epsilon), written_up(exact_delta), relation=self.relation)
         warn_if_senseless(self._target, people=None)
         scale = self.steps / exact_epsilon
         self.noise = TruncatedLaplace(scale, reach=least_reach(scale, int(self.steps), exact_delta))
@@ -103,14 +104,16 @@ class TruncatedGeometric(AdditiveNoise):
 
 
 def usable_delta(delta: Number | None) -> Fraction:
-    """Return a delta strictly between 0 and 1/2, rounded down to a float."""
+    """Return a delta strictly between 0 and 1/2, as it is written; a Fraction is rounded down to a float."""
     if delta is None:
         raise MissingParameter(
             "delta= says how often an answer may give a person away, far below one over the number of people; it is "
             "never defaulted",
             parameter="delta",
         )
-    exact = Fraction(round_down(positive_rational(delta, name="delta")))
+    exact = positive_price(delta, name="delta")
+    if not isinstance(printed(delta), float):
+        exact = Fraction(round_down(exact))
     if not 0 < 2 * exact < 1:
         raise ParameterError(
             "delta must be below 1/2, and far below one over the number of people, but no smaller than floats are",

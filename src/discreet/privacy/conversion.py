@@ -12,6 +12,7 @@ from discreet.privacy.curves import delta_of, epsilon_of
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.parameters import probability, renyi_order
 from discreet.privacy.relation import require_known
+from discreet.privacy.written import written
 
 Promise = TypeVar("Promise", bound=Guarantee)
 
@@ -80,16 +81,16 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
     """Convert to the other's notion and compare parameters, exactly."""
     match other:
         case PureDP():
-            return convert(guarantee, PureDP).epsilon <= other.epsilon
+            return written(convert(guarantee, PureDP).epsilon) <= written(other.epsilon)
         case ApproxDP():
             source, delta, epsilon = _plainest(guarantee), Fraction(other.delta), Fraction(other.epsilon)
             return epsilon_of(source, delta) <= epsilon or delta_of(source, epsilon) <= delta
         case ZCDP():
-            return convert(guarantee, ZCDP, delta=other.delta).rho <= other.rho
+            return written(convert(guarantee, ZCDP, delta=other.delta).rho) <= written(other.rho)
         case RenyiDP():
-            return convert(guarantee, RenyiDP, alpha=other.alpha).epsilon <= other.epsilon
+            return written(convert(guarantee, RenyiDP, alpha=other.alpha).epsilon) <= written(other.epsilon)
         case GaussianDP():
-            return convert(guarantee, GaussianDP).mu <= other.mu
+            return written(convert(guarantee, GaussianDP).mu) <= written(other.mu)
     return False
 
 

@@ -12,6 +12,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy.parameters import nonnegative, probability, renyi_order
 from discreet.privacy.relation import Relation
+from discreet.privacy.written import printed, written
 
 if TYPE_CHECKING:
     from discreet.privacy.loss import PrivacyLoss
@@ -22,8 +23,8 @@ _LARGEST_FACTOR = 20
 class Guarantee(ABC):
     """What a release promises about any two neighbouring tables, whatever an adversary knows and does with it.
 
-    Promises are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as given
-    and treated as exact; whatever is computed from them is rounded up.
+    Promises are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as given;
+    a float stands for the decimals that it prints as (0.1 is one tenth), and whatever is computed is rounded up.
     """
 
     __slots__ = ()
@@ -87,6 +88,17 @@ class Guarantee(ABC):
         names = (field.name for field in fields(self) if field.name != "relation")  # type: ignore[arg-type]
         return [(name, getattr(self, name)) for name in names]
 
+    def _meant(self) -> tuple[object, ...]:
+        return (type(self), self.relation, *(written(value) for _, value in self._parameters()))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal promises mean the same numbers, however they are written: 0.1 is Fraction(1, 10)."""
+        return isinstance(other, Guarantee) and self._meant() == other._meant()
+
+    def __hash__(self) -> int:
+        """Hash of what is meant."""
+        return hash(self._meant())
+
     def __repr__(self) -> str:
         """Print code that makes the promise; an unstated relation is left out."""
         arguments = [f"{name}={value!r}" for name, value in self._parameters()]
@@ -104,7 +116,7 @@ class Guarantee(ABC):
         return definition_list([("promise", self.in_words()), *parts, ("neighbours", self.relation.sentence)])
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class PureDP(Guarantee):
     """Any outcome is at most e^epsilon times as likely on one table as on its neighbour.
 
@@ -120,7 +132,7 @@ class PureDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters; epsilon 0 is perfect privacy."""
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, name="epsilon"))
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
         self._check_relation()
 
     def in_words(self) -> str:
@@ -129,7 +141,7 @@ class PureDP(Guarantee):
         return f"{shown(self.epsilon)}-differential privacy: no outcome more than {factor} times as likely"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ApproxDP(Guarantee):
     """The chance of any event is at most e^epsilon times its chance on the neighbouring table, plus delta.
 
@@ -144,8 +156,8 @@ class ApproxDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, name="epsilon"))
-        object.__setattr__(self, "delta", probability(self.delta, name="delta"))
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
+        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
         self._check_relation()
 
     def in_words(self) -> str:
@@ -156,7 +168,7 @@ class ApproxDP(Guarantee):
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ZCDP(Guarantee):
     """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most alpha rho.
 
@@ -174,8 +186,8 @@ class ZCDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "rho", nonnegative(self.rho, name="rho"))
-        object.__setattr__(self, "delta", probability(self.delta, name="delta"))
+        object.__setattr__(self, "rho", nonnegative(printed(self.rho), name="rho"))
+        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
         self._check_relation()
 
     def in_words(self) -> str:
@@ -185,7 +197,7 @@ class ZCDP(Guarantee):
         return f"{rho}-zero-concentrated differential privacy: the mean loss is at most {rho}{allowance}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class RenyiDP(Guarantee):
     """The Renyi divergence of order alpha between the laws of the output on neighbours is at most epsilon.
 
@@ -200,8 +212,8 @@ class RenyiDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "alpha", renyi_order(self.alpha, name="alpha"))
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, name="epsilon"))
+        object.__setattr__(self, "alpha", renyi_order(printed(self.alpha), name="alpha"))
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
         self._check_relation()
 
     def in_words(self) -> str:
@@ -209,7 +221,7 @@ class RenyiDP(Guarantee):
         return f"Renyi differential privacy of order {shown(self.alpha)} with divergence at most {shown(self.epsilon)}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class GaussianDP(Guarantee):
     """Telling neighbours apart is at least as hard as telling a normal mean of 0 from one of mu, at variance 1.
 
@@ -223,7 +235,7 @@ class GaussianDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "mu", nonnegative(self.mu, name="mu"))
+        object.__setattr__(self, "mu", nonnegative(printed(self.mu), name="mu"))
         self._check_relation()
 
     def in_words(self) -> str:

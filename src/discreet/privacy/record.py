@@ -24,7 +24,7 @@ from discreet.privacy.record_kinds import (
     priced,
     shortened,
 )
-from discreet.privacy.record_text import Text, read, read_rational, refuse_fields, write, written
+from discreet.privacy.record_text import Text, rational_text, read, read_rational, refuse_fields, write
 from discreet.privacy.relation import Relation
 from discreet.privacy.sampler import Sampler
 
@@ -128,7 +128,7 @@ class ReleaseRecord:
             "kind": self.kind.value,
             "library": self.library,
             "parameters": {name: _written(value) for name, value in self.parameters},
-            "rate": None if self.rate is None else written(self.rate),
+            "rate": None if self.rate is None else rational_text(self.rate),
             "relation": self.relation.value,
             "sampler": self.sampler.value,
             "unit": self.unit,
@@ -288,7 +288,7 @@ def _read(value: object, *, name: str) -> Parameter:
 
 
 def _written(value: Parameter) -> object:
-    return [written(one) for one in value] if isinstance(value, tuple) else written(value)
+    return [rational_text(one) for one in value] if isinstance(value, tuple) else rational_text(value)
 
 
 def _shown(value: Parameter) -> str:

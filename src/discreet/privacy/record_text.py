@@ -74,7 +74,7 @@ def refuse_fields(given: object, names: Sequence[str], *, what: str) -> dict[str
     return given
 
 
-def written(value: Fraction) -> int | str:
+def rational_text(value: Fraction) -> int | str:
     """Return an integer as itself and a fraction as "p/q" in lowest terms."""
     return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy.written import as_written
 from discreet.query.policy import (
     Analyst,
     Contributions,
@@ -24,7 +25,6 @@ from discreet.query.policy import (
 )
 from discreet.query.policy_columns import read_columns
 from discreet.query.policy_section import Problems, Section
-from discreet.query.price import as_written
 from discreet.query.request import Engine
 from discreet.query.schema import with_source
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
-from discreet.laws.number import Number, positive_rational
+from discreet.laws.number import Number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
+from discreet.privacy.written import exactly, positive_price
 from discreet.query.bounding import Noise
 from discreet.query.measures.measure import Spend
 from discreet.query.policy_budget import concentrated
@@ -73,19 +74,12 @@ def stated(
 
 def _written(value: Number, name: str) -> Fraction:
     """Return a price exactly; a float is taken as it is written, 0.1 as one tenth, so that ten of them make 1."""
-    exact = positive_rational(value, name=name)
+    exact = positive_price(value, name=name)
     if max(exact.numerator, exact.denominator).bit_length() > _LONGEST:
         raise ParameterError(f"{name}= has too many digits. Nothing was spent.", parameter=name)
     if not _LEAST <= exact <= 1 / _LEAST:
         raise ParameterError(f"{name}= must lie between 1e-300 and 1e300. Nothing was spent.", parameter=name)
-    return Fraction(repr(float(value))) if isinstance(value, float) else exact
-
-
-def as_written(promise: Guarantee) -> Guarantee:
-    """Return a promise whose floats are taken as they are written, 0.3 as three tenths, as prices are."""
-    stated_as = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
-    exact = {name: Fraction(repr(float(value))) for name, value in stated_as.items() if isinstance(value, float)}
-    return replace(promise, **exact)  # type: ignore[type-var]
+    return exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +94,7 @@ class Payment:
     @property
     def guarantee(self) -> Guarantee:
         """The promise that the whole release keeps."""
-        amount, delta = _plain(self.amount), _plain(self.delta)
+        amount, delta = exactly(self.amount), exactly(self.delta)
         if self.noise is Noise.GAUSSIAN:
             return ZCDP(amount, delta, relation=self.relation)
         if delta:
@@ -110,13 +104,6 @@ class Payment:
     def spend(self, part: Fraction) -> Spend:
         """Return a part of the amount."""
         return Spend(rho=part) if self.noise is Noise.GAUSSIAN else Spend(epsilon=part)
-
-
-def _plain(amount: Fraction) -> Number:
-    """Return an amount as people write it: an int or a float where one is equal to it."""
-    if amount.denominator == 1:
-        return int(amount)
-    return float(amount) if Fraction(float(amount)) == amount else amount
 
 
 def noise_of(budget: Guarantee, price: Stated) -> Noise:

@@ -16,6 +16,7 @@ from discreet.errors import (
 from discreet.laws.number import Number
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.privacy import Guarantee
+from discreet.privacy.written import as_written
 from discreet.query.answer import Answer
 from discreet.query.budget import Budget
 from discreet.query.canonical import written
@@ -24,7 +25,7 @@ from discreet.query.explain import Explanation, explain
 from discreet.query.frames import policy_of_frames
 from discreet.query.policy import Policy, UnitIsRow
 from discreet.query.policy_file import read_policy
-from discreet.query.price import as_written, stated
+from discreet.query.price import stated
 from discreet.query.release import fresh_digest
 from discreet.query.request import Engine
 from discreet.query.schema import with_source

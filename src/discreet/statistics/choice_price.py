@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.number import Number, positive_rational, round_up
+from discreet.laws.number import Number
 from discreet.privacy import ZCDP, Guarantee, PureDP, Relation
 from discreet.privacy.rounding import downward, number
+from discreet.privacy.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 
 
@@ -19,15 +20,15 @@ def one_price(epsilon: Number | None, rho: Number | None) -> tuple[Fraction | No
     if epsilon is not None and rho is not None:
         raise ConflictingParameters("give epsilon= or rho=, not both", parameter="rho")
     if epsilon is not None:
-        return positive_rational(epsilon, name="epsilon"), None
-    return None, positive_rational(rho, name="rho")
+        return positive_price(epsilon, name="epsilon"), None
+    return None, positive_price(rho, name="rho")
 
 
 def promise(epsilon: Fraction | None, rho: Fraction | None, relation: Relation) -> Guarantee:
     """Return the promise that a price stands for: pure where epsilon was asked for, concentrated where rho was."""
     if epsilon is not None:
-        return PureDP(round_up(epsilon), relation=relation)
-    return ZCDP(round_up(rho or Fraction(0)), relation=relation)
+        return PureDP(written_up(epsilon), relation=relation)
+    return ZCDP(written_up(rho or Fraction(0)), relation=relation)
 
 
 def range_of_rho(rho: Fraction) -> Fraction:

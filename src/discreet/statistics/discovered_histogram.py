@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import MissingParameter
-from discreet.laws.number import Number, positive_rational
+from discreet.laws.number import Number
 from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms import KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.key_counts import KeyCounts
 from discreet.privacy import Relation
+from discreet.privacy.written import positive_price
 from discreet.statistics.contribution import split, stated_contribution
 from discreet.statistics.estimate_table import EstimateTable
 from discreet.statistics.keys import bounded_keys, distinct_counts
@@ -82,7 +83,7 @@ class DiscoveredHistogram(Statistic):
         """Return the least epsilon with which a count is within the error asked for."""
         if delta is None:
             raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
-        positive_rational(delta, name="delta")
+        positive_price(delta, name="delta")
         return price.cheapest(
             lambda epsilon: float(
                 self._made(noise, thorough=False, epsilon=epsilon, delta=delta).error(self.confidence)

@@ -13,13 +13,13 @@ from discreet.laws.discrete_gaussian import DiscreteGaussian
 from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.law import Law
 from discreet.laws.noise import IntegerNoise
-from discreet.laws.number import round_up
 from discreet.laws.product import Product
 from discreet.mechanisms.domain import add_noise, integer_steps
 from discreet.mechanisms.gaussian import calibrated_scale
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
 from discreet.privacy.rounding import root_upward
+from discreet.privacy.written import written_up
 
 
 class NoisyVector(Mechanism):
@@ -58,7 +58,7 @@ class NoisyVector(Mechanism):
     @classmethod
     def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
         """Noise for a pure promise."""
-        promise = PureDP(round_up(epsilon), relation=relation)
+        promise = PureDP(written_up(epsilon), relation=relation)
         warn_if_senseless(promise, people=None)
         return cls(DiscreteLaplace(shift / epsilon), promise, shift=shift, certain=promise, scalar=scalar)
 
@@ -68,7 +68,7 @@ class NoisyVector(Mechanism):
     ) -> NoisyVector:
         """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbours."""
         scale = Fraction(root_upward(squared / (2 * rho)))
-        promise = ZCDP(round_up(squared / (2 * scale**2)), relation=relation)
+        promise = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
         warn_if_senseless(promise, people=None)
         return cls(DiscreteGaussian(scale), promise, shift=shift, squared=squared, certain=promise, scalar=scalar)
 
@@ -78,7 +78,7 @@ class NoisyVector(Mechanism):
         warn_if_senseless(target, people=None)
         root = Fraction(root_upward(Fraction(squared)))
         scale = calibrated_scale(target, root, exact_pair=scalar or shift == 1)
-        certain = ZCDP(round_up(squared / (2 * scale**2)), relation=target.relation)
+        certain = ZCDP(written_up(squared / (2 * scale**2)), relation=target.relation)
         return cls(DiscreteGaussian(scale), target, shift=shift, squared=squared, certain=certain, scalar=scalar)
 
     @property

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.number import Number, positive_rational, round_down, round_up
+from discreet.laws.number import Number
 from discreet.privacy import ApproxDP, Relation
+from discreet.privacy.written import positive_price, written_down, written_up
 from discreet.statistics.noisy_vector import NoisyVector
 
 _PRECISION = 1e-9
@@ -43,7 +44,7 @@ class Price:
         if self.rho is not None:
             return NoisyVector.gaussian(rho=self.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
         if self.epsilon is not None and self.delta is not None:
-            target = ApproxDP(round_up(self.epsilon), round_down(self.delta), relation=relation)
+            target = ApproxDP(written_up(self.epsilon), written_down(self.delta), relation=relation)
             return NoisyVector.calibrated(target, shift=shift, squared=squared, scalar=scalar)
 
         def laplace(epsilon: Fraction) -> NoisyVector:
@@ -94,7 +95,7 @@ def stated_price(
     if delta is not None and epsilon is None:
         raise ConflictingParameters("delta= goes with epsilon= only", parameter="delta")
     exact = {
-        name: None if value is None else positive_rational(value, name=name)
+        name: None if value is None else positive_price(value, name=name)
         for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho), ("error", error))
     }
     for name, amount in exact.items():

@@ -13,6 +13,7 @@ from discreet.laws.number import Number, positive_rational, round_up
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
 from discreet.privacy.parameters import nonnegative, whole
 from discreet.privacy.rounding import number, upward
+from discreet.privacy.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 from discreet.synthesis.neighbours import Neighbours
 
@@ -129,7 +130,7 @@ class DualQueryPrice:
             return PureDP(self.pure_epsilon, relation=relation)
         if self.accounting is Accounting.ZCDP and delta is None:
             return ZCDP(self.rho, relation=relation)
-        return ApproxDP(self.epsilon(delta), _chance(delta), relation=relation)
+        return ApproxDP(written_up(Fraction(self.epsilon(delta))), _chance(delta), relation=relation)
 
     def loss(self, delta: Number | None = None) -> PrivacyLoss:
         """Return the price to compose with others: the worst of the promise, or the composed pairs if certified."""
@@ -209,7 +210,7 @@ def _chance(delta: Number | None) -> Fraction:
     """Return a delta strictly between 0 and 1."""
     if delta is None:
         raise MissingParameter("this accounting is at a delta: give delta=", parameter="delta")
-    exact = positive_rational(delta, name="delta")
+    exact = positive_price(delta, name="delta")
     if exact >= 1:
         raise ParameterError("delta is a probability below 1", parameter="delta")
     return exact

@@ -19,6 +19,7 @@ from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole
 from discreet.privacy.rounding import downward, number
+from discreet.privacy.written import positive_price, written
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.synthesis.neighbours import Neighbours
 
@@ -89,14 +90,14 @@ class Purse:
         if rho is not None:
             if epsilon is not None or delta is not None:
                 raise ConflictingParameters(stated, parameter="epsilon" if delta is None else "delta")
-            exact = positive_rational(rho, name="rho")
+            exact = positive_price(rho, name="rho")
             return cls(ZCDP(rho, relation=relation), exact, neighbours)
         if epsilon is None:
             raise MissingParameter(stated, parameter="epsilon")
-        exact = positive_rational(epsilon, name="epsilon")
+        exact = positive_price(epsilon, name="epsilon")
         if delta is None:
             return cls(PureDP(epsilon, relation=relation), exact, neighbours)
-        if positive_rational(delta, name="delta") >= 1:
+        if positive_price(delta, name="delta") >= 1:
             raise ParameterError("delta is a probability below 1", parameter="delta")
         target = ApproxDP(epsilon, delta, relation=relation)
         warn_if_senseless(target, people=neighbours.size)
@@ -168,11 +169,11 @@ def _affords(promise: Guarantee, amount: Fraction) -> bool:
     """Say whether spending the amount keeps the promise: as epsilon, as rho, or as a rho that is converted."""
     match promise:
         case PureDP(epsilon=level):
-            return amount <= Fraction(level)
+            return amount <= written(level)
         case ZCDP(rho=level):
-            return amount <= Fraction(level)
+            return amount <= written(level)
         case ApproxDP(epsilon=level, delta=delta) if delta > 0:
-            return Fraction(ZCDP(amount).to_approx(delta).epsilon) <= Fraction(level)
+            return Fraction(ZCDP(amount).to_approx(written(delta)).epsilon) <= written(level)
     return False
 
 
@@ -186,10 +187,10 @@ def _deviation(mechanism: NoisyVector) -> float:
 
 def largest_rho(target: ApproxDP) -> Fraction:
     """Return the largest rho, to a relative 2^-40 and never above, whose zCDP implies the target."""
-    wanted = Fraction(target.epsilon)
+    wanted, delta = written(target.epsilon), written(target.delta)
 
     def fits(rho: Fraction) -> bool:
-        return ZCDP(rho).to_approx(target.delta).epsilon <= wanted
+        return ZCDP(rho).to_approx(delta).epsilon <= wanted
 
     high = wanted * wanted + wanted
     while fits(high):

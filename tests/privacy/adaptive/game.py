@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.adaptive import Filter
+from discreet.privacy.written import written
 from tests.privacy.reference import Ball, Law, ball, leaky_response, randomized_response
 
 
@@ -44,17 +45,17 @@ class Leaf:
 
 def response(epsilon: Any) -> Release:
     """Return randomized response, the worst release with a pure promise."""
-    p, q = randomized_response(epsilon)
+    p, q = randomized_response(written(epsilon))
     return Release(PureDP(epsilon), p, q, p, q)
 
 
 def leaky(epsilon: Any, delta: Any) -> Release:
     """Return the worst release with an approximate promise."""
-    p, q = leaky_response(epsilon, delta)
-    first, second = randomized_response(epsilon)
+    p, q = leaky_response(written(epsilon), written(delta))
+    first, second = randomized_response(written(epsilon))
     nothing = flint.arb(0)
     return Release(
-        ApproxDP(epsilon, delta), p, q, [nothing, *first, nothing], [nothing, *second, nothing], Fraction(delta)
+        ApproxDP(epsilon, delta), p, q, [nothing, *first, nothing], [nothing, *second, nothing], written(delta)
     )
 
 

@@ -20,6 +20,7 @@ from discreet.privacy.adaptive import (
     privacy_filter,
 )
 from discreet.privacy.moments import zcdp_epsilon
+from discreet.privacy.written import written
 
 BUDGETS = [PureDP(1), ApproxDP(1, 0.25), ZCDP(1), ZCDP(1, 0.25), RenyiDP(4, 1), GaussianDP(1)]
 sizes = st.one_of(st.floats(0.0, 0.5), st.fractions(0, Fraction(1, 2), max_denominator=50))
@@ -41,7 +42,7 @@ def like(budget: Guarantee, size, delta=0) -> Guarantee:
 
 def size_of(promise: Guarantee) -> Fraction:
     name = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(promise)]
-    return Fraction(getattr(promise, name)) ** (2 if isinstance(promise, GaussianDP) else 1)
+    return written(getattr(promise, name)) ** (2 if isinstance(promise, GaussianDP) else 1)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=repr)
@@ -51,8 +52,8 @@ def test_a_filter_admits_exactly_what_fits_the_exact_sum(budget, data):
     for _ in range(8):
         promise = like(budget, data.draw(sizes), data.draw(st.sampled_from([0, 0.05, Fraction(1, 7)])))
         fits = size_of(promise) + sum(map(size_of, spent)) <= size_of(budget)
-        deltas = sum(Fraction(getattr(one, "delta", 0)) for one in (*spent, promise))
-        fits = fits and deltas <= Fraction(getattr(budget, "delta", 0))
+        deltas = sum(written(getattr(one, "delta", 0)) for one in (*spent, promise))
+        fits = fits and deltas <= written(getattr(budget, "delta", 0))
         assert session.admits(promise) == fits
         if fits:
             session.spend(promise)
@@ -114,12 +115,14 @@ def test_thirds_and_subnormal_numbers_end_exactly_at_the_budget():
         tiny.spend(PureDP(5e-324))
 
 
-def test_three_tenths_as_floats_are_more_than_the_float_three_tenths():
+def test_three_times_the_float_one_tenth_is_three_tenths():
     session = PureFilter(Fraction(3, 10))
     session.spend(PureDP(0.1))
     session.spend(PureDP(0.1))
-    assert not session.admits(PureDP(0.1))  # 0.1 is a little more than one tenth, and counts as what it is
     assert session.spent == PureDP(0.2)
+    assert session.fits(PureDP(0.1)) == 1  # as it is written, though the binary fraction is a little more
+    session.spend(PureDP(0.1))
+    assert session.remaining == PureDP(0)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +214,9 @@ def test_an_unstated_session_takes_on_the_relation_of_its_first_promise_only():
 def test_the_advanced_rate_caps_rho_where_the_budget_ends():
     session = ApproxFilter(1, 2e-6, slack=1e-6)
     cap = session.remaining
-    assert cap.delta == Fraction(2e-6) - Fraction(1e-6)
-    assert zcdp_epsilon(Fraction(cap.rho), Fraction(1e-6)) <= 1
-    assert zcdp_epsilon(Fraction(math.nextafter(float(cap.rho), 1)), Fraction(1e-6)) > 1
+    assert written(cap.delta) == Fraction(1, 10**6)
+    assert zcdp_epsilon(Fraction(cap.rho), Fraction(1, 10**6)) <= 1
+    assert zcdp_epsilon(Fraction(math.nextafter(float(cap.rho), 1)), Fraction(1, 10**6)) > 1
     assert session.budget == ApproxDP(1, 2e-6)
     assert session.slack == 1e-6
     assert ApproxFilter(1, 0).slack is None
@@ -243,7 +246,6 @@ def test_the_state_is_shown_in_words():
     session = GaussianFilter(1)
     session.spend(GaussianDP(Fraction(3, 5)))
     assert repr(session) == (
-        "GaussianFilter(budget=GaussianDP(mu=1), spent=GaussianDP(mu=Fraction(3, 5)), "
-        "remaining=GaussianDP(mu=Fraction(4, 5)))"
+        "GaussianFilter(budget=GaussianDP(mu=1), spent=GaussianDP(mu=0.6), remaining=GaussianDP(mu=0.8))"
     )
     assert "remaining" in session._repr_html_()

@@ -21,6 +21,7 @@ from discreet.privacy.adaptive import (
     ZCDPFilter,
     parallel,
 )
+from discreet.privacy.written import written
 from tests.privacy.adaptive.game import response
 from tests.privacy.reference import at_most, exp, hockey_stick, leaky_response, product
 
@@ -47,12 +48,12 @@ def test_no_person_pays_more_than_the_largest_parts_together(relation, parts_per
         assert close_above(getattr(total, name), largest[0])
         assert close_above(total.delta, min(largest[1], 1))
         assert total.relation is relation
-    assert close_above(Fraction(together(GaussianDP, 1).mu) ** 2, squares)
+    assert close_above(written(together(GaussianDP, 1).mu) ** 2, squares)
 
 
 def close_above(found, exact):
     """Say whether a number is at least the exact one, and not by more than its rounding up."""
-    return exact <= Fraction(found) <= exact * (1 + Fraction(1, 2**50))
+    return exact <= written(found) <= exact * (1 + Fraction(1, 2**50))
 
 
 @pytest.mark.theorem("parallel.privacy")

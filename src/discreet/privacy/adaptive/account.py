@@ -18,6 +18,7 @@ from discreet.privacy.adaptive.tally import Tally
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.parameters import probability
 from discreet.privacy.relation import Relation, combine
+from discreet.privacy.written import written
 
 _DIGITS = 6
 
@@ -119,7 +120,7 @@ class Account:
 
     def _price(self, promise: Spendable, at_delta: Number | None) -> tuple[Amounts, Relation]:
         """Return the amounts a release costs; nothing here depends on what was spent before."""
-        delta = None if at_delta is None else probability(at_delta, name="at_delta")
+        delta = None if at_delta is None else written(probability(at_delta, name="at_delta"))
         if delta is not None and "delta" not in self._books.quantities:
             raise ParameterError(
                 f"at_delta is the delta to spend, and books in {self._books.notion.__name__} have none: leave it out",

@@ -11,12 +11,13 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.number import Number, round_up
+from discreet.laws.number import Number
 from discreet.privacy.adaptive.pure_price import pure_price
 from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import downward, number, root_upward
+from discreet.privacy.written import as_computed, as_stated, as_written, plainly, written, written_down, written_up
 
 Amounts = tuple[Fraction, ...]
 
@@ -27,9 +28,10 @@ _REMEMBERED = 4096
 class Books(ABC):
     """The quantities of one notion that add up over adaptively chosen releases, as exact rationals.
 
-    A promise of the books' own notion is read as it is. One of another notion is read through the strongest promise of
-    this one that follows without a further choice (`convert`; rho from epsilon by `pure_price`, which is larger by a
-    share of at most 4 10^-15 and fast); where a delta has to be chosen, the caller names it.
+    A promise of the books' own notion is read as it is written: floats are the decimals that they print as. One of
+    another notion is read through the strongest promise of this one that follows without a further choice (`convert`;
+    rho from epsilon by `pure_price`, which is larger by a share of at most 4 10^-15 and fast); where a delta has to be
+    chosen, the caller names it.
     """
 
     quantities: ClassVar[tuple[str, ...]]
@@ -37,7 +39,8 @@ class Books(ABC):
 
     def read(self, promise: Guarantee, at_delta: Number | None = None) -> Amounts:
         """Return what a release that keeps the promise adds to each quantity; `at_delta` is for books with a delta."""
-        return self.amounts(promise if at_delta is None else _converted(promise, self.notion, delta=at_delta))
+        exact = as_written(promise)
+        return self.amounts(exact if at_delta is None else _converted(exact, self.notion, delta=written(at_delta)))
 
     @abstractmethod
     def amounts(self, promise: Guarantee) -> Amounts:
@@ -49,14 +52,14 @@ class Books(ABC):
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
         """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
-        plain = exactly(amount)
+        plain = plainly(amount)
         if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
             return plain
-        return min(round_up(amount), exactly(cap))
+        return min(written_up(amount), plainly(cap), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return an amount as a parameter that may be spent."""
-        return exactly(amount)
+        return plainly(amount)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class PureBooks(Books):
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return epsilon."""
         pure = promise if isinstance(promise, PureDP) else _converted(promise, PureDP)
-        return (Fraction(pure.epsilon),)
+        return (written(pure.epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> PureDP:
         """Return the promise."""
@@ -89,11 +92,11 @@ class ApproxBooks(Books):
             point = promise if isinstance(promise, ApproxDP) else _converted(promise, ApproxDP)
         except MissingParameter:
             raise MissingParameter(
-                f"what {promise!r} costs in epsilon depends on the delta spent on it: name it, "
+                f"what {as_stated(promise)!r} costs in epsilon depends on the delta spent on it: name it, "
                 "spend(..., at_delta=...). It is never defaulted.",
                 parameter="at_delta",
             ) from None
-        return Fraction(point.epsilon), Fraction(point.delta)
+        return written(point.epsilon), written(point.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ApproxDP:
         """Return the promise."""
@@ -111,19 +114,19 @@ class ConcentratedBooks(Books):
         """Return rho and delta; for a Gaussian promise rho is mu^2/2 without rounding."""
         match promise:
             case GaussianDP():
-                return Fraction(promise.mu) ** 2 / 2, Fraction(0)
+                return written(promise.mu) ** 2 / 2, Fraction(0)
             case PureDP():
                 return pure_price(promise.epsilon), Fraction(0)
             case ApproxDP():
-                return pure_price(promise.epsilon), Fraction(promise.delta)
+                return pure_price(promise.epsilon), written(promise.delta)
         if isinstance(promise, RenyiDP) and promise.epsilon:
             raise MissingParameter(
-                f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta to spend, "
-                "spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                f"{as_stated(promise)!r} bounds one order, and no rho follows from it without a delta. Name the delta "
+                "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
                 parameter="at_delta",
             )
         concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)
-        return Fraction(concentrated.rho), Fraction(concentrated.delta)
+        return written(concentrated.rho), written(concentrated.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ZCDP:
         """Return the promise."""
@@ -140,15 +143,15 @@ class RenyiBooks(Books):
 
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return the divergence of the fixed order; from rho and mu it follows without rounding."""
-        order = Fraction(self.alpha)
+        order = written(self.alpha)
         match promise:
-            case RenyiDP() if promise.alpha == self.alpha:
-                return (Fraction(promise.epsilon),)
+            case RenyiDP() if written(promise.alpha) == order:
+                return (written(promise.epsilon),)
             case ZCDP(delta=0):
-                return (order * Fraction(promise.rho),)
+                return (order * written(promise.rho),)
             case GaussianDP():
-                return (order * Fraction(promise.mu) ** 2 / 2,)
-        return (Fraction(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
+                return (order * written(promise.mu) ** 2 / 2,)
+        return (written(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> RenyiDP:
         """Return the promise."""
@@ -165,7 +168,7 @@ class GaussianBooks(Books):
     def amounts(self, promise: Guarantee) -> Amounts:
         """Return mu^2."""
         gaussian = promise if isinstance(promise, GaussianDP) else _converted(promise, GaussianDP)
-        return (Fraction(gaussian.mu) ** 2,)
+        return (written(gaussian.mu) ** 2,)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:
         """Return the promise."""
@@ -177,12 +180,12 @@ class GaussianBooks(Books):
         if root is not None:
             return super().up(root, root if largest is None else largest)
         rounded = root_upward(amount)
-        return rounded if largest is None else min(rounded, exactly(largest))
+        return rounded if largest is None else min(rounded, plainly(largest), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return the root: exact if it is rational, else rounded down."""
         root = _rational_root(amount)
-        return downward(lambda: number(amount).sqrt()) if root is None else exactly(root)
+        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else plainly(root)
 
 
 def books_for(promise: Guarantee) -> Books:
@@ -210,22 +213,10 @@ def not_a_promise(given: object) -> ParameterError:
     )
 
 
-def exactly(value: Fraction) -> Number:
-    """Return a rational as an int or a float where that is the same number.
-
-    >>> exactly(Fraction(2)), exactly(Fraction(1, 4)), exactly(Fraction(1, 3))
-    (2, 0.25, Fraction(1, 3))
-    """
-    if value.denominator == 1 and value < _READABLE:
-        return value.numerator
-    nearest = round_up(value)
-    return nearest if nearest == value else value
-
-
 @lru_cache(maxsize=_REMEMBERED)
 def _converted(promise: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
     """Remember conversions: a session asks for the same few promises again and again."""
-    return convert(promise, to, delta=delta, alpha=alpha)
+    return as_computed(convert(promise, to, delta=delta, alpha=alpha))
 
 
 def _rational_root(value: Fraction) -> Fraction | None:

@@ -21,12 +21,15 @@ from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, Pu
 from discreet.privacy.moments import zcdp_epsilon
 from discreet.privacy.parameters import probability
 from discreet.privacy.relation import Relation
+from discreet.privacy.written import written
 
 _LARGEST_POWER = 2.0**1023
 
 
 class PureFilter(Filter):
     """A budget of pure differential privacy: epsilons add up to at most epsilon.
+
+    Floats are read as they are written, here and in every filter: ten promises of 0.1 fit into 1.
 
     Privacy. The session is epsilon-DP.
         Proof: along every path the likelihood ratio of the answers is the product of the ratios of the releases given
@@ -48,7 +51,7 @@ class PureFilter(Filter):
     def __init__(self, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
         """The whole session is epsilon-DP."""
         budget = PureDP(epsilon, relation=relation)
-        super().__init__(budget, PureBooks(), (Fraction(budget.epsilon),))
+        super().__init__(budget, PureBooks(), (written(budget.epsilon),))
 
 
 class ApproxFilter(Filter):
@@ -89,12 +92,12 @@ class ApproxFilter(Filter):
         budget = ApproxDP(epsilon, delta, relation=relation)
         self._slack = slack
         if slack is None:
-            super().__init__(budget, ApproxBooks(), (Fraction(budget.epsilon), Fraction(budget.delta)))
+            super().__init__(budget, ApproxBooks(), (written(budget.epsilon), written(budget.delta)))
             return
-        spare = Fraction(probability(slack, name="slack"))
-        if not 0 < spare <= Fraction(budget.delta):
+        spare = written(probability(slack, name="slack"))
+        if not 0 < spare <= written(budget.delta):
             raise ParameterError("slack is a part of delta: above 0 and at most delta", parameter="slack")
-        caps = Fraction(_largest_rho(Fraction(budget.epsilon), spare)), Fraction(budget.delta) - spare
+        caps = Fraction(_largest_rho(written(budget.epsilon), spare)), written(budget.delta) - spare
         super().__init__(budget, ConcentratedBooks(), caps)
 
     @property
@@ -130,7 +133,7 @@ class ZCDPFilter(Filter):
     def __init__(self, rho: Number, delta: Number = 0, *, relation: Relation = Relation.UNSTATED) -> None:
         """The whole session is delta-approximate rho-zCDP."""
         budget = ZCDP(rho, delta, relation=relation)
-        super().__init__(budget, ConcentratedBooks(), (Fraction(budget.rho), Fraction(budget.delta)))
+        super().__init__(budget, ConcentratedBooks(), (written(budget.rho), written(budget.delta)))
 
 
 class RenyiFilter(Filter):
@@ -153,7 +156,7 @@ class RenyiFilter(Filter):
     def __init__(self, alpha: Number, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
         """The whole session has a divergence of order alpha of at most epsilon."""
         budget = RenyiDP(alpha, epsilon, relation=relation)
-        super().__init__(budget, RenyiBooks(budget.alpha), (Fraction(budget.epsilon),))
+        super().__init__(budget, RenyiBooks(budget.alpha), (written(budget.epsilon),))
 
 
 class GaussianFilter(Filter):
@@ -177,7 +180,7 @@ class GaussianFilter(Filter):
     def __init__(self, mu: Number, *, relation: Relation = Relation.UNSTATED) -> None:
         """The whole session is mu-Gaussian DP."""
         budget = GaussianDP(mu, relation=relation)
-        super().__init__(budget, GaussianBooks(), (Fraction(budget.mu) ** 2,))
+        super().__init__(budget, GaussianBooks(), (written(budget.mu) ** 2,))
 
 
 def privacy_filter(budget: Guarantee) -> Filter:

@@ -22,6 +22,7 @@ from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, Pu
 from discreet.privacy.parameters import probability, renyi_order
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import root_upward
+from discreet.privacy.written import written
 
 _LARGEST = Fraction(sys.float_info.max)
 _RATIO = Fraction(5, 4)
@@ -52,7 +53,7 @@ class Odometer(Account):
     >>> for _ in range(100):
     ...     meter.spend(GaussianDP(0.1))
     >>> meter.spent
-    ZCDP(rho=0.5000000000000001, delta=0)
+    ZCDP(rho=0.5, delta=0)
     >>> meter.epsilon(1e-6), meter.spent.to_approx(delta=1e-6).epsilon   # at a stop chosen freely; at a fixed level
     (5.95..., 5.22...)
     """
@@ -74,7 +75,7 @@ class Odometer(Account):
 
         Delta is fixed before the session; the reading is rounded up.
         """
-        exact = Fraction(probability(delta, name="delta"))
+        exact = written(probability(delta, name="delta"))
         total, *deltas = (tally.total for tally in self._now().tallies)
         match self._books:
             case PureBooks():

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
-from discreet.laws.number import Number
+from discreet.laws.number import Number, round_down
 from discreet.privacy.adaptive.batch import Batch
 from discreet.privacy.adaptive.books import (
     ApproxBooks,
@@ -23,6 +23,7 @@ from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.loss import PrivacyLoss
 from discreet.privacy.mixture_pair import Side
+from discreet.privacy.written import as_computed, as_written, written
 
 _DOUBLINGS = 40
 _BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
@@ -38,9 +39,9 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
         case Guarantee():
             return release, at_delta
         case Batch():
-            return certified(release.loss, books, at_delta), None
+            return as_computed(certified(release.loss, books, at_delta)), None
         case PrivacyLoss():
-            return certified(release, books, at_delta), None
+            return as_computed(certified(release, books, at_delta)), None
     kind = type(release).__name__
     raise ParameterError(
         f"a promise (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
@@ -87,7 +88,7 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
 def _pure(loss: PrivacyLoss) -> PureDP:
     found: list[Number] = [loss.max_loss().upper]
     if isinstance(loss.claim, PureDP):
-        found.append(loss.claim.epsilon)  # exact, where the curve rounds up
+        found.append(written(loss.claim.epsilon))  # exact, where the curve rounds up
     epsilon = min(found)
     if math.isinf(epsilon):
         raise NoSoundConversion(
@@ -98,10 +99,10 @@ def _pure(loss: PrivacyLoss) -> PureDP:
 
 
 def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
-    found: list[Number] = [loss.epsilon(delta).upper]
+    found: list[Number] = [loss.epsilon(round_down(written(delta))).upper]
     claim = loss.claim
     if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta <= delta):
-        found.append(claim.epsilon)
+        found.append(written(claim.epsilon))
     epsilon = min(found)
     if math.isinf(epsilon):
         raise NoSoundConversion(
@@ -112,7 +113,10 @@ def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
 
 
 def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
-    known: list[Number] = [loss.renyi(alpha).upper, *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha))]
+    known: list[Number] = [
+        loss.renyi(alpha).upper,
+        *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha)),
+    ]
     epsilon = min(known)
     if math.isinf(epsilon):
         raise NoSoundConversion(
@@ -143,11 +147,11 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
 def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:
     """Return the promises of a notion, without a delta, that follow from the claim, the largest loss or the rho."""
     largest, rho = loss.max_loss().upper, loss.concentration()
-    sources: list[Guarantee | None] = [loss.claim]
-    sources += [PureDP(largest)] if math.isfinite(largest) else []
-    sources += [ZCDP(rho)] if math.isfinite(rho) else []
+    sources: list[Guarantee | None] = [None if loss.claim is None else as_written(loss.claim)]
+    sources += [PureDP(Fraction(largest))] if math.isfinite(largest) else []
+    sources += [ZCDP(Fraction(rho))] if math.isfinite(rho) else []
     if isinstance(loss.claim, GaussianDP):
-        sources.append(ZCDP(Fraction(loss.claim.mu) ** 2 / 2))  # exact, where the conversion rounds up
+        sources.append(ZCDP(written(loss.claim.mu) ** 2 / 2))  # exact, where the conversion rounds up
     found = []
     for source in sources:
         if source is None or (isinstance(source, ApproxDP | ZCDP) and source.delta):

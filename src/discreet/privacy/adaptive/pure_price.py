@@ -7,6 +7,7 @@ from fractions import Fraction
 from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantee import PureDP
 from discreet.privacy.rules import pure_to_zcdp
+from discreet.privacy.written import written
 
 _LEAST, _LARGEST = 2.0**-500, 4.0
 _INNERMOST = 21  # 1, 5, 9, ...: these round tanh up
@@ -35,9 +36,9 @@ def pure_price(epsilon: Number) -> Fraction:
     >>> float(pure_price(1)), PureDP(1).to_zcdp().rho
     (0.462117157260010..., 0.4621171572600098)
     """
-    x = epsilon if isinstance(epsilon, float) else round_up(Fraction(epsilon))
+    x = round_up(written(epsilon))
     if not _LEAST <= x <= _LARGEST:
-        return Fraction(pure_to_zcdp(PureDP(epsilon)).rho)
+        return Fraction(pure_to_zcdp(PureDP(written(epsilon))).rho)
     square = x * x
     quarter = square / 4
     denominator = float(_INNERMOST)

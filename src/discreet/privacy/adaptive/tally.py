@@ -10,7 +10,7 @@ from typing import Self
 from discreet.errors import ParameterError
 
 _DYADIC_BITS = 2148  # every float, and the square of every float, is a multiple of 2^-2148
-_ODD_BITS = 512
+_ODD_BITS = 512  # room for decimals of 120 places, 5^120 has 279 bits, beside other fractions
 
 
 @dataclass(frozen=True, slots=True)
