@@ -179,7 +179,7 @@ class GaussianBooks(Books):
         root, largest = _rational_root(amount), _rational_root(cap)
         if root is not None:
             return super().up(root, root if largest is None else largest)
-        rounded = root_upward(amount)
+        rounded = written_up(Fraction(root_upward(amount)))
         return rounded if largest is None else min(rounded, exactly(largest), key=written)
 
     def down(self, amount: Fraction) -> Number:
