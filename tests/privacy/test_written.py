@@ -148,3 +148,9 @@ def test_what_is_no_price_is_refused():
         with pytest.raises(ParameterError):
             positive_price(wrong, name="epsilon")
     assert printed("0.1") == "0.1"
+
+
+def test_a_computed_root_that_happens_to_be_short_is_not_read_below_itself():
+    squares = [GaussianDP(Fraction(1)), GaussianDP(Fraction(7, 4)), GaussianDP(Fraction(7, 6))]
+    total = parallel(squares, relation=Relation.CHANGE_ONE, parts_per_person=2)
+    assert written(total.mu) ** 2 >= Fraction(781, 144)

@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy.parameters import nonnegative, probability, renyi_order
 from discreet.privacy.relation import Relation
-from discreet.privacy.written import printed, written
+from discreet.privacy.written import plainly, printed, written
 
 if TYPE_CHECKING:
     from discreet.privacy.loss import PrivacyLoss
@@ -101,7 +101,8 @@ class Guarantee(ABC):
 
     def __repr__(self) -> str:
         """Print code that makes the promise; an unstated relation is left out."""
-        arguments = [f"{name}={value!r}" for name, value in self._parameters()]
+        numbers = {name: plainly(v) if isinstance(v, Fraction) else v for name, v in self._parameters()}
+        arguments = [f"{name}={value!r}" for name, value in numbers.items()]
         if self.relation is not Relation.UNSTATED:
             arguments.append(f"relation={self.relation!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"

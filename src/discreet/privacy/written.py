@@ -118,13 +118,6 @@ def as_written(promise: Guarantee) -> Guarantee:
     return replace(promise, **exact) if exact else promise  # type: ignore[type-var]
 
 
-def as_stated(promise: Guarantee) -> Guarantee:
-    """Return a promise with its numbers as people write them, for messages."""
-    numbers = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
-    plain = {name: plainly(value) for name, value in numbers.items() if isinstance(value, Fraction)}
-    return replace(promise, **plain) if plain else promise  # type: ignore[type-var]
-
-
 def as_computed(promise: Guarantee) -> Guarantee:
     """Return a promise whose floats were computed, each rounded up as a binary fraction, for all who read it."""
     numbers = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ class Drawing(Mechanism):
 
     >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbours=Neighbours(Relation.CHANGE_ONE, size=100))
     >>> drawing.guarantee
-    PureDP(epsilon=Fraction(4, 25), relation=Relation.CHANGE_ONE)
+    PureDP(epsilon=0.16, relation=Relation.CHANGE_ONE)
     >>> queries, signs = drawing(([50, 50], 100))
     >>> queries.size, set(signs.tolist()) <= {-1, 1}
     (4, True)

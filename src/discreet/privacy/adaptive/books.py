@@ -17,7 +17,7 @@ from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.relation import Relation
 from discreet.privacy.rounding import downward, number, root_upward
-from discreet.privacy.written import as_computed, as_stated, as_written, plainly, written, written_down, written_up
+from discreet.privacy.written import as_computed, as_written, exactly, written, written_down, written_up
 
 Amounts = tuple[Fraction, ...]
 
@@ -52,14 +52,14 @@ class Books(ABC):
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
         """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
-        plain = plainly(amount)
+        plain = exactly(amount)
         if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
             return plain
-        return min(written_up(amount), plainly(cap), key=written)
+        return min(written_up(amount), exactly(cap), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return an amount as a parameter that may be spent."""
-        return plainly(amount)
+        return exactly(amount)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ApproxBooks(Books):
             point = promise if isinstance(promise, ApproxDP) else _converted(promise, ApproxDP)
         except MissingParameter:
             raise MissingParameter(
-                f"what {as_stated(promise)!r} costs in epsilon depends on the delta spent on it: name it, "
+                f"what {promise!r} costs in epsilon depends on the delta spent on it: name it, "
                 "spend(..., at_delta=...). It is never defaulted.",
                 parameter="at_delta",
             ) from None
@@ -121,8 +121,8 @@ class ConcentratedBooks(Books):
                 return pure_price(promise.epsilon), written(promise.delta)
         if isinstance(promise, RenyiDP) and promise.epsilon:
             raise MissingParameter(
-                f"{as_stated(promise)!r} bounds one order, and no rho follows from it without a delta. Name the delta to "
-                "spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta "
+                "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
                 parameter="at_delta",
             )
         concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)
@@ -179,13 +179,13 @@ class GaussianBooks(Books):
         root, largest = _rational_root(amount), _rational_root(cap)
         if root is not None:
             return super().up(root, root if largest is None else largest)
-        rounded = root_upward(amount)
-        return rounded if largest is None else min(rounded, plainly(largest), key=written)
+        rounded = written_up(Fraction(root_upward(amount)))
+        return rounded if largest is None else min(rounded, exactly(largest), key=written)
 
     def down(self, amount: Fraction) -> Number:
         """Return the root: exact if it is rational, else rounded down."""
         root = _rational_root(amount)
-        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else plainly(root)
+        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else exactly(root)
 
 
 def books_for(promise: Guarantee) -> Books:
