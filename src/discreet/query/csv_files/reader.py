@@ -152,7 +152,7 @@ def _bounded(stream: TextIOWrapper) -> Iterator[str]:
 
 def opened(file: Path, stated: CsvFormat, *, errors: str) -> TextIOWrapper:
     """Open a file, compressed or not, with its line ends as they are."""
-    packed = file.name.endswith(".gz")
+    packed = file.name.lower().endswith(".gz")
     binary = gzip.GzipFile(file, "rb") if packed else BufferedReader(FileIO(file, "rb"))
     return TextIOWrapper(cast("BufferedReader", binary), encoding=stated.codec, errors=errors, newline="")
 
