@@ -343,3 +343,24 @@ def test_a_declared_time_beyond_the_years_there_are_is_refused(far):
     for words in ({"min": datetime(2026, 1, 1), "max": far}, {"values": [far]}):
         with pytest.raises(DiscreetError, match="years 1 to 9999"):
             opened(frame, {"at": words})
+
+
+def test_declarations_take_scalars_of_numpy_pandas_and_arrow():
+    frame = pd.DataFrame({"p": [1, 2], "age": [34, 57], "ward": ["a", "b"], "day": pd.to_datetime(["2026-01-01"] * 2)})
+    columns = {
+        "age": {"type": "integer", "min": np.int64(0), "max": np.float32(99.0)},
+        "ward": {"values": np.array(["a", "b"])},
+        "day": {"min": pd.Timestamp("2026-01-01"), "max": np.datetime64("2026-02-01T00:00", "s")},
+    }
+    stated = opened(frame, columns).policy.tables["t"].columns
+    assert (stated["age"].low, stated["age"].high) == (0, 99)
+    assert stated["ward"].values == ("a", "b")
+    assert (stated["day"].low, stated["day"].high) == (datetime(2026, 1, 1), datetime(2026, 2, 1))
+
+
+@pytest.mark.parametrize("given", [object(), b"5", 1j, np.datetime64("NaT")])
+def test_what_is_no_number_is_not_called_a_date(given):
+    frame = pd.DataFrame({"p": [1, 2], "age": [34, 57]})
+    with pytest.raises(DiscreetError) as refusal:
+        opened(frame, {"age": {"min": given, "max": 5}})
+    assert "not a date" not in str(refusal.value)
