@@ -170,6 +170,13 @@ def test_an_unforeseen_error_shows_its_type_and_nothing_else(policy: Path, monke
     assert leaks(result.output) == []
 
 
+def test_explain_speaks_of_options_in_its_table_too(policy: Path) -> None:
+    result = run("explain", "SELECT AVG(cost) AS m FROM visits", "--policy", policy, "--epsilon", 1)
+    words = " ".join(result.stdout.split())
+    assert "people=" not in words
+    assert "--people" in words
+
+
 def test_explain_tells_price_noise_and_statement_and_touches_nothing(policy: Path) -> None:
     result = run("explain", COUNT, "--policy", policy, "--epsilon", "0.5")
     assert result.exit_code == 0, result.output

@@ -205,6 +205,39 @@ def test_init_takes_how_csv_files_are_written(tmp_path: Path) -> None:
         assert (bad.exit_code, words in bad.stderr) == (2, True), bad.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("v.csv", b"person;cost\n1;2\n", 'Add --delimiter ";"'),
+        ("v.csv", b"person\tcost\n1\t2\n", 'Add --delimiter "\\t"'),
+        ("v.csv", b"person,,cost\n1,2,3\n", "name 2 of 3 is empty"),
+        ("v.csv", b"person,cost,Cost\n1,2,3\n", "name 3 of 3 is name 2 again, but for capitals"),
+        ("v.csv", b"person,cost,\n", "what --delimiter, --quote and --encoding say"),
+        ("v.csv.gz", b"person,cost\n1,2\n", "'v.csv.gz' of 'v' is not compressed with gzip"),
+    ],
+)
+def test_init_says_what_is_wrong_with_a_header_and_blames_no_policy(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / name).write_bytes(content)
+    result = run("init", tmp_path / "data", "--unit", "person", "--output", tmp_path / "policy.toml")
+    told = " ".join(result.stderr.split())
+    assert result.exit_code == 2
+    assert words in told
+    assert "policy.toml" not in told
+    assert "[data.csv]" not in told
+    assert not (tmp_path / "policy.toml").exists()
+
+
+def test_check_names_the_folder_of_the_private_copy(tmp_path: Path) -> None:
+    policy = clinic_in_csv(tmp_path, b"patient_id,note,cost\n1,a,2\n")
+    result = run("check", policy)
+    assert result.exit_code == 0, result.output
+    (folder,) = tmp_path.glob("*.copies")
+    assert f"{folder.name}, beside the ledger" in " ".join(result.stdout.split())
+
+
 def test_a_missing_policy_is_refused_with_what_to_do(tmp_path: Path) -> None:
     for command in (("check", tmp_path / "none.toml"), ("budget", "--policy", tmp_path / "none.toml")):
         result = run(*command)

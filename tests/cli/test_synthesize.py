@@ -225,7 +225,7 @@ def test_a_table_is_never_written_among_the_private_ones(tmp_path: Path) -> None
     rows = "patient_id,ward,cost\n" + "".join(f"{row},north,{row}.5\n" for row in range(9))
     (tmp_path / "data" / "visits.csv").write_text(rows, encoding="utf-8")
     policy = tmp_path / "policy.toml"
-    policy.write_text(POLICY.replace("clinic.duckdb", "data"), encoding="utf-8")
+    policy.write_text(POLICY.replace("clinic.duckdb", "data") + 'patient_id = {type = "integer"}\n', encoding="utf-8")
     for name in ("data/visits.csv", "data/new.csv", "data/../data/new.csv"):
         code, _, told = made(policy, *WARDS, *TREE, "--epsilon", 1, "--out", tmp_path / name)
         assert code == 2

@@ -8,9 +8,11 @@ import gzip
 import threading
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from discreet.errors import PolicyError
+from discreet.privacy import PureDP
 from discreet.query.csv_files import reader
 from discreet.query.csv_files.format import ENCODINGS, CsvFormat
 from discreet.query.csv_files.reader import LONGEST_RECORD, Records, UnreadableFile, own_csv
@@ -235,3 +237,28 @@ def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     policy = written(tmp_path, content[: len(content) // 2], name="t.csv.gz")
     with pytest.raises(PolicyError, match="cannot be read as it is declared"):
         opened(policy)
+
+
+def test_whole_numbers_in_a_csv_file_are_never_rounded(tmp_path: Path) -> None:
+    cells = [
+        "7",
+        "007",
+        "+7",
+        " 7 ",
+        "7.0",
+        "7.",
+        "-7",
+        "5.5",
+        "6.5",
+        "1e3",
+        "1_000",
+        "0x10",
+        "9223372036854775808",
+        "x",
+    ]
+    records = "".join(f"p{place},a,{cell}\n" for place, cell in enumerate(cells))
+    policy = written(tmp_path, f"uid,k,x\n{records}".encode())
+    policy.write_text(policy.read_text().replace('type = "real", min = 0, max = 10', 'type = "integer"'))
+    with opened(policy) as session, session.grant("t", ["x"], PureDP(1)) as granted:
+        found = sorted(int(value) for value in pd.Series(granted["x"]).dropna())
+    assert found == [-7, 7, 7, 7, 7, 7, 7]

@@ -28,6 +28,7 @@ from discreet.query.policy import (
     UnitColumn,
     UnitIsRow,
 )
+from discreet.query.policy_source import table_files, table_names
 from discreet.query.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
 from discreet.query.types import Type
 from discreet.query.typing_rules import column
@@ -275,7 +276,7 @@ def test_a_csv_file_that_is_not_there_or_no_file_is_refused(tmp_path):
         DuckDBEngine(policy(SourceKind.CSV, tmp_path))
     (tmp_path / "visits" / "a.csv").unlink()
     (tmp_path / "visits" / "a.csv.gz").write_bytes(b"no gzip")
-    with pytest.raises(PolicyError, match="must name every column"):
+    with pytest.raises(PolicyError, match="is not compressed with gzip"):
         DuckDBEngine(policy(SourceKind.CSV, tmp_path))
 
 
@@ -443,3 +444,32 @@ def test_a_failure_of_the_engine_says_one_thing_and_carries_nothing(stored, tmp_
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "told"),
+    [
+        (SourceKind.CSV, ["v.csv", "v.csv.gz"], ("v.csv", "v.csv.gz")),
+        (SourceKind.CSV, ["v.CSV", "v.csv"], ("v.CSV", "v.csv")),
+        (SourceKind.PARQUET, ["v.parquet", "v.pq"], ("v.parquet", "v.pq")),
+        (SourceKind.PARQUET, ["v.parquet", "v/one.parquet"], ("v.parquet", "v/")),
+        (SourceKind.CSV, ["v/one.csv", "v/one.csv.gz", "v/two.csv"], ("one.csv", "one.csv.gz")),
+    ],
+)
+def test_two_files_of_one_name_are_not_read_as_one_table(tmp_path, kind, names, told):
+    (tmp_path / "v").mkdir()
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(PolicyError, match=r"both the table 'v', .*Remove one of them") as refusal:
+        list(table_files(tmp_path, kind, ["v"]))
+    assert all(repr(name) in str(refusal.value) for name in told)
+
+
+def test_endings_may_be_in_capitals(tmp_path):
+    (tmp_path / "parts").mkdir()
+    for name in ["v.CSV", "w.Csv.GZ", "parts/one.CSV", "parts/two.csv", "other.txt"]:
+        (tmp_path / name).write_bytes(b"")
+    found = {name: [file.name for file in files] for name, files in table_files(tmp_path, SourceKind.CSV, "vwx")}
+    assert found == {"v": ["v.CSV"], "w": ["w.Csv.GZ"]}
+    assert dict(table_files(tmp_path, SourceKind.CSV, ["parts"])).keys() == {"parts"}
+    assert table_names(tmp_path, SourceKind.CSV) == ["parts", "v", "w"]

@@ -254,11 +254,67 @@ def test_age_by_tens_is_refused_with_the_line_that_declares_integers_and_answere
 def test_tables_and_explain_say_which_columns_are_texts_for_want_of_a_declaration():
     frame = pd.DataFrame({"p": [1, 2], "note": ["a", 5], "ward": ["a", "b"]})
     session = opened(frame, {"ward": {"values": ["a", "b"]}})
-    line = 'add columns={"note": {"type": "integer"}}'
+    line = 'such as date, boolean or real, add columns={"note": {"type": "..."}}'
     assert line in repr(session.tables())
     assert line in str(session.explain("SELECT COUNT(note) AS n FROM t", epsilon=1))
     assert "ward" not in session.tables().notes[0]
     assert "undeclared" not in str(session.explain("SELECT COUNT(ward) AS n FROM t", epsilon=1))
+
+
+@pytest.mark.parametrize(
+    ("cells", "sql", "kind"),
+    [
+        ([Decimal("1.5"), Decimal(7)], "SELECT COUNT(*) AS n FROM t WHERE x > 5", "real"),
+        ([Decimal("1.5"), Decimal(7)], "SELECT COUNT(*) AS n FROM t WHERE x + 1 > 5", "real"),
+        ([Decimal("1.5"), Decimal(7)], "SELECT COUNT(*) AS n FROM t WHERE x IN (5, 7)", "real"),
+        ([Decimal("1.5"), Decimal(7)], "SELECT SUM(x) AS s FROM t", "real"),
+        ([Decimal("1.5"), Decimal(7)], "SELECT AVG(CLAMP(x, 0, 9)) AS s FROM t", "real"),
+        ([3, 4], "SELECT COUNT(*) AS n FROM t WHERE x % 2 = 0", "integer"),
+        ([3, 4], "SELECT COUNT(*) AS n FROM t WHERE x & 2 = 0", "integer"),
+        ([date(2026, 1, 1), date(2026, 2, 1)], "SELECT COUNT(*) AS n FROM t WHERE YEAR(x) = 2026", "date"),
+        ([date(2026, 1, 1), date(2026, 2, 1)], "SELECT COUNT(*) AS n FROM t WHERE x > DATE '2026-01-05'", "date"),
+        ([date(2026, 1, 1), date(2026, 2, 1)], "SELECT COUNT(*) AS n FROM t WHERE x - DATE '2026-01-05' > 3", "date"),
+        ([datetime(2026, 1, 1, 5), None], "SELECT COUNT(*) AS n FROM t WHERE HOUR(x) = 5", "timestamp"),
+        ([True, False], "SELECT COUNT(*) AS n FROM t WHERE x", "boolean"),
+        ([True, False], "SELECT COUNT(*) AS n FROM t WHERE NOT x", "boolean"),
+        ([True, False], "SELECT COUNT_IF(x) AS n FROM t", "boolean"),
+    ],
+)
+def test_the_line_that_is_advised_is_understood_and_loses_no_cell(cells, sql, kind):
+    frame = pd.DataFrame({"p": [1, 2], "x": pd.Series(cells, dtype=object)})
+    line = f'columns={{"x": {{"type": "{kind}"}}}}'
+    with pytest.raises(DiscreetError) as refusal:
+        opened(frame, None).explain(sql, epsilon=1, bounds={"x": (0, 9)})
+    said = str(refusal.value)
+    assert f"add {line}" in said
+    assert "CAST" not in said or said.index(line) < said.index("only if its cells are texts") < said.index("CAST")
+    declared = {"x": {"type": kind}}
+    assert opened(frame, declared).explain(sql, epsilon=1, bounds={"x": (0, 9)}).digest
+    read = frame_table("t", frame, declared={"x": Type(kind)}, units=frozenset({"p"})).table
+    assert read.column("x").null_count == cells.count(None)
+
+
+def test_a_column_of_days_is_declared_a_date_to_be_subtracted():
+    frame = pl.DataFrame({"p": [1, 2], "x": [date(2026, 1, 1), date(2026, 2, 1)]})
+    sql = "SELECT COUNT(*) AS n FROM t WHERE x - DATE '2026-01-05' > 3"
+    with pytest.raises(DiscreetError, match=re.escape('or add columns={"x": {"type": "date"}}')):
+        opened(frame, None).explain(sql, epsilon=1)
+    assert opened(frame, {"x": {"type": "date"}}).explain(sql, epsilon=1).digest
+
+
+def test_inside_a_function_of_texts_no_other_type_is_advised():
+    frame = pd.DataFrame({"p": [1, 2], "x": ["12", "34"]})
+    with pytest.raises(DiscreetError, match="CAST one to the type") as refusal:
+        opened(frame, None).explain("SELECT COUNT(*) AS n FROM t WHERE SUBSTRING(x, 1, 1) > 5", epsilon=1)
+    assert "columns=" not in str(refusal.value)
+
+
+def test_ids_of_other_classes_are_turned_into_texts():
+    frame = pd.DataFrame({"p": [uuid.UUID(int=1), uuid.UUID(int=2)]})
+    with pytest.raises(InputError, match=re.escape('(UUID, date, bytes) become texts with frame["p"].astype(str)')):
+        opened(frame, None)
+    frame["p"] = frame["p"].astype(str)
+    assert opened(frame, {"p": {"type": "text"}}).tables()["t"]["p"] == "text"
 
 
 def test_declarations_decide_types_by_themselves():
@@ -287,3 +343,24 @@ def test_a_declared_time_beyond_the_years_there_are_is_refused(far):
     for words in ({"min": datetime(2026, 1, 1), "max": far}, {"values": [far]}):
         with pytest.raises(DiscreetError, match="years 1 to 9999"):
             opened(frame, {"at": words})
+
+
+def test_declarations_take_scalars_of_numpy_pandas_and_arrow():
+    frame = pd.DataFrame({"p": [1, 2], "age": [34, 57], "ward": ["a", "b"], "day": pd.to_datetime(["2026-01-01"] * 2)})
+    columns = {
+        "age": {"type": "integer", "min": np.int64(0), "max": np.float32(99.0)},
+        "ward": {"values": np.array(["a", "b"])},
+        "day": {"min": pd.Timestamp("2026-01-01"), "max": np.datetime64("2026-02-01T00:00", "s")},
+    }
+    stated = opened(frame, columns).policy.tables["t"].columns
+    assert (stated["age"].low, stated["age"].high) == (0, 99)
+    assert stated["ward"].values == ("a", "b")
+    assert (stated["day"].low, stated["day"].high) == (datetime(2026, 1, 1), datetime(2026, 2, 1))
+
+
+@pytest.mark.parametrize("given", [object(), b"5", 1j, np.datetime64("NaT")])
+def test_what_is_no_number_is_not_called_a_date(given):
+    frame = pd.DataFrame({"p": [1, 2], "age": [34, 57]})
+    with pytest.raises(DiscreetError) as refusal:
+        opened(frame, {"age": {"min": given, "max": 5}})
+    assert "not a date" not in str(refusal.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,7 @@ GIVEN = [
     ("age", np.array([3, 4], dtype=np.int8), (3, 4)),
     ("age", pd.array([3, 4], dtype="Int64"), (3, 4)),
     ("age", pa.array([3, 4], pa.uint8()), (3, 4)),
+    ("age", [3.0, np.float64(4), Decimal("5.0"), -(2.0**63)], (3, 4, 5, -(2**63))),
     ("emergency", np.array([True, False]), (True, False)),
     ("cost", np.array([1.5, 2.0], dtype=np.float32), (1.5, 2.0)),
     ("cost", [np.int64(1), np.float64(2.5)], (1.0, 2.5)),
@@ -137,7 +139,13 @@ def test_values_from_the_call_may_come_from_numpy_pandas_polars_and_arrow(key, v
     [
         ("region", pd.NA),
         ("region", np.bytes_(b"north")),
-        ("age", np.float64(3.0)),
+        ("age", np.float64(3.5)),
+        ("age", Decimal("3.5")),
+        ("age", Decimal(2**63)),
+        ("age", 2.0**63),
+        ("age", Decimal("1e999999")),
+        ("age", Decimal("sNaN")),
+        ("age", float("inf")),
         ("age", np.True_),
         ("age", np.uint64(2**63)),
         ("age", pa.scalar(None)),
@@ -145,6 +153,8 @@ def test_values_from_the_call_may_come_from_numpy_pandas_polars_and_arrow(key, v
         ("cost", np.float64("inf")),
         ("cost", np.complex128(1)),
         ("born", pd.NaT),
+        ("born", pd.Timestamp(np.datetime64("20000-01-01", "s"))),
+        ("arrived", pd.Timestamp(np.datetime64("20000-01-01", "s"))),
         ("born", pd.Timestamp("2000-01-01 10:30")),
         ("born", np.datetime64(10**12, "Y")),
         ("born", np.datetime64(pow(7, -1, 2**64), "W")),  # seven times this is one day, after an overflow
@@ -159,6 +169,21 @@ def test_values_from_the_call_may_come_from_numpy_pandas_polars_and_arrow(key, v
 )
 def test_scalars_that_are_no_value_of_the_type_are_refused(key, value):
     with pytest.raises(ParameterError, match="keys= for"):
+        domain(key, keys={key: [value]})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("arrived", datetime(2000, 1, 1, tzinfo=UTC)),
+        ("arrived", pd.Timestamp("2000-01-01", tz="UTC")),
+        ("arrived", "2000-01-01T10:30:00+02:00"),
+        ("born", datetime(2000, 1, 1, tzinfo=UTC)),
+        ("born", "2000-01-01T00:00:00Z"),
+    ],
+)
+def test_a_time_with_a_zone_is_refused_as_such(key, value):
+    with pytest.raises(ParameterError, match="times have no zone here: write the time in UTC, without one"):
         domain(key, keys={key: [value]})
 
 

@@ -69,11 +69,29 @@ def test_names_are_spelled_as_in_the_source(policy_of):
 
 def test_the_types_of_csv_files_are_the_declared_ones(policy_of):
     tables = '[tables.visits]\nunit = "patient_id"\nrows = 1\ncolumns.cost = {type = "real", min = 0, max = 5}\n'
+    tables += 'columns.patient_id = {type = "text"}\n'
     all_text = {table: dict.fromkeys(columns, Type.TEXT) for table, columns in SCHEMA.items()}
     full = with_schema(policy_of(data=DATA.replace("hospital.duckdb", "text"), tables=tables), all_text)
     types = {name: column.type for name, column in full.tables["visits"].columns.items()}
     assert types.pop("cost") is Type.REAL
     assert set(types.values()) == {Type.TEXT}
+
+
+def test_ids_in_csv_files_have_a_declared_type_at_both_ends_of_a_link(policy_of):
+    tables = '[tables.visits]\nunit = "patient_id"\nrows = 1\n[tables.drugs]\nunit = "visit_id -> visits.visit_id"\nrows = 1\n'
+    all_text = {table: dict.fromkeys(columns, Type.TEXT) for table, columns in {**SCHEMA, **DRUGS}.items()}
+    policy = policy_of(data=DATA.replace("hospital.duckdb", "text"), tables=tables)
+    words = [problem for _, problem in check(policy, all_text)]
+    assert [word.partition("Add the line ")[2].partition(". ")[0] for word in words] == [
+        '`patient_id = {type = "integer"}`, or "text", under [tables.visits.columns].',
+        '`visit_id = {type = "integer"}`, or "text", under [tables.drugs.columns].',
+        '`visit_id = {type = "integer"}`, or "text", under [tables.visits.columns].',
+    ]
+    types = 'columns.{0} = {{type = "integer"}}\n'.format
+    whole = tables.replace("rows = 1\n", "rows = 1\n" + types("visit_id")).replace(
+        "[tables.drugs]", types("patient_id") + "[tables.drugs]"
+    )
+    assert not check(policy_of(data=DATA.replace("hospital.duckdb", "text"), tables=whole), all_text)
 
 
 LINK = TABLES + '[tables.drugs]\nunit = "visit_id -> visits.visit_id"\nrows = 1\n'

@@ -143,3 +143,8 @@ def test_a_skeleton_of_hostile_names_is_toml(folder, schema):
     with pytest.raises(PolicyError) as caught:
         parse_policy(text, folder=folder)
     assert not any(words.startswith("is no TOML") for _, words in caught.value.problems)
+
+
+def test_the_type_of_ids_in_csv_files_is_a_question_too():
+    text = skeleton("data", "person", {"t": {"person": Type.TEXT, "x": Type.TEXT}}, kind=SourceKind.CSV)
+    assert '# person = {type = "..."}  # the unit of protection' in text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from discreet.errors import MissingBound, QueryRefused, UnknownName, UnsupportedSQL
+from discreet.errors import MissingBound, PrivateKeys, QueryRefused, UnknownName, UnsupportedSQL
+from discreet.privacy import PureDP
+from discreet.query import Session
 from discreet.query.read_query import read_query
 from tests.query.sample_policy import POLICY, evaluate
 
@@ -163,3 +166,17 @@ REMEDIES = [
 @pytest.mark.parametrize("sql", REMEDIES)
 def test_what_the_messages_recommend_is_understood(sql):
     assert read_query(sql, POLICY, evaluate=evaluate).aggregation.asked
+
+
+def test_a_refusal_that_begins_with_a_parameter_keeps_its_small_letters():
+    frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
+    session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
+    with pytest.raises(UnknownName, match="^keys= names 'twn', which is no key"):
+        session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1, keys={"twn": ["a"]})
+
+
+def test_bounds_that_frames_lack_are_arguments_of_the_call():
+    frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
+    session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
+    with pytest.raises(PrivateKeys, match="Add groups= and rows_per_group= to from_frames, declare"):
+        session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1)

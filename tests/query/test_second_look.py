@@ -29,7 +29,7 @@ ledger = "ledger.sqlite"
 [analysts]
 ana = {}
 """
-TABLE = '[tables.t]\nunit = "uid"\nrows = 1\n'
+TABLE = '[tables.t]\nunit = "uid"\nrows = 1\ncolumns.uid = {type = "text"}\n'
 
 
 def session(**options):

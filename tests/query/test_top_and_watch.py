@@ -7,6 +7,7 @@ import itertools
 import pickle
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from discreet.audit import Outcome, audit
@@ -244,6 +245,17 @@ def test_what_a_watch_needs_is_refused_at_once():
     tight = session_on(Told(([()], {"One": [0]})), PureDP(1))
     with pytest.raises(BudgetExceeded):
         tight.watch(10, epsilon=2).ask(COUNT)
+
+
+def test_a_watch_without_a_price_is_offered_the_prices_that_it_takes():
+    with pytest.raises(MissingParameter, match="epsilon=, or share=") as refusal:
+        session_on(Told(), ZCDP(1)).watch(5)
+    assert "rho=" not in str(refusal.value)
+    assert "error=" not in str(refusal.value)
+
+
+def test_hits_of_a_watch_may_come_from_numpy():
+    assert session_on(Told(), ZCDP(1)).watch(5, epsilon=1, hits=np.int64(2)).remaining == 2
 
 
 @pytest.mark.theorem("Watch.privacy")

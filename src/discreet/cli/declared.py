@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.display import Rounding, Table, format_number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee
 from discreet.privacy.promise_words import in_words
-from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.policy import ColumnPolicy, Policy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
 
 _MUCH = 10
 _WIDE = 100
@@ -42,7 +42,13 @@ def facts(policy: Policy) -> list[tuple[str, str]]:
         ("analysts", "; ".join(_analyst(name, one.cap) for name, one in policy.analysts.items())),
         ("answers are shared", "yes, between analysts" if policy.shared_answers else "no"),
         ("ledger", f"{'in memory' if policy.ledger is None else policy.ledger.name}, anchor {anchor}"),
+        *([("private copy", f"{policy.ledger.name}.copies, beside the ledger")] if _copied(policy) else []),
     ]
+
+
+def _copied(policy: Policy) -> bool:
+    """Say whether the source is converted into a copy that is kept."""
+    return policy.source.kind is SourceKind.CSV and policy.ledger is not None
 
 
 def sharp_points(policy: Policy) -> list[str]:

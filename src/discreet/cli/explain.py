@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text
-from discreet.cli.console import answering, readable_console, say, say_facts, say_table
+from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
 from discreet.privacy.promise_words import in_words, plain
 from discreet.query.explain import Explanation
@@ -47,7 +47,8 @@ def facts(explained: Explanation) -> list[tuple[str, str]]:
 def split(explained: Explanation) -> tuple[Table, list[tuple[str, str]]]:
     """Return the table of aggregates without its long last column, and that column as facts."""
     whole = explained.aggregates
-    table = Table(whole.columns[:-1], [row[:-1] for row in whole.rows], digits=whole.digits)
+    rows = [[as_options(cell) if isinstance(cell, str) else cell for cell in row[:-1]] for row in whole.rows]
+    table = Table(whole.columns[:-1], rows, digits=whole.digits)
     return table, [(f"released for {row[0]}", str(row[-1])) for row in whole.rows]
 
 

@@ -9,6 +9,10 @@ import click
 
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
 from discreet.cli.source_tables import source_at, source_schema
+from discreet.errors import ParameterError, PolicyError
+from discreet.query.csv_files.reader import FORMAT_PLACE
+from discreet.query.policy import Source, SourceKind
+from discreet.query.policy_check import Schema
 from discreet.query.policy_skeleton import skeleton
 
 
@@ -34,7 +38,8 @@ def init(source: Path, unit: str, output: Path, **csv: str | None) -> None:
     with answering():
         stated = {name: value.replace("\\t", "\t") for name, value in csv.items() if value is not None}
         found = source_at(source, stated)
-        schema = source_schema(found)
+        schema = _schema(found)
+        _hint_at_delimiter(schema, found)
         # paths in a policy are relative to its folder
         written = os.path.relpath(source.absolute(), output.absolute().parent)
         text = skeleton(written, unit, schema, kind=found.kind, csv=found.csv)
@@ -46,3 +51,28 @@ def init(source: Path, unit: str, output: Path, **csv: str | None) -> None:
         console = readable_console()
         say_written(console, output)
         say(console, f"Answer the questions in it, then run: discreet check {output}")
+
+
+def _schema(source: Source) -> Schema:
+    """Return the columns of a source; a policy that is not written yet is not blamed for what is wrong with them."""
+    try:
+        return source_schema(source)
+    except PolicyError as error:
+        words = " ".join(problem for _, problem in error.problems)
+    options = "what --delimiter, --quote and --encoding say, or as RFC 4180 has them, in UTF-8"
+    raise ParameterError(words.replace(FORMAT_PLACE, options), parameter="source")
+
+
+def _hint_at_delimiter(schema: Schema, source: Source) -> None:
+    """Refuse a header of one column that another delimiter would split: names in a header are public."""
+    names = {"\t": "a tab", ";": "a semicolon", "|": "a bar", ",": "a comma"}
+    for table, columns in schema.items() if source.kind is SourceKind.CSV else ():
+        (only, *more) = columns
+        sign = next((one for one in names if one in only), None)
+        if not more and sign is not None and sign != source.csv.delimiter:
+            written = "\\t" if sign == "\t" else sign
+            raise ParameterError(
+                f"the header of {table!r} is one column with {names[sign]} in its name. Add "
+                f'--delimiter "{written}" if that stands between columns, else rename the column',
+                parameter="source",
+            )

@@ -13,7 +13,7 @@ from discreet.query.engines import engine_for
 from discreet.query.engines.duckdb_source import Resources, connect
 from discreet.query.policy import Policy, Source, SourceKind, TablePolicy, UnitIsRow
 from discreet.query.policy_section import Problems, Section
-from discreet.query.policy_source import SUFFIXES, find_source
+from discreet.query.policy_source import find_source, table_names
 from discreet.query.schema import schemas
 from discreet.query.types import Type
 
@@ -76,11 +76,4 @@ def _in_database(path: Path | None) -> list[str]:
 
 
 def _in_folder(source: Source) -> list[str]:
-    """Return the tables of a folder: the names of its files and of its folders of files, without endings."""
-    endings, names = SUFFIXES[source.kind], set()
-    for entry in sorted(source.path.iterdir()) if source.path else ():
-        if entry.is_dir():
-            names |= {entry.name} if any(one.name.endswith(endings) for one in entry.iterdir()) else set()
-        else:
-            names |= {entry.name.removesuffix(ending) for ending in endings if entry.name.endswith(ending)}
-    return sorted(names)
+    return [] if source.path is None else table_names(source.path, source.kind)

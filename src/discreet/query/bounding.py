@@ -88,12 +88,18 @@ class Bounding:
 
 
 def choose(
-    aggregation: Aggregation, table: TablePolicy, relation: Relation, noise: Noise, *, bounded_rows: int | None = None
+    aggregation: Aggregation,
+    table: TablePolicy,
+    relation: Relation,
+    noise: Noise,
+    *,
+    bounded_rows: int | None = None,
+    frames: bool = False,
 ) -> Bounding:
     """Return the form for a query: weights where the policy states rows, for they leave nobody out, else groups.
 
     Keys that are not public, and COUNT(DISTINCT unit), need the form that bounds the number of groups; quantiles need a
-    bound on the weight of a unit.
+    bound on the weight of a unit. `frames` says where a bound that is missing would be stated.
     """
     single = not aggregation.keys
     by_groups = not aggregation.public or any(one.kind is MeasureKind.COUNT_UNITS for one in aggregation.asked)
@@ -106,7 +112,7 @@ def choose(
     ranks = any(one.kind is MeasureKind.QUANTILE for one in aggregation.asked)
     options = _options(aggregation, table, relation, noise, by_groups=by_groups, ranks=ranks)
     if not options:
-        raise _no_option(aggregation, table, by_groups=by_groups)
+        raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
     return options[0]
 
 
@@ -165,23 +171,27 @@ def _refuse_units(*, by_groups: bool) -> None:
         )
 
 
-def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool) -> Exception:
-    """Say which bound the policy lacks."""
-    place = f"under [tables.{table.name}]"
+def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool, frames: bool) -> Exception:
+    """Say which bound the policy lacks, as it is written in a policy file, or in the call of `from_frames`."""
+    rows, groups, each = "rows = ...", "groups = ...", "rows_per_group = ..."
+    place = f" under [tables.{table.name}]"
+    if frames:
+        rows, groups, each, place = "rows=", "groups=", "rows_per_group=", " to from_frames"
     if not by_groups:
         return MissingBound(
-            f'"{table.name}" has no contribution bound that fits this query. Add rows = ... {place}, or groups = ... '
-            "and rows_per_group = .... Nothing was spent."
+            f'"{table.name}" has no contribution bound that fits this query. Add {rows}{place}, or {groups} and '
+            f"{each}. Nothing was spent."
         )
     if not aggregation.public:
         private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)
+        declared = '{"values": [...]}' if frames else "values = [...]"
+        public = '"public": True' if frames else "public = true"
         return PrivateKeys(
             f"the values of {private} are not public, so the query needs a bound on how many groups one unit can be "
-            f"in. Add groups = ... and rows_per_group = ... {place}, declare the key public (values = [...], or "
-            f"public = true beside min and max), or give the values with keys=. Nothing was "
-            "spent."
+            f"in. Add {groups} and {each}{place}, declare the key public ({declared}, or {public} beside min and max), "
+            "or give the values with keys=. Nothing was spent."
         )
     return MissingBound(
-        f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add groups = ... {place}. "
+        f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add {groups}{place}. "
         "Nothing was spent."
     )

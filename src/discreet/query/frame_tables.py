@@ -104,7 +104,8 @@ def _unit_type(name: str, label: str, given: Given, declared: Type | None) -> Ty
     if declared is None and not given.whole and given.kind is not Kind.TEXT:
         raise InputError(
             f"{column} needs a declared type, since its dtype tells neither integers nor texts: add "
-            f'columns={{"{label}": {{"type": "integer"}}}} or "text"; rows whose id is of another type are left out'
+            f'columns={{"{label}": {{"type": "integer"}}}} or "text"; rows whose id is of another type are left out. '
+            f'Ids of other classes (UUID, date, bytes) become texts with frame["{label}"].astype(str)'
         )
     return declared or (Type.INTEGER if given.whole else Type.TEXT)
 

@@ -8,11 +8,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.written import as_written
 from discreet.query.frame_columns import labels_of
 from discreet.query.frame_tables import FrameTable, columns_of_units, frame_table
+from discreet.query.literals import plain_value
 from discreet.query.policy import (
     Analyst,
     ColumnPolicy,
@@ -166,7 +169,11 @@ def _declared(
 
 
 def _decimal(value: Any) -> Any:
-    """Return floats as the decimals they are written with, as a policy file has them."""
+    """Return floats as the decimals they are written with, as a policy file has them, and scalars as Python's own."""
+    if hasattr(value, "dtype") and hasattr(value, "tolist") and getattr(value, "ndim", 0):
+        value = list(value)
+    if isinstance(value, np.generic) or hasattr(value, "to_pydatetime") or hasattr(value, "as_py"):
+        value = plain_value(value)
     if isinstance(value, float) and math.isfinite(value):
         return Decimal(repr(float(value)))
     return [_decimal(one) for one in value] if isinstance(value, list | tuple) else value

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
+from decimal import Decimal
 from itertools import islice, product
 
 from discreet.errors import ParameterError
@@ -30,6 +31,7 @@ _BY_DAY = (
     Operation.TRUNCATE_WEEK,
     Operation.TRUNCATE_DAY,
 )
+_MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]
 
 
@@ -147,7 +149,7 @@ def stated_keys(name: str, values: object, wanted: Type) -> tuple[Value, ...]:
 
 def _as_type(given: object, wanted: Type, name: str) -> Value:
     """Return a key as a value of the type, or say what is expected."""
-    value = plain_value(given)
+    value = _whole(given) if wanted is Type.INTEGER else plain_value(given)
     if wanted is Type.REAL and isinstance(value, int | float) and not isinstance(value, bool):
         value = float(value) if abs(value) <= sys.float_info.max else None
     if wanted in (Type.DATE, Type.TIMESTAMP):
@@ -160,11 +162,27 @@ def _as_type(given: object, wanted: Type, name: str) -> Value:
         Type.DATE: isinstance(value, date) and not isinstance(value, datetime),
         Type.TIMESTAMP: isinstance(value, datetime) and value.tzinfo is None,
     }[wanted]
+    if isinstance(value, datetime) and value.tzinfo is not None and wanted in (Type.DATE, Type.TIMESTAMP):
+        raise ParameterError(
+            f"keys= for {name!r} has a time with a zone, and times have no zone here: write the time in UTC, without "
+            "one",
+            parameter="keys",
+        )
     if not fits:
         raise ParameterError(
             f"keys= for {name!r} are values of type {wanted.value}, none of them NULL", parameter="keys"
         )
     return value  # type: ignore[return-value]
+
+
+def _whole(given: object) -> object:
+    """Return a whole number exactly, however it is written: 20, 20.0, Decimal(20); anything else as Python has it."""
+    value = given if isinstance(given, Decimal) else plain_value(given)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and (not value or value.adjusted() < _MOST_DIGITS):
+        return int(value) if value == value.to_integral_value() else None
+    return value
 
 
 def _as_time(value: object, wanted: Type) -> object:
@@ -175,8 +193,8 @@ def _as_time(value: object, wanted: Type) -> object:
         except ValueError:
             return None
         return value.date() if wanted is Type.DATE and value.tzinfo is None else value
-    if wanted is Type.DATE and isinstance(value, datetime):
-        return value.date() if value.tzinfo is None and value.time() == time() else None
+    if wanted is Type.DATE and isinstance(value, datetime) and value.tzinfo is None:
+        return value.date() if value.time() == time() else None
     if wanted is Type.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
         return datetime.combine(value, time())
     return value

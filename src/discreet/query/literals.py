@@ -52,7 +52,7 @@ def plain_value(value: object) -> object:
     if hasattr(value, "as_py"):  # of Arrow
         value = _of_arrow(value)
     if hasattr(value, "to_pydatetime"):  # of pandas; NaT is a number of no type, and becomes None below
-        value = value.to_pydatetime(warn=False) if getattr(value, "nanosecond", 1) == 0 else None
+        value = _of_pandas(value) if getattr(value, "nanosecond", 1) == 0 else None
     if isinstance(value, np.datetime64):
         return _plain_time(value)
     if isinstance(value, np.generic):
@@ -76,6 +76,13 @@ def _of_arrow(value: Any) -> object:
     try:
         return value.as_py()
     except (ArithmeticError, ValueError):  # a time that Python does not have
+        return None
+
+
+def _of_pandas(value: Any) -> object:
+    try:
+        return value.to_pydatetime(warn=False)
+    except (ArithmeticError, ValueError):  # a year that Python does not have
         return None
 
 

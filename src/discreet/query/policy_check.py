@@ -20,7 +20,7 @@ from discreet.query.policy import (
 from discreet.query.policy_columns import range_problem, value_of_type, values_problem
 from discreet.query.policy_lines import Place, header, key_in_toml
 from discreet.query.policy_section import Problems, meant
-from discreet.query.policy_units import Unfit, declared_unfit, unfit_in_words
+from discreet.query.policy_units import Unfit, declared_unfit, unfit_in_words, untyped_in_words
 from discreet.query.types import Type
 
 Schema = Mapping[str, Mapping[str, Type]]
@@ -61,6 +61,7 @@ def _fit(policy: Policy, schema: Schema, stored: Unfit, problems: Problems) -> P
         if found is not None:
             columns = _columns(table.columns, types[found], problems, (*place, "columns"))
             unit = table.unit
+            _note_untyped(unit, found, policy, types, problems)
             if not _noted_unfit(unit, found, policy, unfit, problems, place):
                 unit = _unit(unit, types[found], policy, types, problems, place)
             tables[found] = TablePolicy(found, unit, columns, table.contributions, table.size)
@@ -161,6 +162,18 @@ def _noted_unfit(unit: Unit, table: str, policy: Policy, unfit: Unfit, problems:
     for words in found:
         problems.add((*place, "unit"), words)
     return bool(found)
+
+
+def _note_untyped(unit: Unit, table: str, policy: Policy, types: Schema, problems: Problems) -> None:
+    """Note the columns of a unit, or at either end of a link, that a CSV file leaves without a type."""
+    if policy.source.kind is not SourceKind.CSV or isinstance(unit, UnitIsRow):
+        return
+    ends = [(table, unit.column)] + ([(unit.table, unit.key)] if isinstance(unit, UnitLink) else [])
+    for here, name in ends:
+        stated = policy.tables.get(_match(here, policy.tables) or "")
+        column = _match(name, types.get(_match(here, types) or "", {}))
+        if stated is not None and column is not None and _match(column, stated.columns) is None:
+            problems.add(("tables", table, "unit"), untyped_in_words(table, stated.name, column))
 
 
 def _unique(

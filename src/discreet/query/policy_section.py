@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
@@ -200,8 +201,8 @@ def kind(value: object) -> str:
     ('a truth value', 'a list')
     """
     kinds = {bool: "a truth value", int: "a whole number", Decimal: "a number", str: "a text", list: "a list"}
-    kinds |= {dict: "a table"}
-    return kinds.get(type(value), "a date or a time")
+    kinds |= {dict: "a table", float: "a number that is not finite"}
+    return kinds.get(type(value), "a date or a time" if isinstance(value, date | time) else "something else")
 
 
 def unusable(text: str) -> str:

@@ -144,6 +144,8 @@ def _whose(name: str, unit: str, schema: Schema, holders: list[str]) -> Iterator
 
 
 def _column(name: str, type_: Type | None, is_unit: bool) -> str:
+    if is_unit and type_ is None:
+        return f'# {text_key(name)} = {{type = "..."}}  # the unit of protection: integer (7 is 007), or text?'
     if is_unit:
         return f"# {key_in_toml(name)} is the unit of protection{f' ({type_.value})' if type_ else ''}"
     declaration, question = _COLUMNS[type_] if type_ else _UNTYPED

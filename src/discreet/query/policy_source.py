@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from discreet.errors import PolicyError
 from discreet.query.policy import Source, SourceKind
 
 SUFFIXES = {SourceKind.PARQUET: (".parquet", ".pq"), SourceKind.CSV: (".csv", ".csv.gz")}
@@ -29,15 +30,47 @@ def find_source(written: str, folder: Path) -> Source | str:
 
 
 def table_files(path: Path, kind: SourceKind, wanted: Sequence[str]) -> Iterator[tuple[str, list[Path]]]:
-    """Yield every table that is wanted and there, with its files: NAME.parquet, or those of a folder NAME."""
+    """Yield every table that is wanted and there, with its files: NAME.parquet, or those of a folder NAME.
+
+    Raises:
+        PolicyError: where two files, or a file and a folder, are one table: its rows would count twice, or be left out.
+    """
+    here = _stems(path, kind)
     for name in wanted:
         if Path(name).name != name:
             continue
-        files = [path / (name + suffix) for suffix in SUFFIXES[kind] if (path / (name + suffix)).is_file()]
-        if not files and (path / name).is_dir():
-            files = sorted(file for file in (path / name).iterdir() if file.name.endswith(SUFFIXES[kind]))
-        if files:
-            yield name, [file.resolve() for file in files]
+        files = [file for file in here.get(name, []) if not file.is_dir()]
+        inner = _stems(path / name, kind) if (path / name).is_dir() else {}
+        for alike in [files, *inner.values()]:
+            if len(alike) > 1:
+                _refuse(name, alike[0].name, alike[1].name)
+        if files and inner:
+            _refuse(name, files[0].name, f"{name}/")
+        found = files or sorted(file for alike in inner.values() for file in alike)
+        if found:
+            yield name, [file.resolve() for file in found]
+
+
+def table_names(path: Path, kind: SourceKind) -> list[str]:
+    """Return the tables of a folder: the names of its files and of its folders of files, without endings."""
+    folders = [entry.name for entry in path.iterdir() if entry.is_dir() and _stems(entry, kind)]
+    files = [stem for stem, alike in _stems(path, kind).items() if not all(file.is_dir() for file in alike)]
+    return sorted({*files, *folders})
+
+
+def _stems(folder: Path, kind: SourceKind) -> dict[str, list[Path]]:
+    """Return the files of a kind in a folder by their names without the ending, in capitals or not."""
+    found: dict[str, list[Path]] = {}
+    for file in sorted(folder.iterdir()):
+        ending = next((one for one in SUFFIXES[kind] if file.name.lower().endswith(one)), None)
+        if ending is not None:
+            found.setdefault(file.name[: -len(ending)], []).append(file)
+    return found
+
+
+def _refuse(table: str, one: str, other: str) -> None:
+    words = f"{one!r} and {other!r} are both the table {table!r}, and its rows would be read twice or in part"
+    raise PolicyError([(None, f"{words}. Remove one of them from the source.")])
 
 
 def _kind_of(name: str) -> SourceKind | None:

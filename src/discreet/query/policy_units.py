@@ -36,3 +36,18 @@ def unfit_in_words(place: Place, column: str, stated: str, *, declared: bool) ->
     remedy = 'Declare `type = "integer"` or `type = "text"`' if declared else "Store the ids as integers or texts"
     nullable = " (in pandas: Int64, which has room for empty ids)" if floats and not declared else ""
     return f"{header(place)} unit: {key_in_toml(column)} is of type {name}, {why}. {remedy}{nullable}."
+
+
+def untyped_in_words(table: str, holder: str, column: str) -> str:
+    """Say that a column of a CSV file that tells units apart needs a type, and which line gives it one.
+
+    >>> print(untyped_in_words("visits", "visits", "person"))
+    [tables.visits] unit: person has no declared type, and CSV files have none: 7 and 007 are one unit as integers, two
+    as texts. Add the line `person = {type = "integer"}`, or "text", under [tables.visits.columns].
+    """
+    line = f'`{key_in_toml(column)} = {{type = "integer"}}`'
+    return (
+        f"{header(('tables', table))} unit: {key_in_toml(column)} has no declared type, and CSV files have none: 7 and "
+        f'007 are one unit as integers, two as texts. Add the line {line}, or "text", under '
+        f"{header(('tables', holder, 'columns'))}."
+    )

@@ -18,6 +18,7 @@ from discreet.query.read_expressions import Reader
 from discreet.query.read_rows import Source
 from discreet.query.scope import fold, look_up, short
 from discreet.query.types import Type
+from discreet.query.undeclared import advice
 from discreet.statistics.fixed_point import FixedPoint
 
 
@@ -162,8 +163,9 @@ def _refuse_nested(node: exp.Expr) -> Expression | None:
 def _not_numbers(call: Call, argument: Expression) -> str:
     """Say what to write for an aggregate of something that is no number."""
     remedies = {
-        Type.BOOLEAN: "Write COUNT_IF(x), or AVG(CASE WHEN x THEN 1 ELSE 0 END).",
-        Type.TEXT: "Write COUNT(*) with GROUP BY, or CAST(x AS DOUBLE) with CLAMP.",
+        Type.BOOLEAN: "write COUNT_IF(x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)",
+        Type.TEXT: "write COUNT(*) with GROUP BY, or CAST(x AS DOUBLE) with CLAMP",
     }
-    days = "Write it of DATEDIFF('day', DATE '2000-01-01', x)."
-    return f"{shown(call.node)} needs numbers, and got {argument.type.value}. {remedies.get(argument.type, days)}"
+    days = "write it of DATEDIFF('day', DATE '2000-01-01', x)"
+    hint = advice(remedies.get(argument.type, days), [argument], Type.REAL)
+    return f"{shown(call.node)} needs numbers, and got {argument.type.value}: {hint}."

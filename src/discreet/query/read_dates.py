@@ -13,6 +13,7 @@ from discreet.query.parse import only, shown
 from discreet.query.read_operators import Rule, cast_to, simple_rule
 from discreet.query.refusals import reason
 from discreet.query.types import Type
+from discreet.query.undeclared import advice, declared_otherwise
 
 if TYPE_CHECKING:
     from discreet.query.read_expressions import Reader
@@ -44,14 +45,16 @@ def plus_minus(reader: Reader, left: Expression, node: exp.Expr) -> Expression:
     if left.type is Type.DATE and right.type is Type.DATE and minus:
         return reader.apply(Operation.DAYS_BETWEEN, right, left)
     if left.type in _TIMES and right.type in _TIMES:
-        raise UnsupportedSQL(f"{shown(node)!r} mixes times. Write DATEDIFF('day', first, second).")
+        line = declared_otherwise([left, right], Type.DATE)
+        raise UnsupportedSQL(f"{shown(node)!r} mixes times: write DATEDIFF('day', first, second){line}.")
     return reader.apply(Operation.SUBTRACT if minus else Operation.ADD, left, right)
 
 
 def _add_days(reader: Reader, moment: Expression, days: Expression, minus: bool) -> Expression:
     """Return a date some days later or earlier."""
     if moment.type not in _TIMES:
-        raise UnsupportedSQL("Days can be added to a date alone. Write d + INTERVAL 7 DAY, where d is a date.")
+        hint = advice("write d + INTERVAL 7 DAY, where d is a date", [moment], *_TIMES)
+        raise UnsupportedSQL(f"Days can be added to a date alone: {hint}.")
     if minus and isinstance(days, Literal) and isinstance(days.value, int):
         days = typing_rules.literal(-days.value)
     elif minus:

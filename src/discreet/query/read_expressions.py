@@ -15,6 +15,7 @@ from discreet.query.read_operators import BINARY, Rule
 from discreet.query.refusals import UNDERSTOOD, reason
 from discreet.query.scope import LARGEST_EXPRESSION
 from discreet.query.types import Type
+from discreet.query.undeclared import advice
 
 LONG_CHAIN = 32
 DEEPEST_EXPRESSION = 130
@@ -64,9 +65,8 @@ class Reader:
         """Return an expression that must be true or false."""
         found = self.read(node)
         if found.type is not Type.BOOLEAN:
-            raise UnsupportedSQL(
-                f"{shown(node)!r} is no condition. Compare it with something, such as x > 0 or x = 'a'."
-            )
+            hint = advice("compare it with something, such as x > 0 or x = 'a'", [found], Type.BOOLEAN)
+            raise UnsupportedSQL(f"{shown(node)!r} is no condition: {hint}.")
         return found
 
     def column(self, node: exp.Expr) -> Expression:

@@ -63,7 +63,8 @@ def read_query(
 
 def _sentence(message: str) -> str:
     """Return a refusal as whole sentences that end with what it cost."""
-    words = message[:1].upper() + message[1:]
+    parameter = message.partition(" ")[0].endswith("=")  # written as in Python, and so in small letters
+    words = message if parameter else message[:1].upper() + message[1:]
     stopped = words if words.endswith((".", "?", "!")) else f"{words}."
     return stopped if stopped.endswith("Nothing was spent.") else f"{stopped} Nothing was spent."
 

@@ -20,7 +20,7 @@ from discreet.query.measures.plan_measures import Place, measures
 from discreet.query.measures.quantile import QuantilesOfGroups
 from discreet.query.measures.selected import SelectedKeys
 from discreet.query.plan import Asked, MeasureKind, Query
-from discreet.query.policy import Policy, UnitLink
+from discreet.query.policy import Policy, SourceKind, UnitLink
 from discreet.query.price import Payment, Stated, cheapest, divided, noise_of, payment
 from discreet.query.released_table import ReleasedTable, public_keys
 from discreet.query.request import Engine, HistogramRequest, Request, Sums, Units
@@ -181,7 +181,8 @@ def priced(
     if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
         raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
     noise = noise_of(policy.budget, price)
-    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows)
+    frames = policy.source.kind is SourceKind.FRAMES
+    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
     asked = ordered_asked(aggregation)
 

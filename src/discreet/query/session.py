@@ -202,6 +202,12 @@ class Session(Desk):
         The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
         besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
         """
+        if epsilon is None and share is None:
+            raise MissingParameter(
+                "say what the whole watch may cost: epsilon=, or share= of a budget that is counted in epsilon. "
+                "Nothing was spent.",
+                parameter="epsilon",
+            )
         return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
 
     @contextmanager

@@ -14,7 +14,7 @@ from discreet.query import ranges
 from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation
 from discreet.query.literals import WORDS, is_null, literal, read_day
 from discreet.query.types import Type
-from discreet.query.undeclared import declared_otherwise
+from discreet.query.undeclared import advice
 
 __all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
 
@@ -72,8 +72,13 @@ def _make(operation: Operation, type: Type, arguments: _Arguments) -> Apply:
     return Apply(type, interval, operation, arguments)
 
 
-def cast_implicitly(operation: Operation, expression: Expression, type: Type) -> Expression:
-    """Return the expression as one of the type, if that conversion needs no word of the analyst."""
+def cast_implicitly(
+    operation: Operation, expression: Expression, type: Type, *, advised: Type | None = None
+) -> Expression:
+    """Return the expression as one of the type, if that conversion needs no word of the analyst.
+
+    `advised` is the type that a refusal names, where that is a wider one.
+    """
     if expression.type is type and not is_null(expression):
         return expression
     if is_null(expression):
@@ -88,10 +93,9 @@ def cast_implicitly(operation: Operation, expression: Expression, type: Type) ->
             return literal(datetime.combine(expression.value, time()))  # type: ignore[arg-type]
     if pair in ((Type.INTEGER, Type.REAL), (Type.DATE, Type.TIMESTAMP)):
         return _make(Operation.CAST, type, (expression,))
-    raise UnsupportedSQL(
-        f"{operation.value} needs {WORDS[type]} here and was given {WORDS[expression.type]}: {_hint(*pair)}"
-        f"{declared_otherwise([expression], type)}"
-    )
+    wider = advised or type
+    hint = advice(_hint(expression.type, wider), [expression], wider)
+    raise UnsupportedSQL(f"{operation.value} needs {WORDS[wider]} here and was given {WORDS[expression.type]}: {hint}")
 
 
 def _hint(given: Type, wanted: Type) -> str:
@@ -146,7 +150,9 @@ def _common(operation: Operation, arguments: Sequence[Expression]) -> Type:
     one, other = sorted(kinds, key=lambda kind: kind.name)[:2]
     hint = "write CASE WHEN x THEN 1 ELSE 0 END" if Type.BOOLEAN in kinds else "CAST one to the type of the other"
     texts = [argument for argument in arguments if argument.type is Type.TEXT]
-    hint += declared_otherwise(texts, other if one is Type.TEXT else one)
+    if Type.TEXT in kinds:
+        wanted = other if one is Type.TEXT else one
+        hint = advice(hint, texts, Type.REAL if wanted.numeric else wanted)
     raise UnsupportedSQL(f"{operation.value} cannot mix {WORDS[one]} with {WORDS[other]}: {hint}")
 
 
@@ -162,12 +168,14 @@ def _arithmetic(least: int, most: int, *, integer: bool = True, real: bool = Tru
         _counted(operation, arguments, least, most)
         kinds = {argument.type for argument in arguments if not is_null(argument)}
         if kinds.intersection(_DAYS):
-            raise UnsupportedSQL(
-                f"{operation.value} works on numbers: between dates write DATE_DIFF('day', a, b), and to move a date "
-                "write x + INTERVAL 7 DAY"
-            )
+            hint = "between dates write DATE_DIFF('day', a, b), and to move a date write x + INTERVAL 7 DAY"
+            raise UnsupportedSQL(f"{operation.value} works on numbers: {advice(hint, arguments, Type.DATE)}")
         type = Type.REAL if not integer or (real and Type.REAL in kinds) else Type.INTEGER
-        fitted = tuple(cast_implicitly(operation, argument, type) for argument in arguments)
+        advised = Type.REAL if real else Type.INTEGER
+        fitted = tuple(
+            cast_implicitly(operation, argument, type, advised=advised if argument.type is Type.TEXT else None)
+            for argument in arguments
+        )
         return result or type, fitted
 
     return rule
@@ -271,10 +279,10 @@ def _calendar(*kinds: Type, result: Type | None = None) -> _Rule:
             argument = Literal(kinds[0], None, None)
         if argument.type not in kinds:
             wanted = " or ".join(WORDS[kind] for kind in kinds)
+            hint = f"write CAST(x AS {kinds[-1].name}), or {kinds[-1].name} before a constant"
             raise UnsupportedSQL(
                 f"{operation.value} needs {wanted} and was given {WORDS[argument.type]}: "
-                f"write CAST(x AS {kinds[-1].name}), or {kinds[-1].name} before a constant"
-                f"{declared_otherwise([argument], kinds[-1])}"
+                f"{advice(hint, [argument], *kinds)}"
             )
         return result or argument.type, (argument,)
 

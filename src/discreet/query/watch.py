@@ -9,6 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from discreet.display import format_number
 from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none, round_up
@@ -42,6 +44,8 @@ class Watch:
         exact = rational_or_none(threshold)
         if exact is None:
             raise ParameterError("threshold is a finite number of rows", parameter="threshold")
+        if isinstance(hits, np.integer):
+            hits = int(hits)
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
             raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
         self._session, self._threshold, self._hits = session, exact, hits

@@ -15,6 +15,7 @@ from typing import Any, cast
 from discreet.errors import PolicyError
 from discreet.query.csv_files.format import CsvFormat
 
+FORMAT_PLACE = "those under [data.csv]"  # where a policy says how files are written
 LONGEST_RECORD = 2**24  # characters, quotes and line ends included
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
@@ -88,6 +89,8 @@ class Records:
             fault = self._here(_reason(str(problem)))
         except UnicodeError:
             fault = replace(self._here(f"a byte is not {self._stated.encoding.upper()}"), exact=False)
+        except gzip.BadGzipFile:
+            fault = Fault("the file is not compressed with gzip, or damaged; compress it, or name it without .gz")
         except _DAMAGED:
             fault = Fault("the compressed file is damaged")
         except OSError as problem:
@@ -125,15 +128,35 @@ def header_of(table: str, files: Sequence[Path], stated: CsvFormat) -> list[str]
 def _first(table: str, file: Path, stated: CsvFormat) -> list[str]:
     """Return the first record; bytes behind it are not decoded strictly, since they are not read for it."""
     header: list[str] = []
+    packed = True
     try:
         with opened(file, stated, errors="replace") as stream:
             header = next(own_csv().reader(_bounded(stream), **_dialect(stated)), [])
+    except gzip.BadGzipFile:
+        packed = False
     except (OSError, UnicodeError, *_DAMAGED, own_csv().Error):
         header = []
-    if not header or len({column.lower() for column in header}) < len(header) or not all(map(_name, header)):
-        words = f"the first line of the CSV file of {table!r} must name every column, each once"
-        raise PolicyError([(None, f"{words}; the delimiter, the quote and the encoding are those under [data.csv]")])
+    if not packed:
+        words = f"the file {file.name!r} of {table!r} is not compressed with gzip. Compress it, or name it without .gz"
+        raise PolicyError([(None, words)])
+    trouble = _trouble(header)
+    if trouble:
+        words = f"the first line of the CSV file of {table!r} must name every column, each once: {trouble}"
+        raise PolicyError([(None, f"{words}; the delimiter, the quote and the encoding are {FORMAT_PLACE}")])
     return header
+
+
+def _trouble(header: Sequence[str]) -> str:
+    """Say what is wrong with a header, by positions; nothing if all is well."""
+    if not header:
+        return "it is empty or cannot be read"
+    seen: dict[str, int] = {}
+    for place, column in enumerate(header, 1):
+        if not _name(column):
+            return f"name {place} of {len(header)} is empty or holds a NUL character"
+        if seen.setdefault(column.lower(), place) != place:
+            return f"name {place} of {len(header)} is name {seen[column.lower()]} again, but for capitals"
+    return ""
 
 
 def _name(column: str) -> bool:
@@ -152,7 +175,7 @@ def _bounded(stream: TextIOWrapper) -> Iterator[str]:
 
 def opened(file: Path, stated: CsvFormat, *, errors: str) -> TextIOWrapper:
     """Open a file, compressed or not, with its line ends as they are."""
-    packed = file.name.endswith(".gz")
+    packed = file.name.lower().endswith(".gz")
     binary = gzip.GzipFile(file, "rb") if packed else BufferedReader(FileIO(file, "rb"))
     return TextIOWrapper(cast("BufferedReader", binary), encoding=stated.codec, errors=errors, newline="")
 

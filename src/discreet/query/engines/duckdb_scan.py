@@ -21,6 +21,7 @@ _TYPES: Mapping[str, Type] = {
     "DATE": Type.DATE,
     **dict.fromkeys((*_TIMES, *_ZONED), Type.TIMESTAMP),
 }
+_WHOLE = r"\s*[+-]?0*[0-9]{1,38}(?:[.]0*)?\s*"
 FIRST_DAY = "DATE '0001-01-01'"
 LAST_DAY = "DATE '9999-12-31'"
 _FIRST_MICROSECOND = -62_135_596_800_000_000
@@ -49,6 +50,12 @@ def scanned(sql: str, declared: str, type: Type) -> str:
     CAST("age" AS BIGINT)
     """
     return _READERS[type](sql, declared.strip().upper())
+
+
+def whole_text(sql: str, type: str) -> str:
+    """Return the text that reads a text as a whole number of a type of DuckDB; NULL where it writes none, as 5.5."""
+    whole = f"TRY_CAST(regexp_replace({sql}, '[.].*', '') AS {type})"
+    return f"CASE WHEN regexp_full_match({sql}, '{_WHOLE}') THEN {whole} END"
 
 
 def _integer(sql: str, name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet.errors import PolicyError, UnknownName
 from discreet.query.engines.duckdb_expressions import quoted, scanned, type_of
+from discreet.query.engines.duckdb_scan import whole_text
 from discreet.query.engines.duckdb_source import Stored
 from discreet.query.engines.duckdb_text import NAMES
 from discreet.query.policy import ColumnPolicy, Policy
@@ -44,6 +45,8 @@ class Tables:
         if own is not Type.TEXT and not (own is not None and own.numeric and kind.numeric):
             words = f"column {column!r} of {table!r} is declared as {kind.value}, but stored as another type"
             raise PolicyError([(None, f"{words}; declare the type it is stored with")])
+        if own is Type.TEXT and kind is Type.INTEGER:
+            return f"({whole_text(text, NAMES[kind])})"
         return scanned(f"TRY_CAST({text} AS {NAMES[kind]})", NAMES[kind], kind)
 
     def stored_type(self, table: str, column: str) -> str:

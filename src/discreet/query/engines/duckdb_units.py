@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from discreet.errors import PolicyError
 from discreet.query.engines.duckdb_expressions import quoted, scanned, type_of
-from discreet.query.engines.duckdb_scan import WIDE
+from discreet.query.engines.duckdb_scan import WIDE, whole_text
 from discreet.query.engines.duckdb_tables import Tables
 from discreet.query.engines.duckdb_text import indented
 from discreet.query.policy import Unit, UnitColumn, UnitLink
 from discreet.query.policy_units import FLOATS, unfit_in_words
 from discreet.query.types import Type
-
-_WHOLE = r"\s*[+-]?0*[0-9]{1,38}(?:[.]0*)?\s*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +129,4 @@ def _path(tables: Tables, table: str) -> list[tuple[str, Unit]]:
 
 def _whole_number(text: str) -> str:
     """Return how a text that is declared as an integer is compared: as that integer; NULL where it is none."""
-    whole = f"TRY_CAST(regexp_replace({text}, '[.].*', '') AS HUGEINT)"
-    return f"CASE WHEN regexp_full_match({text}, '{_WHOLE}') THEN CAST({whole} AS VARCHAR) END"
+    return f"CAST({whole_text(text, 'HUGEINT')} AS VARCHAR)"
