@@ -115,7 +115,7 @@ class Prices:
 
 def read_alone(path: Path, form: CsvFormat, connection: Any) -> list[tuple[str | None, ...]] | None:
     """Return the rows of a file as the engine's view has them, None where the file is refused."""
-    table = Table("t", (path,), form, "1")
+    table = Table("t", (path,), form, "1", path.parent)
     try:
         copy = temporary_copy(path.parent, table)
     except UnreadableFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -137,13 +138,159 @@ def test_a_copy_that_a_session_reads_stays_until_it_is_closed(tmp_path: Path) ->
     assert content(policy) == [".copy", ".json", ".lock"]
 
 
-def test_the_copy_of_a_table_that_the_policy_no_longer_names_goes(tmp_path: Path) -> None:
+def test_the_copy_of_a_table_that_the_policy_no_longer_names_goes_and_its_note_stays(tmp_path: Path) -> None:
     policy = written(tmp_path, SMALL)
     convert_source(read_policy(policy))
     (tmp_path / "data" / "t.csv").rename(tmp_path / "data" / "s.csv")
     policy.write_text(policy.read_text().replace("[tables.t", "[tables.s"))
     convert_source(read_policy(policy))
-    assert content(policy) == [".copy", ".json", ".lock", ".lock"]
+    assert content(policy) == [".copy", ".json", ".json", ".lock", ".lock"]
+
+
+def renamed(policy: Path, version: str) -> None:
+    text = policy.read_text()
+    policy.write_text(
+        text.replace('version = "1"', f'version = "{version}"').replace('version = "2"', f'version = "{version}"')
+    )
+
+
+def test_a_version_used_before_is_refused_where_the_source_has_changed_since(tmp_path: Path) -> None:
+    policy = written(tmp_path, SMALL)
+    opened(policy).close()
+    grown(policy)
+    renamed(policy, "2")
+    assert units(policy) == {"p", "q", "r"}
+    renamed(policy, "1")
+    for _ in range(2):
+        with pytest.raises(PolicyError, match="changed since they were converted"):
+            opened(policy)
+    renamed(policy, "2")
+    assert units(policy) == {"p", "q", "r"}
+    renamed(policy, "1")
+    convert_source(read_policy(policy))
+    assert units(policy) == {"p", "q", "r"}
+
+
+def test_a_version_used_before_opens_where_the_source_is_as_it_was(tmp_path: Path) -> None:
+    policy = written(tmp_path, SMALL)
+    for version in ("1", "2", "1", "2"):
+        renamed(policy, version)
+        assert units(policy) == {"p", "q"}
+    assert content(policy) == [".copy", ".json", ".lock"]
+
+
+def test_a_link_that_leads_elsewhere_is_a_change_of_the_source(tmp_path: Path) -> None:
+    policy = written(tmp_path, SMALL)
+    for name in ("1", "2"):
+        (tmp_path / "rel" / name).mkdir(parents=True)
+        (tmp_path / "rel" / name / "t.csv").write_bytes(SMALL.replace(b"p,", name.encode() + b","))
+        os.utime(tmp_path / "rel" / name / "t.csv", ns=(0, 0))
+    link = tmp_path / "data" / "t.csv"
+    link.unlink()
+    link.symlink_to(tmp_path / "rel" / "1" / "t.csv")
+    assert units(policy) == {"1", "q"}
+    link.unlink()
+    link.symlink_to(tmp_path / "rel" / "2" / "t.csv")
+    with pytest.raises(PolicyError, match="changed since they were converted"):
+        opened(policy)
+    renamed(policy, "2")
+    assert units(policy) == {"2", "q"}
+
+
+@pytest.mark.parametrize("way", ["another folder", "the folder is a link", "the policy is reached by a link"])
+def test_another_source_of_one_name_is_a_change_whatever_way_leads_to_it(tmp_path: Path, way: str) -> None:
+    policy = written(tmp_path, SMALL)
+    opened(policy).close()
+    kept = (tmp_path / "data" / "t.csv").stat().st_mtime_ns
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "t.csv").write_bytes(SMALL.replace(b"p,", b"z,"))
+    os.utime(tmp_path / "other" / "t.csv", ns=(0, kept))
+    if way == "another folder":
+        policy.write_text(policy.read_text().replace('source = "data"', 'source = "other"'))
+    elif way == "the folder is a link":
+        (tmp_path / "data").rename(tmp_path / "old")
+        (tmp_path / "data").symlink_to(tmp_path / "other")
+    else:
+        (tmp_path / "here").symlink_to(tmp_path)
+        policy = tmp_path / "here" / "policy.toml"
+        assert units(policy) == {"p", "q"}
+        grown(policy)
+    with pytest.raises(PolicyError, match="changed since they were converted"):
+        opened(policy)
+
+
+def test_ledger_and_source_may_be_moved_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened(written(tmp_path / "here", SMALL)).close()
+    (tmp_path / "here").rename(tmp_path / "there")
+    monkeypatch.setattr(copies, "write_records", None)
+    assert units(tmp_path / "there" / "policy.toml") == {"p", "q"}
+
+
+@pytest.mark.parametrize("source", ["data", "other"])
+def test_a_check_of_another_policy_with_this_ledger_forgets_nothing_that_this_one_is_bound_to(
+    tmp_path: Path, source: str
+) -> None:
+    policy, other = written(tmp_path, SMALL), tmp_path / "other.toml"
+    opened(policy).close()
+    (tmp_path / source).mkdir(exist_ok=True)
+    (tmp_path / source / "u.csv").write_bytes(SMALL)
+    text = policy.read_text().replace("[tables.t", "[tables.u").replace('source = "data"', f'source = "{source}"')
+    other.write_text(text)
+    convert_source(read_policy(other))
+    assert content(policy).count(".copy") == (1 if source == "data" else 2)
+    assert units(policy) == {"p", "q"}
+    convert_source(read_policy(other))
+    grown(policy)
+    with pytest.raises(PolicyError, match="changed since they were converted"):
+        opened(policy)
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"form": 1}', b'{"form": 2, "known": {}}'])
+def test_a_damaged_note_is_refused_until_check_writes_another(tmp_path: Path, damage: bytes) -> None:
+    policy = written(tmp_path, SMALL)
+    opened(policy).close()
+    (note,) = folder_of(policy).glob("*.json")
+    note.write_bytes(damage)
+    with pytest.raises(PolicyError, match="changed since they were converted"):
+        opened(policy)
+    convert_source(read_policy(policy))
+    assert units(policy) == {"p", "q"}
+
+
+def test_notes_stay_small_and_forget_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "_MOST_VERSIONS", 3)
+    source, folder = tmp_path / "t.csv", ledger_folder(tmp_path / "ledger.sqlite")
+    source.write_bytes(SMALL)
+
+    def table(version: str) -> Table:
+        return Table("t", (source,) * 50, CsvFormat(), version, tmp_path)
+
+    for version in ("a" * 500, "b", "c", "b"):
+        current_copy(folder, table(version)).release()
+    (note,) = folder.glob("*.json")
+    assert len(note.read_bytes()) < 3 * 140 + 500
+    for call in (current_copy, copies.convert_anew):
+        with pytest.raises(PolicyError, match=r"3 versions of 't' were converted .* begin a new ledger"):
+            call(folder, table("d"))
+    source.write_bytes(SMALL * 2)
+    with pytest.raises(copies.Outdated):
+        current_copy(folder, table("a" * 500))
+
+
+def test_a_source_that_changes_before_a_lost_copy_is_made_again_is_refused(tmp_path: Path, monkeypatch) -> None:
+    policy = written(tmp_path, SMALL)
+    opened(policy).close()
+    next(folder_of(policy).glob("*.copy")).unlink()
+    real = copies.header_of
+
+    def late(*given: object) -> list[str]:
+        grown(policy)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(copies, "header_of", late)
+    with pytest.raises(PolicyError, match="changed since they were converted"):
+        opened(policy)
+    assert content(policy) == [".json", ".lock"]
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"PAR1")])
@@ -188,7 +335,7 @@ KILLED = textwrap.dedent(
     from discreet.query.csv_files.format import CsvFormat
 
     folder, conversion._BATCH = ledger_folder(Path(sys.argv[1])), 1000
-    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), sys.argv[3])
+    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), sys.argv[3], Path(sys.argv[2]).parent)
     left = 0
 
     def counted(call):
@@ -222,7 +369,7 @@ def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_
     source, ledger = tmp_path / "t.csv", tmp_path / "ledger.sqlite"
     source.write_bytes(b"uid,k,x\n" + b"p,a,1\n" * 24)
     folder = ledger_folder(ledger)
-    current_copy(folder, Table("t", (source,), CsvFormat(), "old")).release()
+    current_copy(folder, Table("t", (source,), CsvFormat(), "old", tmp_path)).release()
     script = [sys.executable, "-c", KILLED, ledger, source, "new"]
     told = subprocess.run(script, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
     assert len(told) > 10  # it was killed at every one of these steps, and lived through the last
@@ -230,7 +377,7 @@ def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_
     assert '"version": "old"' in told[0]
     for line in told:
         assert ('"version": "old"' in line) is not ('"version": "new"' in line)
-    copy = current_copy(folder, Table("t", (source,), CsvFormat(), "new"))
+    copy = current_copy(folder, Table("t", (source,), CsvFormat(), "new", tmp_path))
     assert conversion.optional("pyarrow.parquet", extra="sql", purpose="").read_metadata(copy.path).num_rows == 24
     copy.release()
     assert sorted(path.suffix for path in folder.iterdir()) == [".copy", ".json", ".lock"]
@@ -245,7 +392,7 @@ AT_ONCE = textwrap.dedent(
     from discreet.query.csv_files.format import CsvFormat
 
     folder = ledger_folder(Path(sys.argv[1]))
-    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), "1")
+    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), "1", Path(sys.argv[2]).parent)
     here, gate = os.pipe()
     children = []
     for _ in range(4):
@@ -284,7 +431,7 @@ def test_four_threads_open_one_table_at_once_and_convert_it_once(tmp_path: Path,
 
     def run() -> None:
         gate.wait()
-        current_copy(folder, Table("t", (source,), CsvFormat(), "1")).release()
+        current_copy(folder, Table("t", (source,), CsvFormat(), "1", tmp_path)).release()
 
     monkeypatch.setattr(copies, "write_records", counted)
     threads = [threading.Thread(target=run) for _ in range(4)]
@@ -310,7 +457,7 @@ def test_nothing_that_a_copy_is_bound_to_is_made_from_its_rows(tmp_path: Path) -
         os.utime(tmp_path / name / "data" / "t.csv", ns=(0, 0))
         opened(policy).close()
         (note,) = folder_of(policy).glob("*.json")
-        notes.append(note.read_text().split('"copy"')[0])
+        notes.append({**json.loads(note.read_bytes()), "copy": None, "size": None})
     assert notes[0] == notes[1]
 
 

@@ -1,8 +1,11 @@
 """The private copy of a CSV table: where it lies, what it belongs to, and when a source has left it behind.
 
 A copy is a Parquet file, and beside it a note that says what it was made from: the version of the policy, the format,
-and the names, sizes and times of the source's files. The note is written last and replaced as a whole, so that a copy
+and the places, sizes and times of the source's files. The note is written last and replaced as a whole, so that a copy
 without one was never finished. What the files say is not hashed: a fingerprint of private rows would tell of them.
+
+The answers in a ledger are those of a table's name and a version, whatever the source. So a note belongs to a name,
+keeps what every version was made from when its copy is long gone, and is never removed.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from discreet.query.csv_files.conversion import write_records
 from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import Fault, UnreadableFile, header_of
 
-_FORM = 1  # of the copies; another one is converted anew
+_FORM = 2  # of the copies and notes
+_MOST_VERSIONS = 10_000  # of one table that a note remembers, 140 bytes each; one more is refused, since none may go
 _OWNER_ONLY, _OWNER_FOLDER = 0o600, 0o700
 
 
@@ -36,22 +40,22 @@ class Table:
     files: tuple[Path, ...]
     stated: CsvFormat
     version: str
+    source: Path
 
     @property
     def key(self) -> str:
-        """What the files of its copy are called by: its place, so that policies with one ledger do not meet."""
-        parent = self.files[0].parent
-        return hashlib.sha256(f"{parent}\0{self.name}".encode(errors="surrogateescape")).hexdigest()[:24]
+        """What its note and copies are called by: its name alone, as two sources of one name would share answers."""
+        return _fingerprint(self.name)[:24]
 
-    def state(self) -> list[list[Any]]:
-        """Return name, size and time of every file of the source."""
+    def state(self, folder: Path) -> list[list[Any]]:
+        """Return place, size and time of every file of the source; places are seen from the folder of the copies."""
         found = []
         for file in self.files:
             try:
-                seen = file.stat()
+                place, seen = _place(file, folder), file.stat()
             except OSError as problem:
                 raise PolicyError([(None, f"the CSV file {file.name!r} cannot be read: {problem.strerror}")]) from None
-            found.append([file.name, seen.st_size, seen.st_mtime_ns])
+            found.append([place, seen.st_size, seen.st_mtime_ns])
         return found
 
 
@@ -71,7 +75,7 @@ class Copy:
 
 
 class Outdated(Exception):
-    """The copy was made for this version, but from another state of the source."""
+    """A copy was made for this version, but from another state of the source; or nobody can tell any more."""
 
 
 def ledger_folder(ledger: Path) -> Path:
@@ -102,13 +106,13 @@ def current_copy(folder: Path, table: Table) -> Copy:
     if found is not None:
         return found
     with _exclusively(folder, table.key):
-        return _held(folder, table) or _convert(folder, table)
+        return _held(folder, table) or _convert(folder, table, anew=False)
 
 
 def convert_anew(folder: Path, table: Table) -> None:
     """Replace the copy of a table, whatever it was made from; one that a session reads is removed by a later call."""
     with _exclusively(folder, table.key):
-        _convert(folder, table).release()
+        _convert(folder, table, anew=True).release()
 
 
 def temporary_copy(folder: Path, table: Table) -> Copy:
@@ -117,21 +121,35 @@ def temporary_copy(folder: Path, table: Table) -> Copy:
     return Copy(path, tuple(names))
 
 
-def forget_others(folder: Path, kept: Iterable[str]) -> None:
-    """Remove the copies of tables that a policy no longer names, unless a session reads them."""
-    keys = {path.stem for path in folder.glob("*.json")} - set(kept)
-    for key in keys:
+def forget_others(folder: Path, source: Path, kept: Iterable[str]) -> None:
+    """Remove the copies of tables of a source that its policy no longer names, unless a session reads them."""
+    place = _place(source, folder)
+    for key in {path.stem for path in folder.glob("*.json")} - set(kept):
         with _exclusively(folder, key):
-            (folder / f"{key}.json").unlink(missing_ok=True)
-            _sweep(folder, key, keep=None)
+            note = _note(folder, key)
+            if note is not None and note.get("source") == place:
+                _sweep(folder, key, keep=None)
 
 
-def _convert(folder: Path, table: Table) -> Copy:
+def _convert(folder: Path, table: Table, *, anew: bool) -> Copy:
     """Write the copy, then the note; the caller holds the lock of the table."""
-    _sweep(folder, table.key, keep=_note(folder, table.key).get("copy"))
+    note = _note(folder, table.key)
+    if note is None and not anew:
+        raise Outdated(table.name)
+    known, version = dict((note or {}).get("known", {})), _fingerprint(table.version)
+    if version not in known and len(known) >= _MOST_VERSIONS:
+        words = f"{_MOST_VERSIONS} versions of {table.name!r} were converted beside this ledger, the most it keeps"
+        raise PolicyError([(None, f"{words}. Name a version that was used before, or begin a new ledger")])
+    _sweep(folder, table.key, keep=(note or {}).get("copy"))
     path, names, state = _converted(folder, table, durable=True)
-    note = {**_binding(table, state), "columns": names, "copy": path.name, "size": path.stat().st_size}
-    _write(folder / f"{table.key}.json", lambda file: file.write(json.dumps(note).encode()), durable=True)
+    binding = _binding(table, state)
+    if not anew and known.get(version, binding) != binding:  # changed since it was looked at
+        path.unlink()
+        raise Outdated(table.name)
+    known[version] = binding
+    made = {"version": table.version, "columns": names, "copy": path.name, "size": path.stat().st_size}
+    fresh = {"form": _FORM, "source": _place(table.source, folder), "known": known, **made}
+    _write(folder / f"{table.key}.json", lambda file: file.write(json.dumps(fresh).encode()), durable=True)
     _sweep(folder, table.key, keep=path.name)
     return Copy(path, tuple(names), _hold(path))
 
@@ -139,26 +157,31 @@ def _convert(folder: Path, table: Table) -> Copy:
 def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list[str], list[list[Any]]]:
     """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
     names = header_of(table.name, table.files, table.stated)
-    before = table.state()
+    before = table.state(folder)
     path = folder / f"{table.key}-{secrets.token_hex(8)}.copy"  # no name of a source: the ledger may lie in one
     _write(path, lambda file: write_records(file, table.files, names, table.stated), durable=durable)
-    if table.state() != before:
+    if table.state(folder) != before:
         path.unlink()
         raise UnreadableFile(table.files[0], Fault("the source was changed while it was read"))
     return path, names, before
 
 
 def _held(folder: Path, table: Table) -> Copy | None:
-    """Return the copy that the note names, held; None where there is none for this version."""
+    """Return the copy that the note names, held; None where one is to be made for this version."""
     while True:
         note = _note(folder, table.key)
-        if note.get("form") != _FORM or note.get("version") != table.version:
-            return None
-        if not _binding(table, table.state()).items() <= note.items():
+        if note is None:
             raise Outdated(table.name)
-        path = folder / str(note.get("copy"))
+        made_from = note.get("known", {}).get(_fingerprint(table.version))
+        if made_from is None:
+            return None
+        if made_from != _binding(table, table.state(folder)):
+            raise Outdated(table.name)
+        if note["version"] != table.version:
+            return None
+        path = folder / note["copy"]
         descriptor = _hold(path)
-        if descriptor is not None and path.exists() and os.fstat(descriptor).st_size == note.get("size"):
+        if descriptor is not None and path.exists() and os.fstat(descriptor).st_size == note["size"]:
             return Copy(path, tuple(note["columns"]), descriptor)
         if descriptor is not None:
             os.close(descriptor)
@@ -166,17 +189,31 @@ def _held(folder: Path, table: Table) -> Copy | None:
             return None
 
 
-def _binding(table: Table, state: list[list[Any]]) -> dict[str, Any]:
-    """Return what a copy belongs to."""
-    return {"form": _FORM, "version": table.version, "csv": asdict(table.stated), "files": state}
+def _binding(table: Table, state: list[list[Any]]) -> str:
+    """Return what the copy of a version belongs to, in few characters however many files there are."""
+    return _fingerprint(json.dumps([asdict(table.stated), state], sort_keys=True))
 
 
-def _note(folder: Path, key: str) -> dict[str, Any]:
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+
+
+def _place(path: Path, folder: Path) -> str:
+    """Return where a path leads, seen from a folder: links are followed, and all may be moved together."""
+    return os.path.relpath(path.resolve(), folder.resolve())
+
+
+def _note(folder: Path, key: str) -> dict[str, Any] | None:
+    """Return a note, an empty one where none was written, None where one was and it cannot be understood."""
     try:
         found = json.loads((folder / f"{key}.json").read_bytes())
-    except (OSError, ValueError):
+    except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    except ValueError:
+        return None
+    parts = {"form": int, "source": str, "known": dict, "version": str, "columns": list, "copy": str, "size": int}
+    whole = isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in parts.items())
+    return found if whole and found["form"] == _FORM else None
 
 
 def _hold(path: Path) -> int | None:

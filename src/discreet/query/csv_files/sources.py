@@ -27,11 +27,11 @@ class SourceRefused(PolicyError):
 
 def csv_tables(policy: Policy) -> list[Table]:
     """Return the tables of CSV files that a policy names and that are there."""
-    if policy.source.kind is not SourceKind.CSV or policy.source.path is None:
+    path = policy.source.path
+    if policy.source.kind is not SourceKind.CSV or path is None:
         return []
-    wanted = [*policy.tables, *policy.public]
-    found = table_files(policy.source.path, SourceKind.CSV, wanted)
-    return [Table(name, tuple(files), policy.source.csv, policy.version) for name, files in found]
+    found = table_files(path, SourceKind.CSV, [*policy.tables, *policy.public])
+    return [Table(name, tuple(files), policy.source.csv, policy.version, path) for name, files in found]
 
 
 def open_copies(policy: Policy, scratch: Path) -> dict[str, Copy]:
@@ -66,7 +66,7 @@ def convert_source(policy: Policy) -> None:
             faults.append((place, f"the CSV file {_where(policy, fault[0])!r}: {fault[1].words()}."))
     if faults:
         raise SourceRefused(faults, file=policy.file)
-    forget_others(folder, [table.key for table in tables])
+    forget_others(folder, tables[0].source, [table.key for table in tables])
 
 
 def _opened(policy: Policy, folder: Path, table: Table, obtain: Callable[[Path, Table], Copy]) -> Copy:

@@ -24,7 +24,7 @@ from discreet.query.engines.duckdb_rows import block
 from discreet.query.engines.duckdb_source import MADE, PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb_statements import Statement, histogram_statement, statement
 from discreet.query.engines.duckdb_tables import Tables
-from discreet.query.engines.duckdb_units import cannot_name_units
+from discreet.query.engines.duckdb_units import unfit_columns
 from discreet.query.expression import Value
 from discreet.query.plan import Rows
 from discreet.query.policy import Policy
@@ -85,7 +85,7 @@ class DuckDBEngine(Engine):
 
     def unfit(self, table: str) -> Mapping[str, str]:
         """Return the columns of a table whose type cannot name a unit, and DuckDB's name of it."""
-        return {name: stated for name, stated in self._tables.of(table).columns.items() if cannot_name_units(stated)}
+        return unfit_columns(self._tables.of(table))
 
     def text(self, request: Request | HistogramRequest) -> str:
         """Return the statement that `run` or `histogram` executes."""

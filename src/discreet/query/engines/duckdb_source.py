@@ -6,8 +6,9 @@ is switched off and the configuration locked before the first row is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from discreet.query.policy_source import table_files
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
 MADE = "memory.made"  # where the engine keeps what it makes; the tables of the source are elsewhere
+_BY_BYTES = ("binary", "c", "posix")  # collations in which texts are equal where their bytes are
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,14 @@ class Stored:
     """A table as DuckDB stores it: its name, and its columns with DuckDB's names of their types.
 
     The name is written with database and schema, so that no subquery of a statement can be meant by it. `ids` names,
-    for a column of units, the one that tells them apart, where the column itself cannot.
+    for a column of units, the one that tells them apart, where the column itself cannot. `collations` has the columns
+    in which texts that differ may be equal, by what they were declared with.
     """
 
     name: str
     columns: Mapping[str, str]
     ids: Mapping[str, str] = field(default_factory=dict)
+    collations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,8 @@ def _database(connection: Any, path: Path, wanted: list[str]) -> dict[str, Store
     found = {f"{schema}.{name}": (schema, name) for schema, name in listed}
     found |= {name: (schema, name) for schema, name in listed if schema == "main"}
     return {
-        name: _described(connection, f"source.{quoted(found[name][0])}.{quoted(found[name][1])}")
-        for name in wanted
-        if name in found
+        name: _collated(connection, _described(connection, f"source.{quoted(schema)}.{quoted(table)}"))
+        for name, (schema, table) in ((name, found[name]) for name in wanted if name in found)
     }
 
 
@@ -195,3 +198,24 @@ def _described(connection: Any, name: str) -> Stored:
     """Return a table with the columns that DuckDB binds for it; no row is read."""
     described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
     return Stored(name, {row[0]: row[1] for row in described})
+
+
+def _collated(connection: Any, stored: Stored) -> Stored:
+    """Return a table of a database, or a view, with the collations of its texts; no row is read.
+
+    DuckDB leaves them out wherever it lists columns and types. It writes them into the statement that would make a
+    table anew, so an empty one is made of these columns. What cannot be understood there counts as a collation.
+    """
+    texts = [name for name, kind in stored.columns.items() if kind.strip().upper() == "VARCHAR"]
+    if not texts:
+        return stored
+    items = ", ".join(f"{quoted(name)} AS c{place}" for place, name in enumerate(texts))
+    connection.execute(f"CREATE TABLE {MADE}.texts AS SELECT {items} FROM {stored.name} WITH NO DATA")
+    told = connection.execute(
+        "SELECT sql FROM duckdb_tables() WHERE (database_name, schema_name, table_name) = ('memory', 'made', 'texts')"
+    ).fetchall()[0][0]
+    connection.execute(f"DROP TABLE {MADE}.texts")
+    parts = dict(re.findall(r"\bc([0-9]+) VARCHAR([^,()]*)", told))
+    ends = {name: parts.get(str(place), "unknown") for place, name in enumerate(texts)}
+    names = {name: end.lower().replace("collate ", "", 1).strip(' "') for name, end in ends.items()}
+    return replace(stored, collations={name: one for name, one in names.items() if one and one not in _BY_BYTES})

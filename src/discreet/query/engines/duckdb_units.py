@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from discreet.errors import PolicyError
 from discreet.query.engines.duckdb_expressions import quoted, scanned, type_of
 from discreet.query.engines.duckdb_scan import WIDE, whole_text
+from discreet.query.engines.duckdb_source import Stored
 from discreet.query.engines.duckdb_tables import Tables
 from discreet.query.engines.duckdb_text import indented
 from discreet.query.policy import Unit, UnitColumn, UnitLink
-from discreet.query.policy_units import FLOATS, unfit_in_words
+from discreet.query.policy_units import COLLATED, FLOATS, unfit_in_words
 from discreet.query.types import Type
 
 
@@ -37,6 +38,15 @@ def cannot_name_units(stated: str) -> bool:
     return type_of(stated) is None or stated.strip().upper() in FLOATS
 
 
+def unfit_columns(stored: Stored) -> dict[str, str]:
+    """Return the columns of a table that cannot name a unit, with DuckDB's names of their types.
+
+    A text with a collation is among them: what is equal in the column is one person, and two that differ are read here.
+    """
+    found = {name: stated for name, stated in stored.columns.items() if cannot_name_units(stated)}
+    return found | {name: COLLATED + collation for name, collation in stored.collations.items()}
+
+
 def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
     """Return how the column of a unit or of a link is read: by what is stored, since a cast could merge two people.
 
@@ -48,8 +58,9 @@ def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
     if hidden is not None:
         return Identity(f"{alias}.{quoted(hidden)}", Type.INTEGER)
     stated = tables.stored_type(table, column)
-    if cannot_name_units(stated):
-        raise PolicyError([(None, unfit_in_words(("tables", table), column, stated, declared=False))])
+    unfit = unfit_columns(tables.of(table)).get(column)
+    if unfit is not None:
+        raise PolicyError([(None, unfit_in_words(("tables", table), column, unfit, declared=False))])
     read, kind = tables.read(table, column, alias), tables.type_of(table, column)
     text, stored = f"{alias}.{quoted(column)}", stated.strip().upper()
     own = type_of(stored) or kind
