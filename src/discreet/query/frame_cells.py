@@ -2,16 +2,18 @@
 
 | type | cells that fit |
 |---|---|
-| boolean | truth values, and the numbers 0 and 1 |
-| integer | whole numbers below 2^53 in size, however they are written: 1, 1.0, True, Decimal(1) |
-| real | numbers, rounded to the nearest float; infinite floats are kept, finite numbers beyond all floats do not fit |
+| boolean | truth values, and the numbers 0 and 1; texts of either, and t, f, yes, no, y, n |
+| integer | whole numbers below 2^53 in size, however they are written: 1, 1.0, True, Decimal(1), "1" |
+| real | numbers and texts of them, rounded to the nearest float; infinite ones are kept, larger numbers do not fit |
 | text | texts; neither bytes nor numbers nor identifiers of other classes |
-| date | days, and the day of a time |
-| timestamp | times, to the microsecond, in UTC where they have a zone; days as their midnight |
+| date | days, and the day of a time; texts of either in ISO form |
+| timestamp | times, to the microsecond, in UTC where they have a zone; days as their midnight; texts of either |
 
 Times and days fit in the years 1 to 9999. NaN, NaT, NA and None fit nowhere. Larger whole numbers do not fit because
 pandas makes floats of a column of integers with one missing cell, and from 2^53 on floats no longer tell them apart:
-one person's cell would change the others'. Ids of units have 64 bits; columns of floats are refused there.
+one person's cell would change the others'. Ids of units have 64 bits; columns of floats are refused there. Texts fit
+for the same reason: one cell that is no number makes texts of a whole column (see `frame_texts`). The other way round
+nothing can be mended: a number does not tell which text it was, "007" or "7", and fits no text.
 
 Stability. What becomes of a cell depends on that cell and on the type alone.
 """
@@ -28,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.query import frame_texts
 from discreet.query.types import Type
 
 SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
@@ -49,7 +52,7 @@ def fitted(cells: Iterable[Any], wanted: Type, whole: tuple[int, int] = SAFE) ->
     `whole` are the ends of the integers that fit.
 
     >>> fitted([1, 1.0, True, "1", 2.5, 2**70], Type.INTEGER)
-    [1, 1, 1, None, None, None]
+    [1, 1, 1, 1, None, None]
     """
     fit = _FITS[wanted]
     found = [None if cell is None else _tried(fit, cell) for cell in cells]
@@ -92,6 +95,8 @@ def _whole(cell: Any) -> int | None:
 
 def _boolean(cell: Any) -> bool | None:
     whole = _whole(cell)
+    if whole is None and isinstance(cell, str):
+        return frame_texts.truth(cell)
     return bool(whole) if whole in (0, 1) else None
 
 
@@ -104,7 +109,9 @@ def _real(cell: Any) -> float | None:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a complex number on the real line as a real one, and anything else as it is."""
+    """Return a complex number on the real line as a real one, a text as its number, anything else as it is."""
+    if isinstance(cell, str):
+        return frame_texts.number(cell)
     return cell.real if isinstance(cell, complex | np.complexfloating) and cell.imag == 0 else cell
 
 
@@ -129,7 +136,7 @@ def _microsecond(cell: Any) -> int | None:
         return (cell.replace(tzinfo=None) - _EPOCH - offset) // timedelta(microseconds=1)
     if isinstance(cell, date):
         return (date.toordinal(cell) - _EPOCH.toordinal()) * DAY
-    return None
+    return frame_texts.microsecond(cell) if isinstance(cell, str) else None
 
 
 def _numpy_microsecond(cell: np.datetime64) -> int | None:
