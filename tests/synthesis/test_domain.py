@@ -31,11 +31,12 @@ SCALARS = st.one_of(
 ENTRY = "swordfish"
 
 
-def by_hand(entries: list[Any], values: list[Any]) -> list[int]:
-    """Return the position of each entry by comparing it with all values."""
+def by_hand(entries: list[Any], values: list[Any], *, below: float | None = None) -> list[int]:
+    """Return the position of each entry by comparing it with all values; in numpy's columns only what is below 2^53."""
     found = []
     for entry in entries:
-        equal = [place for place, value in enumerate(values) if entry == value]
+        near = below is None or -below < entry < below
+        equal = [place for place, value in enumerate(values) if near and entry == value]
         found.append(equal[0] if equal else len(values))
     return found
 
@@ -65,7 +66,7 @@ def test_whole_numbers_of_numpy_are_found_exactly(kind: type[np.generic], data: 
         limits = np.iinfo(np.dtype(kind))
         entries = st.integers(limits.min, limits.max) | st.integers(max(-3, limits.min), 3)
     column = np.array(data.draw(st.lists(entries, max_size=10)), dtype=kind)
-    assert places(column, values).tolist() == by_hand(column.tolist(), values)
+    assert places(column, values).tolist() == by_hand(column.tolist(), values, below=2**53)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -74,22 +75,37 @@ def test_floats_of_numpy_are_found_exactly(kind: type[np.floating[Any]], data: s
     values = distinct(data.draw(st.lists(SCALARS, min_size=1, max_size=8)))
     numbers = data.draw(st.lists(st.floats(width=np.dtype(kind).itemsize * 8), max_size=10))
     column = np.array([*numbers, 0.0, -0.0, 1.0, np.nan, np.inf], dtype=kind)
-    assert places(column, values).tolist() == by_hand(column.tolist(), values)
+    assert places(column, values).tolist() == by_hand(column.tolist(), values, below=2**53)
 
 
 def test_neighbouring_large_numbers_stay_apart() -> None:
     large = 2**53
     values = [large, large + 1, float(large + 2), 2**63, -(2**63), 2**64, 10**400]
-    column = np.array([large, large + 1, large + 2, large + 3, -(2**63)], dtype=np.int64)
-    assert places(column, values).tolist() == [0, 1, 2, 7, 4]
-    assert places(np.array([2**63, 2**64 - 1], dtype=np.uint64), values).tolist() == [3, 7]
-    assert places(np.array([2.0**53, 2.0**63, 2.0**64, np.inf]), values).tolist() == [0, 3, 5, 7]
+    column = [large, large + 1, large + 2, large + 3, -(2**63)]
+    for exact in (pl.Series, pa.array, list, lambda entries: pd.Series(entries, dtype="Int64")):
+        assert places(exact(column), values).tolist() == [0, 1, 2, 7, 4]
+    assert places(pl.Series([2**63, 2**64 - 1], dtype=pl.UInt64), values).tolist() == [3, 7]
+    assert places(pl.Series([2.0**53, 2.0**63, 2.0**64, np.inf]), values).tolist() == [0, 3, 5, 7]
     assert places([10**400, 10**400 + 1], values).tolist() == [6, 7]
 
 
 def test_far_apart_integers_need_no_long_table() -> None:
     values = [-(2**63), 0, 2**62]
-    assert places(np.array([2**62, 0, 1, -(2**63), 2**63 - 1]), values).tolist() == [2, 1, 3, 0, 3]
+    column = pl.Series([2**62, 0, 1, -(2**63), 2**63 - 1])
+    assert places(column, values).tolist() == [2, 1, 3, 0, 3]
+
+
+def test_one_empty_cell_recodes_nobody_elses_entry() -> None:
+    values = (7, 2**53 - 1, 2**53, 2**53 + 1, float(2**60), Decimal(2**60 + 1), 1.5)
+    stated = Attribute("x", values, missing=True)
+    ids = [7, 2**53 - 1, *[2**53, 2**53 + 1] * 3, 2**60, 2**60 + 1]
+    wanted = [0, 1, *[7] * 8]
+    for others in ([], [None], ["x"], [1.5], [-1, 2**63]):  # int64, float64, object, float64, object
+        for column in (pd.Series([*ids, *others]), pd.Series([*ids, *others]).astype("category")):
+            assert stated.encode(column)[: len(ids)].tolist() == wanted, column.dtype
+    assert stated.encode(np.ma.masked_array(ids, mask=[0] * 9 + [1])).tolist() == wanted
+    with pytest.raises(InputError, match=r"2\^53"):
+        Attribute("x", values).encode(pd.Series(ids))
 
 
 @pytest.mark.parametrize(

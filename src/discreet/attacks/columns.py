@@ -99,7 +99,7 @@ def _names(table: object) -> list[Any]:
 def _of_objects(data: Any, what: str) -> NDArray[Any]:
     """Return a column of a frame, or of Python objects, as an array of one of numpy's types."""
     try:
-        codes, keys = key_codes(data)
+        codes, keys = key_codes(data, as_written=True)
     except InputError:
         raise InputError(f"{what} must be one-dimensional, of {_KINDS}, all of one kind") from None
     if (codes < 0).any():

@@ -1,8 +1,9 @@
 """Keys with counts: how a table of them is read, and the form in which some of them leave.
 
 Keys are told apart by type and value: True, 1 and 1.0 are three keys, and texts that look alike but are written with
-different code points are two. The form of what leaves depends on the released keys alone: a numpy array of texts is as
-wide as its widest text, released or not, so keys leave as Python objects; and their order is a function of themselves.
+different code points are two. In an array of floats whole numbers are integers: 1.0 is 1. The form of what leaves
+depends on the released keys alone: a numpy array of texts is as wide as its widest text, released or not, so keys leave
+as Python objects; and their order is a function of themselves.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _WANTED = (
 )
 _COUNTS = "counts are whole numbers of people: integers of at least 0 and below 2^62"
 _LARGEST = 1 << 62
+_EXACT = 1 << 53  # floats of a smaller size stand for one integer each
 _ORDERED = (bool, int, float, str, bytes)
 
 
@@ -114,8 +116,19 @@ def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int6
 
 
 def listed(keys: list[Any] | NDArray[Any]) -> list[Any]:
-    """Return keys of a table as Python objects."""
-    return keys.tolist() if isinstance(keys, np.ndarray) else keys
+    """Return keys of a table as Python objects, whole floats of an array as the integers that they are below 2^53.
+
+    One empty cell makes a column of integers one of floats: whether there was one must not show in 7 or 7.0.
+
+    >>> listed(np.array([0.5, 7.0]))
+    [0.5, 7]
+    """
+    if not isinstance(keys, np.ndarray) or keys.dtype.kind != "f":
+        return keys.tolist() if isinstance(keys, np.ndarray) else keys
+    with np.errstate(all="ignore"):  # a warning would tell that some cell is odd
+        whole = (keys == np.rint(keys)) & (np.abs(keys) < _EXACT)
+    integers = np.where(whole, keys, 0).astype(np.int64).tolist()
+    return [a if is_whole else b for a, b, is_whole in zip(integers, keys.tolist(), whole.tolist(), strict=True)]
 
 
 def _increases(column: object) -> bool:
@@ -133,7 +146,7 @@ def _as_keys(column: object) -> list[Any]:
     if not plain or column.ndim != 1 or column.dtype.kind not in "biufSUOmM":  # type: ignore[attr-defined]
         raise InputError(_WANTED)
     # tolist would turn dates of some units into bare integers
-    return list(column) if column.dtype.kind in "mM" else column.tolist()  # type: ignore[attr-defined, call-overload, no-any-return]
+    return list(column) if column.dtype.kind in "mM" else listed(column)  # type: ignore[attr-defined, call-overload, arg-type]
 
 
 def _distinct(keys: list[Any]) -> list[Any]:

@@ -213,7 +213,7 @@ class ThresholdedHistogram(Mechanism):
         keys, noisy = self._noisy(value)
         named = np.flatnonzero(noisy >= self.threshold)
         if isinstance(keys, np.ndarray):
-            return KeyCounts.ordered(keys[named].tolist(), noisy[named])
+            return KeyCounts.ordered(listed(keys[named]), noisy[named])
         return KeyCounts.ordered(keys, noisy, named)
 
     def outcome(self, value: Any) -> NDArray[np.int64]:

@@ -20,13 +20,20 @@ from discreet.statistics.key_form import key_form
 from discreet.statistics.keys import key_codes
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.statistics.price import stated_price
+from discreet.statistics.safe_numbers import held_by_numpy, is_large
 from discreet.statistics.statistic import Statistic
+
+_LARGE_KEYS = (
+    "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
+    "apart from others once a cell is empty: pass texts, a list, or a type that keeps integers, such as pandas' Int64"
+)
 
 
 class Histogram(Statistic):
     """The number of rows with each key of a public list; rows with other keys, or none, count for nothing.
 
     Every key of the list is answered, held or not. Keys are compared as Python compares them: 1 and 1.0 are the same.
+    Numbers of 2^53 and more are no keys of a numpy or plain pandas column (see `safe_numbers`), and are refused there.
 
     Privacy. Under add/remove one row moves one count by 1: L1 and L2 distance 1, whatever the number of keys. Under
         change-one it may move two: L1 distance 2, L2 the root of 2. Persons with several rows, weighing c together: c
@@ -63,6 +70,7 @@ class Histogram(Statistic):
         super().__init__(relation=relation, confidence=confidence)
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
+        self._large = any(is_large(key) for key in self.keys)
         self.contribution = stated_contribution(contribution)
         self._unit = 1 if self.contribution is None else WEIGHT_UNIT
         shift = self._unit * (self.contribution or 1)
@@ -77,6 +85,8 @@ class Histogram(Statistic):
     def measure(self, value: Any) -> NDArray[np.int64]:
         """Return the exact counts, in units of a row's smallest weight."""
         values, unit = split(value, self.contribution)
+        if self._large and held_by_numpy(values):
+            raise InputError(_LARGE_KEYS)
         codes, named = key_codes(values)
         found = np.fromiter(map(self._places.get, named, repeat(-1)), dtype=np.int64, count=len(named))
         places = np.append(found, -1)[codes]

@@ -4,7 +4,8 @@ Rules. A missing key (None, NaN, NaT, NA, NULL, a masked entry) is no key: its r
 unit is missing (`units` says whose row is whose). Keys are told apart by type and value and come out in one form (see
 `key_form`), so True, 1 and 1.0 are three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared
 by code points: nothing is normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists;
-how one is read depends on its type alone, never on what it holds.
+how one is read depends on its type alone, never on what it holds. In a numpy array or a pandas column of a numpy type
+whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in size are missing keys: see `safe_numbers`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.errors import InputError
+from discreet.mechanisms.key_counts import listed
 from discreet.privacy.parameters import whole
 from discreet.statistics.columns import frame_library, unmasked
 from discreet.statistics.even_sort import as_long_as_a_sort
 from discreet.statistics.key_form import HASHABLE, PLAIN, Typed, key_form
+from discreet.statistics.safe_numbers import held_by_numpy, safe_floats, safe_form
 from discreet.statistics.times import in_microseconds
 from discreet.statistics.units import person_codes
 
@@ -44,8 +47,10 @@ def distinct_counts(column: object) -> tuple[Keys, Counts]:
 def distinct_table(column: object) -> tuple[Keys | NDArray[Any], Counts]:
     """Return the same, with keys that are numbers or times as an array in order: few of them will be named.
 
+    Numbers of numpy are floats there, which are written as integers where they are whole (`mechanisms.key_counts`).
+
     >>> distinct_table([3, 1, None, 3])[0], distinct_table(np.array([3, 1, 3]))[0]
-    ([3, 1], array([1, 3]))
+    ([3, 1], array([1., 3.]))
     """
     values = _values(column)
     if isinstance(values, np.ndarray):
@@ -86,13 +91,15 @@ def bounded_keys(column: object, unit: object, *, keys: int) -> tuple[Keys, Coun
     return [named[place] for place in kept.tolist()], counts[kept]
 
 
-def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
+def key_codes(column: object, *, as_written: bool = False) -> tuple[NDArray[np.int64], Keys]:
     """Return a number for every row, -1 where its key is missing, and the keys that the numbers stand for.
+
+    `as_written` keeps numbers of numpy as they are, large ones too: for attacks, which protect nobody.
 
     >>> key_codes([True, 1, None, True])
     (array([ 0,  1, -1,  0]), [True, 1])
     """
-    values = _values(column)
+    values = _values(column, as_written=as_written)
     if isinstance(values, np.ndarray):
         as_long_as_a_sort(values.size)
         present = _present(values)
@@ -108,8 +115,9 @@ def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
     return codes, _keys(list(known))
 
 
-def _values(column: object) -> NDArray[Any] | Keys:
+def _values(column: object, *, as_written: bool = False) -> NDArray[Any] | Keys:
     """Return a column as an array of numbers or times, or as a list of keys in their one form."""
+    of_numpy = held_by_numpy(column) and not as_written
     library = frame_library(column)
     if library is not None:
         column = _from_frame(column, library)
@@ -118,6 +126,8 @@ def _values(column: object) -> NDArray[Any] | Keys:
     if isinstance(column, np.ndarray):
         if column.ndim != 1 or column.dtype.kind not in "biufSUOmM":
             raise InputError(_WANTED)
+        if column.dtype.kind in "iuf" and of_numpy:
+            return safe_floats(column)
         if column.dtype.kind in "biuf" and column.dtype.itemsize <= 8:
             return column
         if column.dtype.kind in "mM":
@@ -125,7 +135,8 @@ def _values(column: object) -> NDArray[Any] | Keys:
         column = column.tolist() if column.dtype.kind != "f" else list(column)
     if not isinstance(column, list | tuple):
         raise InputError(_WANTED)
-    return list(column) if set(map(type, column)) <= PLAIN else _forms(column)
+    forms = list(column) if set(map(type, column)) <= PLAIN else _forms(column)
+    return [safe_form(form) for form in forms] if of_numpy else forms
 
 
 def _forms(column: list[Any] | tuple[Any, ...]) -> Keys:
@@ -208,7 +219,7 @@ def _normal(values: NDArray[Any]) -> NDArray[Any]:
 
 def _listed(distinct: NDArray[Any]) -> Keys:
     """Return keys as Python objects; times stay as they are, since tolist makes bare integers of some."""
-    return list(distinct) if distinct.dtype.kind in "mM" else distinct.tolist()
+    return list(distinct) if distinct.dtype.kind in "mM" else listed(distinct)
 
 
 def _identities(forms: Keys) -> Keys:

@@ -20,7 +20,9 @@ _MOST_CODES = 1 << 16
 class Attribute:
     """One categorical column: its values in the order of their codes; `missing` adds a last code for everything else.
 
-    Values are compared as Python does, so that 1, 1.0 and True are one value; None and NaN are what is missing.
+    Values are compared as Python does, so that 1, 1.0 and True are one value; None and NaN are what is missing. In a
+    column of numpy, or of a plain pandas type, numbers of 2^53 and more in size are outside the values: one empty cell
+    makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them.
 
     >>> colour = Attribute("colour", ("red", "green"), missing=True)
     >>> colour.size, colour.encode(["green", None, "mauve"]).tolist()
@@ -64,7 +66,8 @@ class Attribute:
         """Return codes in their small type, refusing missing ones where there is no code for them."""
         if not self.missing and np.any(codes == len(self.values)):
             raise InputError(
-                f"{self.name} has an entry outside its stated values. List the value, or let missing=True take it in."
+                f"{self.name} has an entry outside its stated values. List the value, or let missing=True take it in. "
+                "(Numbers of 2^53 and more are outside in columns of numpy; a type such as pandas' Int64 keeps them.)"
             )
         return codes.astype(np.uint16)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, UnknownName
+from discreet.statistics.safe_numbers import held_by_numpy, is_large
 
 Places = NDArray[np.int64]
 _DENSE = 1 << 20  # the longest look-up table for integers
@@ -28,11 +29,13 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
     """Return the position of every entry among distinct values, and len(values) for one that is none of them.
 
     An entry is a value if the two are equal in Python: 1, 1.0 and True are one value. None, NaN and masked entries are
-    no value at all.
+    no value at all, and in columns of numpy (see `statistics.safe_numbers`) nor are numbers of 2^53 and more in size.
 
     >>> places(["b", None, "a", 7], ["a", "b"]).tolist()
     [1, 2, 0, 2]
     """
+    if held_by_numpy(entries):
+        values = [float("nan") if is_large(value) else value for value in values]  # equal to nothing
     distinct = _already_coded(entries)
     if distinct is not None:
         few, codes = distinct
