@@ -10,11 +10,11 @@ from discreet.query.types import Type
 from discreet.statistics.fixed_point import FixedPoint
 
 WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
-_NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")
+NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")
 _TIMES = ("TIMESTAMP", "DATETIME", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_US", "TIMESTAMP_NS")
 _ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 _TYPES: Mapping[str, Type] = {
-    **dict.fromkeys((*_NARROW, *WIDE), Type.INTEGER),
+    **dict.fromkeys((*NARROW, *WIDE), Type.INTEGER),
     **dict.fromkeys(("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE", "DECIMAL", "NUMERIC"), Type.REAL),
     **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR", "ENUM", "UUID"), Type.TEXT),
     **dict.fromkeys(("BOOLEAN", "BOOL", "LOGICAL"), Type.BOOLEAN),

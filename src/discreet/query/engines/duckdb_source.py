@@ -17,6 +17,7 @@ from discreet.errors import PolicyError
 from discreet.query.csv_files.copies import Copy
 from discreet.query.csv_files.reader import header_of
 from discreet.query.engines.duckdb_csv import csv_select, header_select
+from discreet.query.engines.duckdb_parquet import parquet_select
 from discreet.query.engines.duckdb_text import quoted
 from discreet.query.engines.duckdb_text import text as _text
 from discreet.query.frame_tables import FrameTable, columns_of_units, frame_table
@@ -97,7 +98,7 @@ def open_tables(
         reached = [copy.path for copy in (copies or {}).values()]
     else:
         found = dict(table_files(path, kind, wanted))
-        tables = {name: _parquet(connection, name, files) for name, files in found.items()}
+        tables = {name: _parquet(connection, policy, name, files) for name, files in found.items()}
         reached = [file for files in found.values() for file in files]
     _lock(connection, reached)
     return tables
@@ -149,29 +150,21 @@ def _csv_selects(
             yield name, csv_select(copies[name], numeric=numeric, decimal=policy.source.csv.decimal)
 
 
-def _parquet(connection: Any, name: str, files: list[Path]) -> Stored:
+def _parquet(connection: Any, policy: Policy, name: str, files: list[Path]) -> Stored:
     """Make a view over Parquet files."""
-    _same_columns(connection, name, files)
-    names = "[" + ", ".join(_text(str(file)) for file in files) + "]"
-    return _viewed(connection, name, f"SELECT * FROM read_parquet({names}, hive_partitioning = false)")
+    footers = {
+        file: _described(connection, f"read_parquet({_text(str(file))}, hive_partitioning = false)").columns
+        for file in files
+    }
+    columns = (policy.tables.get(name) or policy.public[name]).columns
+    public, units = name not in policy.tables, columns_of_units(policy, name)
+    return _viewed(connection, name, parquet_select(name, footers, public=public, columns=columns, units=units))
 
 
 def _viewed(connection: Any, name: str, select: str) -> Stored:
     view = f"memory.main.{quoted(name)}"
     connection.execute(f"CREATE VIEW {view} AS {select}")
     return _described(connection, view)
-
-
-def _same_columns(connection: Any, name: str, files: list[Path]) -> None:
-    """Refuse files of one table whose footers differ: a cast between them could fail because of one value."""
-    first: dict[str, str] | None = None
-    for file in files:
-        columns = dict(_described(connection, f"read_parquet({_text(str(file))}, hive_partitioning = false)").columns)
-        first = columns if first is None else first
-        strange = [column for column in first | columns if first.get(column) != columns.get(column)]
-        if strange:
-            words = f"column {strange[0]!r} of {name!r} is missing from {file.name!r} or {files[0].name!r}, or stored"
-            raise PolicyError([(None, f"{words} with another type there; write both with the same columns and types")])
 
 
 def _frame(connection: Any, policy: Policy, name: str, frame: Any) -> Stored:
