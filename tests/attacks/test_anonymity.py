@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -240,6 +242,30 @@ def test_releases_that_do_not_fit_together_are_refused():
         Release(one.boxes, one.secret, np.zeros(len(TABLE), dtype=int))
     with pytest.raises(InputError, match="one value a row"):
         Release(one.boxes, one.secret[:5], one.person)
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        ["a", "a\0", "b", "c"],
+        [1, 2.0, 3, 4],
+        [2**64 - 1, -1, 3, 4],
+        [Decimal("0.5"), Fraction(1, 3), 1, 2**70],
+        [(1, "a"), (1, "b"), (2, "a"), (2, "b")],
+        [b"a", b"a\0", b"", b"b"],
+        range(4),
+    ],
+    ids=str,
+)
+def test_people_who_are_told_apart_in_one_release_are_told_apart_in_two(people):
+    boxes = mondrian(np.arange(4)[:, None], k=2)
+    one = Release(boxes, np.arange(4), people)
+    assert one.person.tolist() == list(people)
+    assert not one.person.flags.writeable
+    for found in (intersection(one, Release(boxes, np.arange(4), people)), homogeneity(one)):
+        assert len(found.people) == 4
+        assert set(found.people.tolist()) == set(people)
+        assert found.candidates.tolist() == [2] * 4
 
 
 def test_nobody_in_common_exposes_nobody():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from discreet.attacks.telling import in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.units import joint_codes, person_codes
+from discreet.statistics.unit_form import named
+from discreet.statistics.units import joint_codes, person_codes, unit_array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ class Release:
 
     boxes: Boxes
     secret: NDArray[np.generic]
-    person: Integers
+    person: NDArray[Any]
 
     def __post_init__(self) -> None:
         """Keep read-only copies, a value and a person a row."""
@@ -45,8 +46,9 @@ class Release:
         codes = person_codes(self.person)  # before numpy makes floats of numbers of several types
         if (codes < 0).any():
             raise InputError("every row of a release belongs to a person: drop the rows whose person is missing")
-        for name in ("secret", "person"):
-            array = array_of(getattr(self, name), what=name).copy()
+        # ids stay the objects they are: as numbers or texts of numpy, different ones may be equal
+        kept = {"secret": array_of(self.secret, what="secret").copy(), "person": unit_array(self.person)}
+        for name, array in kept.items():
             if array.shape != self.boxes.group.shape:
                 raise InputError(f"{name} must hold one value a row of the boxes")
             array.flags.writeable = False
@@ -68,7 +70,7 @@ class Exposure:
     """
 
     what: str
-    people: Integers
+    people: NDArray[Any]
     candidates: Integers
     expected: float | None
 
@@ -142,7 +144,7 @@ def homogeneity(release: Release) -> Exposure:
     chances, times = np.unique(np.bincount(values) / len(values), return_counts=True)
     different, place = np.unique(sizes, return_inverse=True)
     together = (times @ chances[:, None] ** different[None, :])[place.reshape(-1)]
-    order = np.argsort(release.person)
+    order = _order(release.person)
     pairs = np.unique(group * (int(values.max()) + 1) + values)
     left = np.bincount(pairs // (int(values.max()) + 1))[group]
     return Exposure("one release", release.person[order], left[order].astype(np.int64), float(together[group].mean()))
@@ -169,7 +171,7 @@ def intersection(*releases: Release) -> Exposure:
     for other in codes[1:]:
         shared = np.intersect1d(shared, other)
     places = [np.argsort(own)[np.searchsorted(np.sort(own), shared)] for own in codes]
-    order = np.argsort(releases[0].person[places[0]])
+    order = _order(releases[0].person[places[0]])
     places = [place[order] for place in places]
     people = releases[0].person[places[0]]
     for place, column in zip(places[1:], values[1:], strict=True):
@@ -187,6 +189,17 @@ def intersection(*releases: Release) -> Exposure:
         chances = np.bincount(np.concatenate(values)) / sum(len(column) for column in values)
         expected = _expected(groups, [release.boxes.sizes for release in releases], chances)
     return Exposure(f"{len(releases)} releases", people, np.bitwise_count(left).sum(axis=1).astype(np.int64), expected)
+
+
+def _order(people: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where people stand in the order of their ids, or as they came where ids have no order."""
+    if people.dtype.kind != "O":
+        return np.argsort(people)
+    try:
+        identities = [one.identity for one in map(named, people.tolist()) if one is not None]
+        return np.array(sorted(range(len(people)), key=identities.__getitem__), dtype=np.intp)
+    except Exception:  # such as a fraction beside a decimal; a message may show an id
+        return np.arange(len(people))
 
 
 def _check(*releases: Release) -> None:

@@ -69,6 +69,19 @@ def joint_codes(*units: object) -> list[Codes]:
     return np.split(codes, np.cumsum([len(column) for column in listed])[:-1])
 
 
+def unit_array(unit: object) -> NDArray[Any]:
+    """Return a copy of the ids of a column: of a typed one in its type, of any other the objects that they are.
+
+    >>> unit_array(["a", "a\\0"]).tolist(), unit_array([2**64 - 1, -1]).tolist()
+    (['a', 'a\\x00'], [18446744073709551615, -1])
+    """
+    ids, missing = _read(unit)
+    if isinstance(ids, list) or (missing is not None and missing.any()):
+        listed = _without(list(ids), missing)
+        return np.fromiter(listed, dtype=object, count=len(listed))
+    return ids.copy()
+
+
 def _listed_codes(ids: list[Any]) -> Codes:
     """Return the numbers of ids read one by one; Python's integers, texts and bytes are told apart as they are."""
     kinds = set(map(type, ids)) - {type(None)}
@@ -102,7 +115,7 @@ def _read(unit: Any) -> Read:
         return _of_frame(unit, library)
     if isinstance(unit, np.ndarray):
         return _of_array(unit, None)
-    if not isinstance(unit, list | tuple):
+    if not isinstance(unit, list | tuple | range):
         raise InputError(_COLUMN)
     return list(unit), None
 
