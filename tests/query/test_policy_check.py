@@ -78,7 +78,8 @@ def test_the_types_of_csv_files_are_the_declared_ones(policy_of):
 
 
 def test_ids_in_csv_files_have_a_declared_type_at_both_ends_of_a_link(policy_of):
-    tables = '[tables.visits]\nunit = "patient_id"\nrows = 1\n[tables.drugs]\nunit = "visit_id -> visits.visit_id"\nrows = 1\n'
+    tables = '[tables.visits]\nunit = "patient_id"\nrows = 1\n'
+    tables += '[tables.drugs]\nunit = "visit_id -> visits.visit_id"\nrows = 1\n'
     all_text = {table: dict.fromkeys(columns, Type.TEXT) for table, columns in {**SCHEMA, **DRUGS}.items()}
     policy = policy_of(data=DATA.replace("hospital.duckdb", "text"), tables=tables)
     words = [problem for _, problem in check(policy, all_text)]

@@ -171,7 +171,7 @@ def test_what_the_messages_recommend_is_understood(sql):
 def test_a_refusal_that_begins_with_a_parameter_keeps_its_small_letters():
     frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
     session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
-    with pytest.raises(UnknownName, match="^keys= names 'twn', which is no key"):
+    with pytest.raises(UnknownName, match=r"^keys= names 'twn', which is no key"):
         session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1, keys={"twn": ["a"]})
 
 
