@@ -42,13 +42,15 @@ def facts(policy: Policy) -> list[tuple[str, str]]:
         ("analysts", "; ".join(_analyst(name, one.cap) for name, one in policy.analysts.items())),
         ("answers are shared", "yes, between analysts" if policy.shared_answers else "no"),
         ("ledger", f"{'in memory' if policy.ledger is None else policy.ledger.name}, anchor {anchor}"),
-        *([("private copy", f"{policy.ledger.name}.copies, beside the ledger")] if _copied(policy) else []),
+        *_copies(policy),
     ]
 
 
-def _copied(policy: Policy) -> bool:
-    """Say whether the source is converted into a copy that is kept."""
-    return policy.source.kind is SourceKind.CSV and policy.ledger is not None
+def _copies(policy: Policy) -> list[tuple[str, str]]:
+    """Return where the copy of a source is that is converted."""
+    if policy.source.kind is not SourceKind.CSV or policy.ledger is None:
+        return []
+    return [("private copy", f"{policy.ledger.name}.copies, beside the ledger")]
 
 
 def sharp_points(policy: Policy) -> list[str]:

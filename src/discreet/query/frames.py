@@ -170,10 +170,11 @@ def _declared(
 
 def _decimal(value: Any) -> Any:
     """Return floats as the decimals they are written with, as a policy file has them, and scalars as Python's own."""
-    if hasattr(value, "dtype") and hasattr(value, "tolist") and getattr(value, "ndim", 0):
+    if isinstance(value, np.ndarray) and value.ndim:
         value = list(value)
     if isinstance(value, np.generic) or hasattr(value, "to_pydatetime") or hasattr(value, "as_py"):
-        value = plain_value(value)
+        plain = plain_value(value)
+        value = value if plain is None else plain  # a time that Python does not have is refused as it is
     if isinstance(value, float) and math.isfinite(value):
         return Decimal(repr(float(value)))
     return [_decimal(one) for one in value] if isinstance(value, list | tuple) else value
