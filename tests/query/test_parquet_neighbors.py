@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
+import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -11,6 +13,9 @@ from pyarrow import parquet
 
 from discreet.errors import DiscreetError, PolicyError
 from discreet.query import Session
+from discreet.query.engines.duckdb_parquet import parquet_select
+from discreet.query.policy import ColumnPolicy
+from discreet.query.types import Type
 
 POLICY = """
 [data]
@@ -153,12 +158,29 @@ def test_ids_are_read_as_they_are_stored(tmp_path):
             Session.open(path, analyst="ana")
 
 
-def test_large_integers_that_are_stored_as_integers_are_kept(folder_of):
-    from discreet.query.engines.duckdb_parquet import parquet_select
-    from discreet.query.policy import ColumnPolicy
-    from discreet.query.types import Type
+FAR = [float("nan"), float("inf"), -0.0, 2.0**53, 2.0**53 - 1, 2.0**63, -(2.0**63), 1e300, 2.5, None]
+DIGITS = "1" * 30
 
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        (pa.array(FAR), [None, None, 0, None, 2**53 - 1, *[None] * 5]),
+        (pa.array([1.5, 65504.0, 2.0**60], pa.float32()), [None, 65504, None]),
+        (pa.array([Decimal("0." + DIGITS), Decimal(0)], pa.decimal128(38, 38)), [None, 0]),
+        (pa.array([Decimal(DIGITS), Decimal(-7)], pa.decimal128(38, 0)), [None, -7]),
+        (pa.array([Decimal("7.00"), Decimal("7.01"), Decimal("99.00")], pa.decimal128(4, 2)), [7, None, 99]),
+        (pa.array([2**64 - 1, 7], pa.uint64()), [None, 7]),
+        (pa.array([2**60 + 1, 7]), [2**60 + 1, 7]),
+        (pa.array(["7", " 007 ", "2.5", "1e3", "x", "9" * 400, "1e999999999", str(2**60 + 1), ""]),
+         [7, 7, None, 1000, None, None, None, 2**60 + 1, None]),
+    ],
+)  # fmt: skip
+def test_whole_numbers_fit_a_declared_integer_and_no_cast_raises(tmp_path, stored, expected):
+    parquet.write_table(pa.table({"x": stored}), tmp_path / "t.parquet")
     stated = {"X": ColumnPolicy("X", Type.INTEGER, typed=True)}
-    file = folder_of("a", [2**60 + 1]) / "data" / "t" / "0.parquet"
-    select = parquet_select("t", {file: {"x": "BIGINT"}}, public=False, columns=stated, units=frozenset())
-    assert "CAST" not in select
+    with duckdb.connect() as connection:
+        kind = connection.execute(f"DESCRIBE FROM '{tmp_path}/t.parquet'").fetchall()[0][1]
+        footers = {tmp_path / "t.parquet": {"x": kind}}
+        select = parquet_select("t", footers, public=False, columns=stated, units=frozenset())
+        assert [row[0] for row in connection.execute(select).fetchall()] == expected

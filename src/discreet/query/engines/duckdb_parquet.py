@@ -64,7 +64,9 @@ def parquet_select(
 def _same_names(name: str, footers: Footers) -> None:
     first, *others = footers
     for file in others:
-        strange = [one for one in footers[first] | footers[file] if (one in footers[first]) != (one in footers[file])]
+        strange = [
+            one for one in (*footers[first], *footers[file]) if (one in footers[first]) != (one in footers[file])
+        ]
         if strange:
             raise PolicyError([(None, _differ(name, strange[0], file, first))])
 
@@ -103,17 +105,18 @@ def _cast(sql: str, kind: str, declared: Type, unit: bool) -> str | None:
     if unit:
         return f"CAST({sql} AS {name})" if declared is own and (own is Type.TEXT or kind in NARROW) else None
     if declared is Type.INTEGER and own in (Type.REAL, Type.TEXT):
-        return _whole(sql, own)
+        return _whole(sql, kind, own)
     taken = own is declared or own is Type.TEXT or (declared.numeric and own is not None and own.numeric)
     zoned = declared is Type.TIMESTAMP and own is declared and re.search("TIME ZONE|TZ", kind)
     return f"TRY_CAST({sql} AS {name})" if taken and not zoned else None
 
 
-def _whole(sql: str, own: Type) -> str:
-    """Return the text that reads whole numbers, and NULL of others; TRY_CAST alone would round them."""
-    number, whole = f"TRY_CAST({sql} AS DOUBLE)" if own is Type.TEXT else sql, f"TRY_CAST({sql} AS BIGINT)"
+def _whole(sql: str, kind: str, own: Type) -> str:
+    """Return the text that reads whole numbers, those that come back from a BIGINT; TRY_CAST alone would round."""
+    whole, number = f"TRY_CAST({sql} AS BIGINT)", f"TRY_CAST({sql} AS DOUBLE)" if own is Type.TEXT else sql
+    again = f"TRY_CAST({whole} AS {'DOUBLE' if own is Type.TEXT else kind})"
     small = "" if own is Type.TEXT else f" AND {whole} BETWEEN -{_SAFE} AND {_SAFE}"
-    return f"CASE WHEN {number} = trunc({number}){small} THEN {whole} END"
+    return f"CASE WHEN {again} = {number}{small} THEN {whole} END"
 
 
 def _select(casts: Mapping[str, Mapping[str, str]], kinds: Sequence[str], files: Sequence[Path]) -> str:
