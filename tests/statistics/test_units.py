@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from discreet import statistics
 from discreet.errors import InputError
-from discreet.statistics.keys import bounded_keys
+from discreet.statistics.keys import bounded_keys, distinct_counts
 from discreet.statistics.units import joint_codes, person_codes
 from discreet.testing import Subject, conformance_checks
 from discreet.testing.hostile import HOSTILE_VALUES
@@ -256,6 +256,35 @@ def test_columns_of_two_kinds_are_not_joined() -> None:
 def test_one_person_in_several_spellings_holds_no_more_keys() -> None:
     keys = [f"k{number}" for number in range(12)]
     assert len(bounded_keys(keys, spelled(12), keys=2)[0]) == 2
+
+
+def contrary(parent: type) -> type:
+    """Return a subclass of a number's type that equals nothing, and lies in every method."""
+
+    def refuse(*_: Any) -> Any:
+        raise RuntimeError("a method of a foreign type was called")
+
+    lies = dict.fromkeys(("__ne__", "is_nan", "is_infinite", "as_tuple", "__abs__", "__int__", "__float__"), refuse)
+    named = {"numerator": property(refuse), "denominator": property(refuse), "is_integer": refuse}
+    return type("Contrary", (parent,), {**lies, **named, "__eq__": lambda *_: False, "__hash__": lambda _: 7})
+
+
+@pytest.mark.parametrize("parent", [Decimal, Fraction, float, int])
+def test_a_subclass_of_a_number_cannot_say_what_it_equals(parent: Any) -> None:
+    foreign = contrary(parent)
+    assert person_codes([parent(1), foreign(1), foreign(1), foreign(2)]).tolist() == [0, 0, 0, 1]
+    assert person_codes(np.array([foreign(1), (1), foreign(1)], dtype=object)).tolist() == [0, 0, 0]
+    assert person_codes([(foreign(1), "a"), (parent(1), "a")]).tolist() == [0, 0]
+    assert len(bounded_keys(list("abc"), [foreign(1), foreign(1), 1], keys=1)[0]) == 1
+
+
+@pytest.mark.parametrize("parent", [Decimal, float])
+def test_a_subclass_of_a_number_is_a_plain_key(parent: Any) -> None:
+    foreign = contrary(parent)
+    for value in ("1.5", "inf"):
+        (key,), counts = distinct_counts([foreign(value), parent(value), foreign(value)])
+        assert type(key) is parent
+        assert counts.tolist() == [3]
 
 
 def test_no_statistic_that_takes_units_is_left_out() -> None:

@@ -452,3 +452,10 @@ def test_records_refuse_codes_beyond_the_domain_and_print_no_entry() -> None:
         with pytest.raises(InputError, match="outside its attribute"):
             Records(domain, np.array([[wrong], [0]]))  # type: ignore[arg-type]
     assert repr(Records(domain, np.zeros((2, 7), dtype=np.uint16))) == "Records(2 attributes)"
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_number_is_seen_in_a_warning() -> None:
+    far = np.array(["1e4000", "-1e4000", "nan", "3"], dtype=np.longdouble)
+    assert Bins(0, 10, 2).attribute("x", missing=True).encode(far).tolist() == [1, 0, 2, 0]
+    assert Attribute("x", (3,), missing=True).encode(far).tolist() == [1, 1, 1, 0]

@@ -86,8 +86,10 @@ def _whole(cell: Any) -> int | None:
     cell = _plain(cell)
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return int(cell)
+    if isinstance(cell, float | np.floating) and not np.isfinite(cell):
+        return None  # numpy would warn of it, and a warning tells that somebody's cell is infinite
     if isinstance(cell, float | np.floating | Fraction):
-        return int(cell) if cell == cell // 1 else None  # what is not finite raises
+        return int(cell) if cell == cell // 1 else None
     if isinstance(cell, Decimal) and (not cell or cell.adjusted() < _MOST_DIGITS):
         return int(cell) if cell == cell.to_integral_value() else None
     return None
@@ -104,7 +106,8 @@ def _real(cell: Any) -> float | None:
     number = _plain(cell)
     if not isinstance(number, bool | np.bool_ | int | np.integer | float | np.floating | Decimal | Fraction):
         return None
-    real = float(number)  # a whole number beyond all floats raises
+    with np.errstate(all="ignore"):
+        real = float(number)  # a whole number beyond all floats raises
     return None if math.isnan(real) or (math.isinf(real) and number not in (math.inf, -math.inf)) else real
 
 

@@ -210,6 +210,7 @@ def _numpy(pyarrow: Any, values: NDArray[Any], missing: NDArray[np.bool_] | None
     )
 
 
+@np.errstate(all="ignore")  # a warning would tell that somebody's cell is odd
 def _numbers(pyarrow: Any, values: NDArray[Any], absent: NDArray[np.bool_], wanted: Type, ends: tuple[int, int]) -> Any:
     """Return numbers as a type, as `fitted` does cell by cell."""
     if wanted is Type.REAL:

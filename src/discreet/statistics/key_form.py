@@ -16,6 +16,7 @@ key is brought to one form that depends on the key alone, and keys of different 
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -76,7 +77,8 @@ def _form(key: Any) -> Any:
 
 def _float_form(key: Any) -> float | None:
     """Return a float with one zero, None for NaN."""
-    return None if key != key else float(key) + 0.0  # noqa: PLR0124  only NaN differs from itself
+    plain = float.__float__(key) if isinstance(key, float) else float(key)
+    return None if math.isnan(plain) else plain + 0.0
 
 
 def _tuple_form(key: tuple[Any, ...]) -> Any:
@@ -88,6 +90,7 @@ def _tuple_form(key: tuple[Any, ...]) -> Any:
 
 def _decimal_form(key: Decimal) -> Decimal | None:
     """Return a decimal without trailing zeros, whatever its precision."""
+    key = Decimal(key)  # a subclass may say anything of itself
     if not key.is_finite():
         return None if key.is_nan() else key
     sign, digits, exponent = key.as_tuple()

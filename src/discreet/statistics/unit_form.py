@@ -12,6 +12,8 @@ Equal ids are one person, whatever type they are written with; different ids are
 | tuple | the kinds of its entries | the identities of its entries; it names nobody where one of them is missing |
 | None, NaN, NA, NaT, NULL | none | nobody |
 
+An identity is of Python's own type, rebuilt by that type's own methods: a subclass cannot say what it equals.
+
 Ids of two kinds are not compared: whether the text "1" is the number 1, or a day its midnight, nobody has said.
 """
 
@@ -77,6 +79,8 @@ def named(entry: Any) -> Named | None:
 
 def _of_float(entry: Any) -> Named | None:
     """Return the integer that a float is; a larger float is what several integers become."""
+    if isinstance(entry, float):
+        entry = float.__float__(entry)
     if entry != entry:  # noqa: PLR0124  only NaN differs from itself
         return None
     kind = type(entry)
@@ -91,11 +95,18 @@ def _of_float(entry: Any) -> Named | None:
 
 def _of_decimal(entry: Decimal) -> Named | None:
     """Return a decimal as it is: Python compares it exactly with integers and fractions, however large it is."""
-    if entry.is_nan():
+    plain = Decimal(entry)  # exact, whatever the precision
+    if plain.is_nan():
         return None
-    if entry.is_infinite():
+    if plain.is_infinite():
         raise NoUnit
-    return Named("number", entry)
+    return Named("number", plain)
+
+
+def _of_fraction(entry: Fraction) -> Named:
+    """Return a fraction by the two integers that it holds, not by what a subclass says they are."""
+    above, below = (vars(Fraction)[slot].__get__(entry) for slot in ("_numerator", "_denominator"))
+    return Named("number", Fraction(int.__int__(above), int.__int__(below)))
 
 
 def _of_numpy(entry: np.generic) -> Named | None:
@@ -173,10 +184,10 @@ _READERS: tuple[tuple[Any, Any], ...] = (
     (np.generic, _of_numpy),
     (int, lambda entry: Named("number", int.__int__(entry))),
     (Decimal, _of_decimal),
-    (Fraction, lambda entry: Named("number", entry)),
+    (Fraction, _of_fraction),
     (datetime, _of_datetime),
-    (date, lambda entry: Named("day", (entry.toordinal() - _ZERO.toordinal()) * _ATTOSECONDS["D"])),
+    (date, lambda entry: Named("day", (date.toordinal(entry) - _ZERO.toordinal()) * _ATTOSECONDS["D"])),
     (timedelta, _of_span),
-    (UUID, lambda entry: Named("UUID", entry.int)),
+    (UUID, lambda entry: Named("UUID", int.__int__(entry.int))),
     (tuple, _of_tuple),
 )

@@ -70,10 +70,10 @@ def joint_codes(*units: object) -> list[Codes]:
 
 
 def unit_array(unit: object) -> NDArray[Any]:
-    """Return a copy of the ids of a column: of a typed one in its type, of any other the objects that they are.
+    r"""Return a copy of the ids of a column: of a typed one in its type, of any other the objects that they are.
 
-    >>> unit_array(["a", "a\\0"]).tolist(), unit_array([2**64 - 1, -1]).tolist()
-    (['a', 'a\\x00'], [18446744073709551615, -1])
+    >>> unit_array(["a", "a\0"]).tolist(), unit_array([2**64 - 1, -1]).tolist()
+    (['a', 'a\x00'], [18446744073709551615, -1])
     """
     ids, missing = _read(unit)
     if isinstance(ids, list) or (missing is not None and missing.any()):

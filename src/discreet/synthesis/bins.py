@@ -39,7 +39,8 @@ class Binned(Attribute):
     def encode(self, column: Any) -> Codes:
         """Return the bin of every number; what is no number is missing, or an error where nothing may be."""
         data, masked = plain(column)
-        numbers = data.astype(np.float64) if data.dtype.kind in "biuf" else _floats(data)
+        with np.errstate(all="ignore"):  # a warning would tell that somebody's number is beyond all floats
+            numbers = data.astype(np.float64) if data.dtype.kind in "biuf" else _floats(data)
         codes = np.searchsorted(np.array(self.edges[1:-1]), numbers, side="right").astype(np.int64)
         codes[masked | np.isnan(numbers)] = len(self.values)
         return self._checked(codes)
