@@ -13,8 +13,8 @@ Columns of numpy are numpy arrays (masked ones too) and pandas columns of all ty
 its like) and Arrow's, categories as the type of their values says. Lists, Polars, Arrow and pandas' nullable types keep
 a column's type whatever is missing, and numbers as they are.
 
-Privacy. What becomes of a cell depends on that cell alone, in integer, float and object columns alike.
-    Proof: conversions between these types are exact below 2^53 in size, and monotone: what is 2^53 or more stays so.
+Stability. What becomes of a cell depends on that cell alone, in integer, float and object columns alike: conversions
+between these types are exact below 2^53 in size, and monotone, so that what is 2^53 or more stays so.
 """
 
 from __future__ import annotations
