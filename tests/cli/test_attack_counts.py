@@ -38,7 +38,7 @@ def test_averaging_tells_the_toy_engines_and_the_session(tmp_path):
     assert "noise by text 50 other words 50 0 1.41" in text
     assert "Wordings answered before the budget was spent: 20." in text
     # the first of the twenty was paid for as a spelling, and is one of the answers that were averaged
-    assert "20 other words 20 1" in text
+    assert "20 other dummies 20 1" in text
     assert "standard error would have been 0.707" in text
     assert "averaging loses" in text
     assert drawing.read_bytes().startswith(b"\x89PNG")

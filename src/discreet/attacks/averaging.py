@@ -148,7 +148,7 @@ def averaging(
     (0.5, True)
     """
     sigma = None if deviation is None else float(positive_rational(deviation, name="deviation"))
-    before = (run.answered, run.replayed) if isinstance(run, Charged) else (0, 0)
+    before = (run.answered, run.replayed, run.distinct) if isinstance(run, Charged) else (0, 0, 0)
     estimates, sizes, asked, refused = [], [], 0, False
     if isinstance(wordings, str) or not isinstance(wordings, Iterable):
         raise InputError("wordings must be a list of tuples of texts, such as rephrasings(...) gives")
@@ -168,5 +168,7 @@ def averaging(
     answered, replayed, loss = asked, 0, None
     if isinstance(run, Charged):
         answered, replayed, loss = run.answered - before[0], run.replayed - before[1], run.loss
+        # the same answer again has no noise of its own
+        sigma = sigma if run.distinct - before[2] == answered else None
     known = None if truth is None else float(truth)
     return Averaging(np.array(estimates), np.array(sizes), answered, replayed, refused, sigma, known, loss)

@@ -91,7 +91,8 @@ def noisy_run(run: Run, noise: Callable[[Any], Any]) -> Run:
 class Charged:
     """A session as an attacker uses it, every query at one price; it remembers what its answers cost.
 
-    `answered` counts the texts that got an answer, `replayed` those that got a stored one again at no new charge.
+    `answered` counts the texts that got an answer, `replayed` those that got a stored one again at no new charge, and
+    `distinct` the answers that are different releases.
     """
 
     def __init__(self, session: Session, *, epsilon: Number | None = None, rho: Number | None = None) -> None:
@@ -107,6 +108,11 @@ class Charged:
         self.replayed += answer.record.replayed
         self._prices[answer.record.number] = answer.cost
         return answer.rows
+
+    @property
+    def distinct(self) -> int:
+        """How many different releases were handed out here; only these have noise of their own."""
+        return len(self._prices)
 
     @property
     def loss(self) -> PrivacyLoss | None:

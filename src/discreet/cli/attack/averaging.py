@@ -75,8 +75,14 @@ def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsil
         attacks.averaging(by_rows, words, truth=truth),
         attacks.averaging(by_rows, parts, deviation=deviation, truth=truth),
         attacks.averaging(Charged(hospital.session, epsilon=epsilon), _spelled(count), truth=truth),
-        attacks.averaging(Charged(hospital.session, epsilon=epsilon), words, deviation=price, truth=truth),
+        attacks.averaging(Charged(hospital.session, epsilon=epsilon), _padded(count), deviation=price, truth=truth),
     )
+
+
+def _padded(count: int) -> list[attacks.Wording]:
+    """Return the count with other conditions that everybody meets, which are other questions to a session."""
+    dummies = [[], *([f"card >= -{level}"] for level in range(count - 1))]
+    return [wording for more in dummies for wording in rephrasings("patients", [*_CONDITIONS, *more], count=1)]
 
 
 def _spelled(count: int) -> tuple[attacks.Wording, ...]:
@@ -111,15 +117,15 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
         Chapter(
             "The same through a session",
             (
-                f"Every new question costs epsilon {format_number(epsilon)}. What means the same to the planner is one "
-                "question, and its stored answer is handed out again, free; other conditions are other questions, and "
-                "each is charged.",
+                f"Every new question costs epsilon {format_number(epsilon)}. What means the same to the planner (other "
+                "spellings, orders, doubled conditions) is one question, and its stored answer is handed out again, "
+                "free; other conditions are other questions, even if everybody meets them, and each is charged.",
             ),
             options.compact(
                 [*_COLUMNS, "epsilon"],
                 [
                     [*_row("a session", "other spellings", story.spelled), _spent(story.spelled.loss)],
-                    [*_row("a session", "other words", story.private), _spent(story.private.loss)],
+                    [*_row("a session", "other dummies", story.private), _spent(story.private.loss)],
                 ],
             ),
             (
