@@ -61,6 +61,7 @@ def score_of(relation: Relation, value: Any = 1) -> Sensitivity:
     return Sensitivity(value, norm=Norm.LINF, relation=relation)
 
 
+@pytest.mark.theorem("moved_by.privacy")
 @each_choice
 def test_monotone_scores_are_refused_under_change_one(make):
     with pytest.raises(ConflictingParameters, match="Leave monotone=True out") as refusal:
@@ -69,6 +70,7 @@ def test_monotone_scores_are_refused_under_change_one(make):
     assert make(sensitivity=score_of(CHANGED)).relation is CHANGED
 
 
+@pytest.mark.theorem("moved_by.privacy")
 @each_choice
 def test_monotone_scores_without_a_relation_are_promised_for_add_remove_only(make):
     mechanism = make(sensitivity=1, monotone=True)
@@ -117,6 +119,7 @@ def test_counts_under_add_remove_are_monotone_and_the_audit_agrees(make):
     assert audit(OnTables(mechanism, query=counts, rows=["a", "b", "c"], people=3), search=0).outcome is Outcome.KEPT
 
 
+@pytest.mark.theorem("moved_by.privacy")
 def test_the_reported_fault_lost_two_where_one_was_claimed():
     # what the refused mechanism would have done: noise for monotone scores, scores of change-one
     would_have = NoisyMax(epsilon=1, sensitivity=score_of(ADDED), monotone=True)
@@ -178,6 +181,7 @@ FALSE: dict[str, Any] = {
 }
 
 
+@pytest.mark.theorem("OnTables.privacy")
 @pytest.mark.parametrize("case", FALSE.values(), ids=FALSE.keys())
 def test_a_statement_that_is_false_on_purpose_is_refuted(case):
     mechanism, query, rows = case
@@ -208,6 +212,7 @@ def _made(relation: Relation) -> dict[str, Mechanism]:
     return made
 
 
+@pytest.mark.theorem("OnTables.privacy")
 @pytest.mark.parametrize("relation", [ADDED, CHANGED], ids=["add/remove", "change-one"])
 @pytest.mark.parametrize("name", _made(ADDED))
 def test_statistics_keep_their_promise_on_all_neighbors_with_missing_and_strange_rows(name, relation):
