@@ -215,7 +215,7 @@ def read_pairs():
                 yield pytest.param(plain, reader, pair, id=f"{source}, {reader}")
 
 
-@pytest.mark.parametrize(("plain", "reader", "pair"), read_pairs())
+@pytest.mark.parametrize(("plain", "reader", "pair"), list(read_pairs()))
 def test_one_text_in_a_file_changes_no_cell_of_anybody_else_under_a_declared_type(plain, reader, pair):
     for kind in Type:
         if kind is not Type.TEXT:  # numbers and times do not tell which texts they were

@@ -71,6 +71,9 @@ class Session(Desk):
     ) -> Self:
         """Open a session on data frames: pandas, Polars or Arrow tables by name.
 
+        Types follow from `columns` and from kinds of columns, never from values: numbers are reals unless they are
+        declared as {"type": "integer"}.
+
         Args:
             unit: the column that names the person, "row", or one of these for each table.
             budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
@@ -78,8 +81,6 @@ class Session(Desk):
             groups: at most so many groups of one unit count.
             rows_per_group: with at most so many rows in each.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
-                Types follow from these words and from kinds of columns, never from values: numbers are reals unless
-                declared as {"type": "integer"}.
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.
@@ -150,8 +151,7 @@ class Session(Desk):
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
-            timeout: how many seconds to wait while the same question is being answered elsewhere; 600 unless said.
-                When they are over, `WaitedTooLong` is raised and nothing was spent.
+            timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere; then `WaitedTooLong`.
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)

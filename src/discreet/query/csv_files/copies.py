@@ -14,7 +14,6 @@ import fcntl
 import hashlib
 import json
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +25,7 @@ from discreet.errors import PolicyError
 from discreet.query.csv_files.conversion import write_records
 from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import Fault, UnreadableFile, header_of
+from discreet.randomness import bits
 
 _FORM = 2  # of the copies and notes
 _MOST_VERSIONS = 10_000  # of one table that a note remembers, 140 bytes each; one more is refused, since none may go
@@ -158,7 +158,7 @@ def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list
     """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
     names = header_of(table.name, table.files, table.stated)
     before = table.state(folder)
-    path = folder / f"{table.key}-{secrets.token_hex(8)}.copy"  # no name of a source: the ledger may lie in one
+    path = folder / f"{table.key}-{_fresh_name()}.copy"  # no name of a source: the ledger may lie in one
     _write(path, lambda file: write_records(file, table.files, names, table.stated), durable=durable)
     if table.state(folder) != before:
         path.unlink()
@@ -245,9 +245,14 @@ def _sweep(folder: Path, key: str, *, keep: str | None) -> None:
                 os.close(descriptor)
 
 
+def _fresh_name() -> str:
+    """Return a name that no other file has."""
+    return f"{bits(64):016x}"
+
+
 def _write(path: Path, write: Callable[[BinaryIO], object], *, durable: bool) -> None:
     """Write a file for its owner only: under another name, synchronized where it is to last, then renamed."""
-    fresh = path.with_name(f"{path.stem}-{secrets.token_hex(8)}.part")
+    fresh = path.with_name(f"{path.stem}-{_fresh_name()}.part")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
     try:
         with os.fdopen(descriptor, "wb") as file:
