@@ -136,6 +136,9 @@ class Session(Desk):
     ) -> Answer:
         """Answer a query: charged first, then run, then noised, then stored. The same question again is free.
 
+        Who asks while the same question is being answered elsewhere waits for that answer. When `timeout` is over,
+        `WaitedTooLong` is raised, and nothing was spent.
+
         The same question that is asked at the same time, in another thread or process, is charged once: all but one
         wait and get the same answer. If the one that pays ends without an answer, the next pays, and the answer says so
         (`record.lost`).
@@ -151,7 +154,7 @@ class Session(Desk):
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
-            timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere; then `WaitedTooLong`.
+            timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
