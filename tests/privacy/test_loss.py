@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.laws import DiscreteLaplace, Finite, SafeEnd
+from discreet.mechanisms import Laplace
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP, TradeOff
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
+from discreet.privacy.written import written
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)
@@ -68,13 +70,22 @@ def test_a_price_from_a_promise_alone_says_what_it_knows(claim, lower_known):
 
 @given(st.floats(0.05, 3.0), st.floats(0.0, 3.0))
 def test_a_claim_lowers_the_upper_end_and_never_the_lower(epsilon, level):
-    noise = DiscreteLaplace(Fraction(1) / Fraction(epsilon))
+    noise = DiscreteLaplace(1 / written(epsilon))  # a promise is read by its decimals
     pair = noise.pair(noise.at(1))
     bare = PrivacyLoss.from_pairs([pair])
     claimed = PrivacyLoss.from_pairs([pair], claim=PureDP(epsilon))
     assert claimed.delta(level).upper <= bare.delta(level).upper
     assert claimed.delta(level).lower == bare.delta(level).lower
     assert claimed.satisfies(PureDP(epsilon))
+
+
+@pytest.mark.parametrize("tenths", range(1, 100))
+def test_the_loss_of_a_mechanism_keeps_its_own_claim_at_every_written_epsilon(tenths):
+    # 0.3 as a binary fraction is below three tenths, for which the noise is made
+    loss = Laplace(epsilon=tenths / 10, sensitivity=1).loss
+    assert loss.delta(tenths / 10).upper == 0.0
+    assert loss.max_loss().upper == tenths / 10
+    assert loss.satisfies(PureDP(tenths / 10))
 
 
 def test_a_claim_that_its_own_pairs_refute_is_an_error_and_never_an_answer():

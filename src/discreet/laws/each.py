@@ -32,7 +32,8 @@ def of_each(outcome: Any, known: Sequence[Hashable], chance: Callable[[int], flo
 
     if isinstance(outcome, np.ndarray | np.generic) and outcome.ndim == 0:
         return single(outcome.item())
-    if isinstance(outcome, np.ndarray | list) or (isinstance(outcome, tuple) and not tuples):
+    several = isinstance(outcome, tuple) and outcome not in places and (not tuples or _only_tuples(outcome))
+    if isinstance(outcome, np.ndarray | list) or several:
         entries, shape = unpacked(outcome, rows=tuples)
         if tuples and not any(isinstance(entry, tuple) for entry in entries) and entries:
             raise ParameterError("outcomes of this law are tuples: pass one, or a list of tuples", parameter="outcome")
@@ -44,6 +45,8 @@ def unpacked(outcomes: Any, *, rows: bool) -> tuple[list[Any], tuple[int, ...]]:
     """Return outcomes one by one and their shape; with `rows` the last axis of an array of numbers is one outcome."""
     if isinstance(outcomes, np.ndarray):
         if rows and outcomes.dtype != object:
+            if not outcomes.size:
+                return [], outcomes.shape if outcomes.ndim == 1 else outcomes.shape[:-1]
             shape = outcomes.shape[:-1]
             return [tuple(row) for row in outcomes.reshape(int(np.prod(shape)), -1).tolist()], shape
         return outcomes.ravel().tolist(), outcomes.shape
@@ -54,6 +57,10 @@ def unpacked(outcomes: Any, *, rows: bool) -> tuple[list[Any], tuple[int, ...]]:
     if not all(nested) or len({shape for _, shape in parts}) > 1:
         raise ParameterError(f"lists of outcomes inside a list must have equal lengths: {_WRITE}", parameter="outcome")
     return [entry for entries, _ in parts for entry in entries], (len(parts), *parts[0][1])
+
+
+def _only_tuples(outcome: tuple[Any, ...]) -> bool:
+    return bool(outcome) and all(isinstance(entry, tuple) for entry in outcome)
 
 
 def _hashable(entry: object) -> bool:
