@@ -184,3 +184,15 @@ def test_whole_numbers_fit_a_declared_integer_and_no_cast_raises(tmp_path, store
         footers = {tmp_path / "t.parquet": {"x": kind}}
         select = parquet_select("t", footers, public=False, columns=stated, units=frozenset())
         assert [row[0] for row in connection.execute(select).fetchall()] == expected
+
+
+@pytest.mark.parametrize(("declared", "expected"), [("timestamp", "2020-03-01 22:00:00"), ("date", "2020-03-01")])
+def test_a_text_in_a_column_of_times_with_an_offset_moves_nobody_else(declared, expected, tmp_path):
+    # pandas writes times in UTC, and for one odd cell the texts with their offsets
+    file = tmp_path / "t.parquet"
+    texts = ["2020-03-02 03:00:00+05:00", "2020-03-01T22:00:00Z", "2020-03-01 22:00:00", "unknown"]
+    pd.DataFrame({"x": texts}).to_parquet(file)
+    stated = {"x": ColumnPolicy("x", Type(declared), typed=True)}
+    sql = parquet_select("t", {file: {"x": "VARCHAR"}}, public=False, columns=stated, units=frozenset())
+    connection = duckdb.connect()
+    assert connection.execute(f"SELECT x::VARCHAR FROM ({sql})").fetchall() == [(expected,)] * 3 + [(None,)]

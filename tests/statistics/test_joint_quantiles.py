@@ -275,8 +275,8 @@ def test_positions_that_cannot_be_told_apart_are_refused_by_public_numbers() -> 
     for steps, tie_bits in ((1 << 50, 16), (1 << 30, 15), (1 << 17, 0), (1000, 8)):
         with pytest.raises(dp.errors.ParameterError, match="told apart"):
             JointQuantiles(levels=THIRDS, epsilon=1, relation=ADD_REMOVE, steps=steps, tie_bits=tie_bits)
-    with pytest.raises(dp.errors.ParameterError, match="at most 50 levels"):
-        JointQuantiles(levels=[Fraction(i, 60) for i in range(1, 60)], epsilon=1, relation=ADD_REMOVE, steps=1000)
+    with pytest.raises(dp.errors.ParameterError, match="at most 100 levels"):
+        JointQuantiles(levels=[Fraction(i, 120) for i in range(1, 120)], epsilon=1, relation=ADD_REMOVE, steps=1000)
 
 
 def test_all_at_once_only_where_it_is_drawn_soon_on_every_table():

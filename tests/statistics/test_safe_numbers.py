@@ -137,3 +137,11 @@ def test_tables_of_counts_name_whole_floats_as_integers_in_any_order() -> None:
         released = query((np.array(keys), np.array([4000, 4000])))
         assert isinstance(released, KeyCounts)
         assert set(map(repr, released.keys)) == {"7", "9.5"}
+
+
+def test_one_empty_cell_changes_no_other_key_of_several_columns():
+    whole = pd.DataFrame({"store": [7] * 3 + [2**60, 2**60 + 1], "day": 1})
+    gap = whole.astype({"store": float})  # what one empty cell makes of the column
+    for column in (pd.MultiIndex.from_frame, lambda frame: pd.Series(list(zip(frame.store, frame.day, strict=True)))):
+        (keys, counts), (others, their) = distinct_counts(column(whole)), distinct_counts(column(gap))
+        assert (repr(keys), counts.tolist()) == (repr(others), their.tolist())  # (7, 1) and (7.0, 1) are equal

@@ -24,7 +24,7 @@ from discreet.statistics.rank_error import rank_error
 from discreet.statistics.ranked import checked_positions
 from discreet.statistics.ties import TIE_BITS, most_ties, stated_tie_bits, told_apart_in_order
 
-MOST_LEVELS = 50
+MOST_LEVELS = 100
 _FEW_POSITIONS = 1 << 17
 _SHARES = 64
 _LARGEST_RATE = Fraction(32)

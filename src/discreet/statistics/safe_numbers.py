@@ -60,6 +60,8 @@ def safe_form(form: Any) -> Any:
     >>> safe_form(7.0), safe_form(0.5), safe_form(2**60), safe_form(True), safe_form("7")
     (7, 0.5, None, True, '7')
     """
+    if type(form) is tuple:  # of columns that a library held apart, each of which may have become floats
+        return tuple(safe_form(part) for part in form)
     if type(form) is not int and type(form) is not float:
         return form
     if not -LARGE < form < LARGE:
@@ -69,6 +71,8 @@ def safe_form(form: Any) -> Any:
 
 def is_large(value: Any) -> bool:
     """Say whether a public value is a number that no cell of such a column can be."""
+    if isinstance(value, tuple):
+        return any(is_large(part) for part in value)
     if not isinstance(value, int | float | np.integer | np.floating | Decimal | Fraction):
         return False
     return not -LARGE < value < LARGE

@@ -29,6 +29,7 @@ from discreet.query.policy_lines import header, key_in_toml
 from discreet.query.types import Type
 
 NO_TYPE = '"NULL"'  # DuckDB's name of the type of a column that holds nothing
+_OFFSET = r".*:[0-9]{2}.*(?:[zZ]|[+-][0-9]{2}(?::?[0-9]{2})?)\s*"
 _SAFE = 2**53 - 1  # the largest whole number that a float never stands for in place of another
 Footers = Mapping[Path, Mapping[str, str]]
 
@@ -106,9 +107,17 @@ def _cast(sql: str, kind: str, declared: Type, unit: bool) -> str | None:
         return f"CAST({sql} AS {name})" if declared is own and (own is Type.TEXT or kind in NARROW) else None
     if declared is Type.INTEGER and own in (Type.REAL, Type.TEXT):
         return _whole(sql, kind, own)
+    if own is Type.TEXT and declared in (Type.DATE, Type.TIMESTAMP):
+        return f"TRY_CAST({_time(sql)} AS {name})"
     taken = own is declared or own is Type.TEXT or (declared.numeric and own is not None and own.numeric)
     zoned = declared is Type.TIMESTAMP and own is declared and re.search("TIME ZONE|TZ", kind)
     return f"TRY_CAST({sql} AS {name})" if taken and not zoned else None
+
+
+def _time(sql: str) -> str:
+    """Return the text that reads a time in UTC where it has an offset, as a stored one is read: TRY_CAST drops that."""
+    shifted = f"make_timestamp(epoch_us(TRY_CAST({sql} AS TIMESTAMPTZ)))"
+    return f"CASE WHEN regexp_full_match({sql}, {text(_OFFSET)}) THEN {shifted} ELSE TRY_CAST({sql} AS TIMESTAMP) END"
 
 
 def _whole(sql: str, kind: str, own: Type) -> str:
