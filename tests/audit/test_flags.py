@@ -4,7 +4,7 @@
 |---|---|---|
 | `monotone=True` | every choice, AboveThreshold | refused under change-one; else refuted |
 | no relation with `monotone=True` | the same | the promise says add/remove, and composes with nothing else |
-| `everyone=True` | synthesis.Neighbours | refuted |
+| `everyone=True` | synthesis.Neighbours | harmless: the stated size is used; counting the records is refuted |
 | `sensitivity=` | every mechanism that takes one | refuted |
 | `keys=` | ThresholdedHistogram | refuted |
 | one row a person (no `contribution=`) | statistics | refuted |

@@ -166,8 +166,8 @@ def test_no_neighbours_are_farther_apart_than_the_price_allows(
     if relation is Relation.ADD_REMOVE:
         worst = max(float(np.sum(unit**2, axis=1).max()) for unit in units)
     else:
-        # Where everybody has one record a unit has exactly one; else it may have none.
-        listed = singles if neighbours.same_count else np.concatenate(units)
+        # A unit may have no record, also where everybody is said to have one.
+        listed = np.concatenate(units)
         gram = listed @ listed.T
         worst = float((np.diag(gram)[:, None] + np.diag(gram)[None, :] - 2 * gram).max())
     assert worst / 2 <= float(rho) * (1 + 1e-9)

@@ -57,8 +57,8 @@ class AdaptiveRounds:
     """Measure the queries that a public support answers worst, a few a round, and refit its weights to all of them.
 
     With c_q the count of a query, N the number of records and a_q its present answer, a query is chosen by the integer
-    |(2 c_q - N) - round((2 a_q - 1) N')|, where N' is N where all neighbours have as many records (`same_count`) and a
-    noisy count of them elsewhere; what is measured is 2 c_q - N. The weights minimise strength KL(A, prior) + sum_i
+    |(2 c_q - N) - round((2 a_q - 1) N')|, where N' is the stated number of records where there is one (`stated_count`)
+    and a noisy count elsewhere; what is measured is 2 c_q - N. The weights minimise strength KL(A, prior) + sum_i
     (q_i(A) - m_i)^2 / (2 variance), m_i the measured shares, and strength = sqrt(measurements / (8 divergence)) /
     deviation, which the bound below suggests. The variance is that of the noise, or the square of `resolution` where a
     support cannot tell shares that close apart. The strength is doubled whenever the weights would go further than
@@ -68,10 +68,9 @@ class AdaptiveRounds:
         they were given, under both relations and for any number of records a unit.
         Proof: one unit moves 2 c_q - N by at most `Neighbours.swing`. a_q and N' were released or computed from what
         was, so the score moves by at most as much, by the triangle inequality; which queries are left to choose from
-        is released too. N moves by at most rows, and where `same_count` not at all, so that using it there tells
-        neighbours apart by nothing. Each choice and each measurement thus has the sensitivity it states; `Purse` adds
-        up the shares, and how many there are of each is public. No share is below 0, so what is spent is at most the
-        sum, also where the share of the total is not spent.
+        is released too. N moves by at most rows; the stated number is a constant. Each choice and each measurement thus
+        has the sensitivity it states; `Purse` adds up the shares, and how many there are of each is public. No share is
+        below 0, so what is spent is at most the sum, also where the share of the total is not spent.
     Accuracy. Let A_t be the weights after t rounds, v_i the error of measurement i, and W any distribution on the
         support; let d_t be the largest |m_i - q_i(A_{t-1})| among the queries of round t. If all variances are s^2 and
         the strength is k at first and K at last, then sum_t d_t^2 <= (1 + 4 k s^2)/2 x ((K/k) KL(W, prior) +
@@ -229,9 +228,10 @@ class AdaptiveRounds:
         return fit, strength
 
     def _total(self, records: Records, purse: Purse) -> int:
-        """Return the number of records, with noise unless all neighbours have as many; at least 1."""
-        if purse.neighbours.same_count:
-            return max(len(records), 1)
+        """Return the number of records, as stated where it is public and else with noise; at least 1."""
+        stated = purse.neighbours.stated_count
+        if stated is not None:
+            return min(stated, _MOST_RECORDS)
         released = purse.measure(len(records), self.share_total, sensitivity=purse.neighbours.count)
         return min(max(released.value, 1), _MOST_RECORDS)
 

@@ -14,15 +14,17 @@ from discreet.privacy.parameters import whole
 class Neighbours:
     """Tables that differ in one unit, of at most `rows` records; `size` is public, about or exactly the record count.
 
-    Under change-one both tables have the same number of units. `size` scales answers and sets parameters; where the
-    relation is add/remove, or a unit can have several records or none, it is a public statement and never the private
-    count. `everyone` says that every unit has at least one record; state False where a unit may have none, as people
-    without a visit have in a table of visits.
+    Under change-one both tables have the same number of units. `size` scales answers and sets parameters; it is a
+    public statement and never the private count. `everyone` says that every unit has at least one record; state False
+    where a unit may have none, as people without a visit have in a table of visits. Where every unit has one record and
+    one is changed, `size` is taken for the number of records (`stated_count`), and the records are not counted: a false
+    statement makes the answers worse, and costs no privacy.
 
     Privacy. Let c be the count of a query and N the number of records. One unit moves c, and N, by at most `count` =
         rows, and 2c - N by at most `swing`, which is rows under add/remove and 2 rows under change-one; it moves the
-        histogram of one set of attributes by at most `l1` in L1 and by at most the root of `squared` in L2. Where
-        `same_count` says so, N does not move.
+        histogram of one set of attributes by at most `l1` in L1 and by at most the root of `squared` in L2. All this
+        holds for a unit without a record too, whatever `everyone` says. Where `same_count` says so and every unit has
+        one record, N does not move; `stated_count` is a number that was stated, and moves never.
         Proof: a unit's records add between 0 and rows to c and to N, and replacing one such number by another moves
         their sum by at most rows. A record adds +1 or -1 to 2c - N, so a unit's records add at most rows in absolute
         value; change-one takes one unit out and puts another in, with as many records or not. A unit adds a vector of
@@ -52,8 +54,13 @@ class Neighbours:
 
     @property
     def same_count(self) -> bool:
-        """Whether neighbours have the same number of records: each unit has exactly one, and one is changed."""
+        """Whether neighbours are said to have the same number of records: each unit has one, and one is changed."""
         return self.relation is Relation.CHANGE_ONE and self.rows == 1 and self.everyone
+
+    @property
+    def stated_count(self) -> int | None:
+        """The number of records where it is public: `size`, as stated, whatever the table holds; else None."""
+        return self.size if self.same_count else None
 
     @property
     def _times(self) -> int:

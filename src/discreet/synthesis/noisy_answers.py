@@ -48,7 +48,8 @@ class Measurement:
         entry a, to the other; r of them add at most r times as much in any norm. Under change-one the difference u - v
         of the vectors of two units has, in a family of k queries, entries between -r and r, so L1 at most r k and
         square at most r^2 k; and as u, v >= 0, L1 at most that of u plus v, 2 r most, and |u - v|^2 <= |u|^2 + |v|^2 <=
-        2 r^2 most. The smaller of the two holds in each family, and families add up.
+        2 r^2 most. The smaller of the two holds in each family, and families add up. A unit without records has u = 0,
+        and these bounds hold for it as for any other.
     """
 
     ties: Ties
@@ -193,11 +194,11 @@ class NoisyAnswers(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> Release:
         """Count, add noise, make consistent."""
-        measurement, known = self.measurement, len(records) if self.purse.neighbours.same_count else None
+        measurement, known = self.measurement, self.purse.neighbours.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]
         released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
         every, total = measurement.counts(released, known)
-        size = max(self.purse.neighbours.size if known is None else known, 1)
+        size = self.purse.neighbours.size
         noisy = every / size
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:

@@ -41,8 +41,8 @@ class Residual(Synthesizer):
 
     Privacy. Keeps the promise of the purse, for the neighbours that it states.
         Proof: `Allocation` where the price is rho, or the rho of an approximate promise; `measure_histograms` where it
-        is a pure epsilon. Where `same_count` the number of records is that of all neighbours, so that using it tells
-        them apart no better.
+        is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
+        is never read.
     Accuracy. With `Finish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and `deviations`
         are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6 from scale 1
         on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that confidence.
@@ -153,9 +153,9 @@ class Residual(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> Release:
         """Measure, put together, finish."""
-        known = len(records) if self.purse.neighbours.same_count else None
+        known = self.purse.neighbours.stated_count
         found = self._measured(records, known, progress)
-        size = max(self.purse.neighbours.size if known is None else known, 1)
+        size = self.purse.neighbours.size
         unbiased = self.finish is Finish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]

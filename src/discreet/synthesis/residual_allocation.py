@@ -55,8 +55,9 @@ class Allocation:
         and Q is the square of a norm: Q <= rows^2 q. Change-one: with a and b records before and after, at most `rows`,
         Q <= (a^2 + b^2) q - 2 a b m for the least value m of K, or for less than that. If m < 0 this grows with a and
         b; else it is convex, as m <= q. So it is largest where each is 0 or `rows`: Q <= rows^2 max(q, 2 (q - m)).
-        Where every unit has one record, Q <= 2 (q - m), and the empty B, the number of records, is the same for both
-        and is left out of q and m.
+        Where every unit is said to have one record, the empty B, the number of records, is not measured and is left
+        out of q and m. Then the mean of K over all y is 0, so that m <= 0 and q <= 2 (q - m): Q <= 2 (q - m), also for
+        a unit that has no record all the same.
     Accuracy. No unbiased linear estimate with Gaussian noise, of any covariance, that keeps rho-zCDP has a smaller sum
         of variances or, for `Aim.LARGEST`, a smaller largest one, than `efficiency` times this one's. For
         `Aim.SUM` under add/remove `efficiency` is 1, up to the rounding of the weights.

@@ -39,7 +39,7 @@ def shares(sets: Sequence[Attributes], sizes: Sequence[int]) -> tuple[Fraction, 
 def measure_histograms(
     records: Records, sets: Sequence[Attributes], purse: Purse, total: int | None, tell: Callable[[int], None]
 ) -> Residuals:
-    """Release every histogram with its share, and combine them; `total` is the number of records where it is public.
+    """Release every histogram with its share, and combine them; `total` is the stated number where it is public.
 
     Privacy. Keeps the purse's promise.
         Proof: the shares add up to 1, and everything after is computed from what was released.

@@ -28,7 +28,7 @@ def noise_scales(allocation: Allocation, rho: Fraction) -> tuple[Fraction, ...]:
 def measure_residuals(
     records: Records, allocation: Allocation, rho: Fraction, total: int | None, tell: Callable[[int], None]
 ) -> Residuals:
-    """Release every residual of an allocation; `total` is the number of records where that is public.
+    """Release every residual of an allocation; `total` is the stated number of records where it is public.
 
     Each residual times the number of its cells is a table of integers. Independent discrete Gaussian noise goes on
     every entry, and the projection onto residuals throws away the part of the noise that can hold no signal: what is

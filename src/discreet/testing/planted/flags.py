@@ -55,12 +55,13 @@ class MonotoneUnderChange(NoisyMax):
 
 
 class Measured(Mechanism):
-    """What `NoisyAnswers` measures of all records, and their number, which it uses as it is where it is public."""
+    """What `NoisyAnswers` measures of all records, and the number of them that it tells: stated, or counted."""
 
-    def __init__(self, *, everyone: bool) -> None:
-        """Two categories, change-one, one record a unit."""
+    def __init__(self, *, counted: bool) -> None:
+        """Two categories, change-one, one record a unit, as is said; `counted` takes the number from the records."""
+        self._counted = counted
         workload = marginals(Domain.of(category=["a", "b"]), ways=1)
-        neighbours = Neighbours(Relation.CHANGE_ONE, size=3, everyone=everyone)
+        neighbours = Neighbours(Relation.CHANGE_ONE, size=3)
         self._answers = NoisyAnswers.of(workload, neighbours, epsilon=2)
         self.relation = Relation.CHANGE_ONE
 
@@ -75,13 +76,13 @@ class Measured(Mechanism):
         return self.guarantee.loss
 
     def law(self, value: Any) -> Law[Any]:
-        """Return the law of the noisy counts, and of the number of records where it is used."""
+        """Return the law of the noisy counts, and of the number of records that is told with them."""
         method = self._answers
         records = method.workload.domain.encode({"category": list(value)})
         measurement = method.measurement
         steps = measurement.steps(method.workload.counts(records)[measurement.ties.measured], len(records))
         noisy = method._noise(measurement).law(steps)
-        known = len(records) if method.purse.neighbours.same_count else None
+        known = len(records) if self._counted else method.purse.neighbours.stated_count
         return Product([*getattr(noisy, "laws", (noisy,)), Finite([known], [Fraction(1)])])
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
@@ -126,7 +127,7 @@ FAULTS = [
             **_twins(Top, k=1, epsilon=1)),
     Planted("AboveThreshold: monotone, false on tables", "an added row moves values both ways", Level.EXACT,
             **_twins(AboveThreshold, stream, epsilon=1, threshold=0)),
-    Planted("Neighbours: everyone has a record, false", "the number of records is used as it is", Level.EXACT,
-            lambda: OnTables(Measured(everyone=True), query=with_data, rows=["a", "b", None], people=3),
-            lambda: OnTables(Measured(everyone=False), query=with_data, rows=["a", "b", None], people=3)),
+    Planted("Neighbours: everyone has a record, false", "the records are counted, not stated", Level.EXACT,
+            lambda: OnTables(Measured(counted=True), query=with_data, rows=["a", "b", None], people=3),
+            lambda: OnTables(Measured(counted=False), query=with_data, rows=["a", "b", None], people=3)),
 ]  # fmt: skip
