@@ -195,4 +195,4 @@ def test_a_text_in_a_column_of_times_with_an_offset_moves_nobody_else(declared, 
     stated = {"x": ColumnPolicy("x", Type(declared), typed=True)}
     sql = parquet_select("t", {file: {"x": "VARCHAR"}}, public=False, columns=stated, units=frozenset())
     connection = duckdb.connect()
-    assert connection.execute(f"SELECT x::VARCHAR FROM ({sql})").fetchall() == [(expected,)] * 3 + [(None,)]
+    assert connection.execute(f"SELECT x::VARCHAR FROM ({sql})").fetchall() == [(expected,)] * 3 + [(None,)]  # noqa: S608
