@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.laws.number import Number, round_up
+from discreet.laws.number import round_up
 from discreet.laws.pair import Pair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
 from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import written, written_up
 
 _LINES = 96
 _LEAST_DELTA = Fraction(1, 10**12)
@@ -23,18 +22,12 @@ def worst_pair(promise: Guarantee) -> Pair | None:
     """Return the pair of which every release that keeps the promise is a post-processing, where there is one."""
     match promise:
         case PureDP():
-            return PureApproxPair(_exact(promise.epsilon))
+            return PureApproxPair(promise.epsilon)
         case ApproxDP():
-            return PureApproxPair(_exact(promise.epsilon), promise.delta)
+            return PureApproxPair(promise.epsilon, promise.delta)
         case GaussianDP():
             return NormalPair(promise.mu)
     return None
-
-
-def _exact(epsilon: Number) -> Number:
-    """Return the epsilon of a promise as a release keeps it, by its decimals; a float where that is the same number."""
-    exact = written(epsilon)
-    return epsilon if Fraction(epsilon) == exact else exact
 
 
 def delta_of(promise: Guarantee, epsilon: Fraction) -> float:
@@ -69,8 +62,6 @@ def epsilon_of(promise: Guarantee, delta: Fraction) -> float:
             return 0.0 if own == 1 else zcdp_epsilon(Fraction(promise.rho), (delta - own) / (1 - own))
         case RenyiDP():
             return renyi_epsilon(Fraction(promise.alpha), Fraction(promise.epsilon), delta)
-        case PureDP() if not delta:
-            return written_up(written(promise.epsilon))
     pair = worst_pair(promise)
     if pair is None:
         return math.inf

@@ -31,7 +31,7 @@ from discreet.privacy.release import Release
 from discreet.privacy.sampler import Sampler
 from discreet.privacy.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines
 from discreet.privacy.worst_pair import worst_of
-from discreet.privacy.written import written
+from discreet.privacy.written import as_written
 
 _CURVE_POINTS = 101
 _DELTA_POINTS = 61
@@ -205,9 +205,7 @@ class PrivacyLoss:
         level = nonnegative(epsilon, name="epsilon")
         exact, wanted = Fraction(level), _tolerance(tolerance)
         if self.is_single:
-            exact = written(level)  # as the noise was made for it
-            same = isinstance(level, float) and Fraction(level) == exact
-            found = [pair.delta(level if same else exact) for pair in self.pairs]
+            found = [pair.delta(level if isinstance(level, float) else exact) for pair in self.pairs]
         else:
             # delta falls as epsilon grows: a level between two floats is bracketed by them
             below, above = round_down(exact), round_up(exact)
@@ -439,6 +437,8 @@ class PrivacyLoss:
         claim = self.claim
         if claim is not None:
             promised = claimed(claim)
+            if promised < best.lower:  # noise is made for the decimals of a float, which may be a little above it
+                promised = claimed(as_written(claim))
             if promised < best.lower and self.attained:
                 raise self._refuted()
             upper = min(upper, promised)
