@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.privacy import Relation, Target
 from discreet.statistics import Count, CountDistinct, DiscoveredHistogram, Histogram, Mean, Sum
 from discreet.statistics.combined_noise import combination_quantile

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax, floating
-from discreet.laws.gaussian_table import GaussianTable
-from discreet.laws.laplace_sampler import LaplaceSampler
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
+from discreet.laws.samplers import floating
+from discreet.laws.samplers.gaussian_table import GaussianTable
+from discreet.laws.samplers.laplace import LaplaceSampler
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,9 +26,9 @@ from fractions import Fraction
 from hashlib import sha256
 import numpy as np
 from discreet.laws import floating
-from discreet.laws.gaussian_rejection import GaussianRejection
-from discreet.laws.gaussian_table import GaussianTable
-from discreet.laws.laplace_sampler import LaplaceSampler
+from discreet.laws.samplers.gaussian_rejection import GaussianRejection
+from discreet.laws.samplers.gaussian_table import GaussianTable
+from discreet.laws.samplers.laplace import LaplaceSampler
 from tests.randomness.sources import Stream, swapped
 floating.self_test(2000)
 makers = {"laplace": LaplaceSampler, "rejection": GaussianRejection, "table": GaussianTable}

@@ -8,9 +8,9 @@ import flint
 import numpy as np
 import pytest
 
-from discreet.laws import laplace_sampler
-from discreet.laws.gaussian_rejection import GaussianRejection
-from discreet.laws.reference import reference_gaussian
+from discreet.laws.samplers import laplace as laplace_sampler
+from discreet.laws.samplers.gaussian_rejection import GaussianRejection
+from discreet.laws.samplers.reference import reference_gaussian
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped, within

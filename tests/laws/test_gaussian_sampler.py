@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.laws import DiscreteGaussian, gaussian_sampler
-from discreet.laws.gaussian_sampler import GaussianSampler
+from discreet.laws import DiscreteGaussian
+from discreet.laws.samplers import gaussian as gaussian_sampler
+from discreet.laws.samplers.gaussian import GaussianSampler
 from tests.laws.agreement import assert_fits, gaussian
 from tests.randomness.sources import within
 

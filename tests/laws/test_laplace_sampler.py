@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.laws import DiscreteLaplace, laplace_sampler
-from discreet.laws.laplace_sampler import LaplaceSampler, LogarithmFloor
-from discreet.laws.reference import reference_laplace
+from discreet.laws import DiscreteLaplace
+from discreet.laws.samplers import laplace as laplace_sampler
+from discreet.laws.samplers.laplace import LaplaceSampler, LogarithmFloor
+from discreet.laws.samplers.reference import reference_laplace
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped

@@ -23,8 +23,8 @@ from discreet.laws import (
     Softmax,
     Truncated,
 )
+from discreet.laws.choices.noisy_max_gap import Winner
 from discreet.laws.law import as_integers, as_size
-from discreet.laws.noisy_max_gap import Winner
 
 LAWS = {
     "laplace": DiscreteLaplace(2),

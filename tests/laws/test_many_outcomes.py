@@ -31,7 +31,7 @@ from discreet.laws import (
     Truncated,
     TruncatedLaplace,
 )
-from discreet.laws.tabulated import Tabulated
+from discreet.laws.pairs.tabulated import Tabulated
 from discreet.statistics.rank_law import RankLaw
 from discreet.statistics.ranked import Ranked
 from discreet.testing.own_list import OWN

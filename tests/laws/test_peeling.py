@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.laws import Peeling, Race, Softmax, race
-from discreet.laws.race import as_scores
+from discreet.laws import Peeling, Race, Softmax
+from discreet.laws.samplers import race
+from discreet.laws.samplers.race import as_scores
 from discreet.randomness import keystream
 from tests.laws.agreement import arb, assert_fits
 from tests.randomness.sources import WORD, Stream, swapped

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.laws import PermuteAndFlipLaw, race
-from discreet.laws.permute_and_flip import HighestOfExponentials
-from discreet.laws.race import as_scores
+from discreet.laws import PermuteAndFlipLaw
+from discreet.laws.choices.permute_and_flip import HighestOfExponentials
+from discreet.laws.samplers import race
+from discreet.laws.samplers.race import as_scores
 from discreet.randomness import bernoulli_exp, keystream, uniform_below
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped, within

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.laws import Race, Softmax, race
-from discreet.laws.race import as_scores
+from discreet.laws import Race, Softmax
+from discreet.laws.samplers import race
+from discreet.laws.samplers.race import as_scores
 from discreet.randomness import keystream
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits
 from tests.randomness.sources import WORD, Constant, Script, Stream, swapped, within

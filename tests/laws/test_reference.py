@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binomtest
 
-from discreet.laws import reference
-from discreet.laws.reference import coin, coin_exp, reference_gaussian, reference_laplace
+from discreet.laws.samplers import reference
+from discreet.laws.samplers.reference import coin, coin_exp, reference_gaussian, reference_laplace
 from tests.chances import ALARM
 
 

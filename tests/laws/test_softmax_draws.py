@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DiscreetError, InputError, ParameterError
-from discreet.laws import SignedDraws, SoftmaxDraws, signed_draws, softmax_draws
+from discreet.laws import SignedDraws, SoftmaxDraws, signed_draws
+from discreet.laws.samplers import softmax_draws
 from tests.laws.agreement import arb, assert_fits
 from tests.randomness.sources import WORD, Constant, Script, Stream, in_child, swapped
 

@@ -10,7 +10,7 @@ import pytest
 from discreet.audit import goodness_of_fit
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Thresholded, ThresholdedTable, TruncatedLaplace
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
 from tests.chances import ALARM
 
 NOISES = [DiscreteLaplace(2), DiscreteGaussian(1.5), TruncatedLaplace(2, reach=4)]

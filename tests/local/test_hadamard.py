@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from discreet.audit import goodness_of_fit
 from discreet.errors import InputError, ParameterError, StreamSpent
-from discreet.laws.finite import Finite
+from discreet.laws.pairs.finite import Finite
 from discreet.local.coin import COIN_TOTAL
 from discreet.local.hadamard import OneBitHadamard, parity
 from discreet.local.spec import Spec

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import Finite
-from discreet.laws.finite import FinitePair
+from discreet.laws.pairs.finite import FinitePair
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss, gaussian_loss, group_loss, laplace_loss, table_loss
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair

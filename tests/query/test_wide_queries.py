@@ -13,10 +13,10 @@ import pytest
 
 import discreet as dp
 from discreet.errors import ParameterError, UnsupportedSQL
-from discreet.laws import noise
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.truncated_laplace import TruncatedLaplace
+from discreet.laws.noise import noise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.query.canonical import written
 from discreet.query.read_query import read_query
 

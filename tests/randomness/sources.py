@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.floating import ensure_tested
+from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness import Reservoir, keystream
 
 Source = Callable[[memoryview], None]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.laws.race import Race
+from discreet.laws.samplers.race import Race
 from discreet.mechanisms import AboveThreshold
 from discreet.randomness.process import Process
 from discreet.synthesis import MemoryTranscript

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.combined_noise import combination_quantile
 from discreet.statistics.sampling_error import mean_of_population
 

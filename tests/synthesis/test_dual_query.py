@@ -20,7 +20,7 @@ from discreet.errors import (
     MissingParameter,
     ParameterError,
 )
-from discreet.laws.softmax_draws import SignedDraws
+from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, dual_query_error
 from discreet.synthesis.dual_query import DualQuery, Oracle, Weights, _Game
 from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice

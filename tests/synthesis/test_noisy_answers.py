@@ -14,8 +14,8 @@ import pytest
 from discreet import Relation
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.synthesis import (
     Domain,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from discreet import Relation
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.synthesis import Domain, Neighbours, Records, conjunctions, marginals, residual_noise
 from discreet.synthesis.marginals import Marginals
 from discreet.synthesis.noisy_answers import NoisyAnswers

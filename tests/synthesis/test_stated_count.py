@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.ledger import MemoryLedger
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session

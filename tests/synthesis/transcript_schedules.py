@@ -24,7 +24,7 @@ import pandas as pd
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.laws.softmax_draws import SignedDraws
+from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.ledger import Kind, SqliteLedger, crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session

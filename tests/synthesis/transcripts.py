@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms import Exponential
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.synthesis import Records, Release, Synthesizer

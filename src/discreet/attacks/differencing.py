@@ -15,7 +15,7 @@ from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import BudgetExceeded, ParameterError, QueryRefused
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.parameters import whole

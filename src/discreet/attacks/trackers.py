@@ -8,7 +8,7 @@ from typing import Any
 from discreet.attacks.differencing import Differencing, believed, judged
 from discreet.attacks.running import Run, counted
 from discreet.errors import ConflictingParameters, MissingParameter, QueryRefused
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.parameters import whole

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, named, number_of, numbers_of, secret_bits
 from discreet.errors import InputError, ParameterError
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.walsh_hadamard import walsh_hadamard
 from discreet.privacy.parameters import whole
 

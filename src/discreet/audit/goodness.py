@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.law import IntegerLaw, Law
-from discreet.laws.on_grid import OnGrid
-from discreet.laws.tabulated import Tabulated
+from discreet.laws.noise.on_grid import OnGrid
+from discreet.laws.pairs.tabulated import Tabulated
 
 Floats = NDArray[np.float64]
 _LEAST_EXPECTED = 20.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.compared import compared
 from discreet.errors import DiscreetError
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.noisy_max import NoisyMax
 

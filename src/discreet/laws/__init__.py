@@ -1,25 +1,25 @@
 """Exact distributions: what they are, how they are drawn, and what a pair of them tells an adversary."""
 
-from discreet.laws.above_threshold import AboveThresholdLaw
-from discreet.laws.above_threshold_gap import AboveThresholdGapLaw
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.choices.above_threshold import AboveThresholdLaw
+from discreet.laws.choices.above_threshold_gap import AboveThresholdGapLaw
+from discreet.laws.choices.noisy_max import NoisyMaxLaw
+from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw
+from discreet.laws.choices.peeling import Peeling
+from discreet.laws.choices.permute_and_flip import PermuteAndFlipLaw
+from discreet.laws.choices.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.enclosure import Enclosure, SafeEnd
-from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.law import IntegerLaw, Law
-from discreet.laws.location_pair import LocationPair
-from discreet.laws.noisy_max import NoisyMaxLaw
-from discreet.laws.noisy_max_gap import NoisyMaxGapLaw
-from discreet.laws.on_grid import OnGrid
-from discreet.laws.pair import Pair
-from discreet.laws.peeling import Peeling
-from discreet.laws.permute_and_flip import PermuteAndFlipLaw
-from discreet.laws.product import Product, ProductPair
-from discreet.laws.race import Race, Softmax
-from discreet.laws.softmax_draws import SignedDraws, SoftmaxDraws, signed_draws
-from discreet.laws.thresholded import Thresholded, ThresholdedTable
-from discreet.laws.truncated import Outside, Truncated
-from discreet.laws.truncated_laplace import TruncatedLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.on_grid import OnGrid
+from discreet.laws.noise.product import Product, ProductPair
+from discreet.laws.noise.truncated import Outside, Truncated
+from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws.pairs.finite import Finite, FinitePair
+from discreet.laws.pairs.location_pair import LocationPair
+from discreet.laws.pairs.pair import Pair
+from discreet.laws.samplers.race import Race, Softmax
+from discreet.laws.samplers.softmax_draws import SignedDraws, SoftmaxDraws, signed_draws
 
 __all__ = [
     "AboveThresholdGapLaw",

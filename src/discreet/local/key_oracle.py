@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import Finite
+from discreet.laws.pairs.finite import Finite
 from discreet.local.geometry import Geometry
 from discreet.local.hashing import public_seed
 from discreet.local.keys import Keys

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import Finite, FinitePair
+from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.coin import COIN_TOTAL, coin
 from discreet.local.items import Integers, checked_items
 from discreet.local.parameters import listed_labels, number_of_people, public_labels, share_of_people

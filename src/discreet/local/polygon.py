@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.number import Number
+from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.privacy.rounding import number, upward
 
 

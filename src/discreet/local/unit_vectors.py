@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.number import round_down, round_up
+from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.cap_choice import choose_cap, least_error, top_mean
 from discreet.local.codebook import Codebook
 from discreet.local.coin import COIN_TOTAL, coin, toss

@@ -1,7 +1,7 @@
 """Mechanisms of three shapes: value to value, scores to choice, stream of values to stream of verdicts."""
 
-from discreet.laws.above_threshold_gap import Hit
-from discreet.laws.noisy_max_gap import Winner
+from discreet.laws.choices.above_threshold_gap import Hit
+from discreet.laws.choices.noisy_max_gap import Winner
 from discreet.mechanisms.above_threshold import AboveThreshold, Split
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian

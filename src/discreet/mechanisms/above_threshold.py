@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.laws.above_threshold import AboveThresholdLaw
-from discreet.laws.above_threshold_gap import AboveThresholdGapLaw, Hit
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.choices.above_threshold import AboveThresholdLaw
+from discreet.laws.choices.above_threshold_gap import AboveThresholdGapLaw, Hit
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.mechanisms.comparison import comparison_width
 from discreet.mechanisms.domain import floats_on_grid

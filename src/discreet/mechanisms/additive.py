@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, ParameterError
 from discreet.laws.law import Law
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise.on_grid import OnGrid
+from discreet.laws.noise.product import Product
 from discreet.laws.number import Number, exact_rational, round_up
-from discreet.laws.on_grid import OnGrid
-from discreet.laws.product import Product
 from discreet.mechanisms.domain import (
     SAFE,
     Steps,

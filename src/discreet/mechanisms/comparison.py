@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 
 _CELLS = 1 << 14
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.laws.race import Race, Softmax
+from discreet.laws.samplers.race import Race, Softmax
 from discreet.mechanisms.selection import OneChoice, check_accuracy
 from discreet.privacy import PrivacyLoss, bounded_range_loss
 from discreet.privacy.rounding import number, upward

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms.additive import AdditiveNoise, rounded_steps
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity

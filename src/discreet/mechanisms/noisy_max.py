@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.noisy_max import NoisyMaxLaw
-from discreet.laws.noisy_max_gap import NoisyMaxGapLaw, Winner, leader
+from discreet.laws.choices.noisy_max import NoisyMaxLaw
+from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw, Winner, leader
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, round_up
 from discreet.mechanisms.domain import add_noise, floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity

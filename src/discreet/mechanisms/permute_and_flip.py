@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from discreet.laws.choices.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
 from discreet.laws.number import round_up
-from discreet.laws.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
-from discreet.laws.race import Race
+from discreet.laws.samplers.race import Race
 from discreet.mechanisms.selection import OneChoice, check_accuracy
 from discreet.privacy.rounding import number, upward
 from discreet.randomness.rigour import ball, precision

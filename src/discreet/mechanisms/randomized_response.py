@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.tabulated import Floats, Tabulated
+from discreet.laws.pairs.finite import FinitePair
+from discreet.laws.pairs.tabulated import Floats, Tabulated
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless

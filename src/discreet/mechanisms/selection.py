@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ConflictingParameters, InputError, ParameterError
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.race import Race, as_scores
+from discreet.laws.samplers.race import Race, as_scores
 from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, Relation, Sensitivity, warn_if_senseless
 from discreet.privacy.parameters import whole

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.choices.thresholded import Thresholded, ThresholdedTable
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number
-from discreet.laws.thresholded import Thresholded, ThresholdedTable
-from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.domain import add_noise
 from discreet.mechanisms.key_counts import KeyCounts, listed, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of

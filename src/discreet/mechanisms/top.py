@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.laws.choices.peeling import Peeling
 from discreet.laws.number import Number, round_down
-from discreet.laws.peeling import Peeling
-from discreet.laws.race import Race, as_scores
+from discreet.laws.samplers.race import Race, as_scores
 from discreet.mechanisms.mechanism import one_of
 from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless

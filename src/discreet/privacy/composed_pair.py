@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import exact_rational
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.claim_pairs import enclosed
 from discreet.privacy.mixture_pair import Side
 from discreet.privacy.rounding import bounds, number

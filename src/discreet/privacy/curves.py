@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import NoSoundConversion, RelationMismatch
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import exact_rational, round_down, round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.claim_pairs import NormalPair, enclosed
 from discreet.privacy.composed_pair import ComposedPair
 from discreet.privacy.group import group_privacy

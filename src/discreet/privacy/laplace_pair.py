@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.claim_pairs import between, enclosed
 from discreet.privacy.parameters import nonnegative, plain, probability
 from discreet.privacy.rounding import bounds, number

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.finite import Finite, FinitePair
-from discreet.laws.location_pair import LocationPair
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, round_up
+from discreet.laws.pairs.finite import Finite, FinitePair
+from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
 from discreet.privacy.guarantee import ZCDP, PureDP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import ParameterError
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.mixture_pair import Side
 from discreet.privacy.sampler import Sampler

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
 from discreet.laws.number import Number
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.composed_pair import ComposedPair
 from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.loss import PrivacyLoss

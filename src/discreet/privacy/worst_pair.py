@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.laws.enclosure import Enclosure, SafeEnd
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 
 
 @dataclass(frozen=True, slots=True)

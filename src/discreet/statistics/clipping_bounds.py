@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.law import Law
+from discreet.laws.noise.product import Product
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.product import Product
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, PureDP, Relation, compose
 from discreet.privacy.parameters import whole

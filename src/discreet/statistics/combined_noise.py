@@ -23,8 +23,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.noise import IntegerNoise
 
 _APART = 2e-4
 _STEPS = 200
@@ -33,7 +33,7 @@ _STEPS = 200
 def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], confidence: float) -> float:
     """Return a t with P(|sum of c_i Z_i| <= t) >= confidence for independent noises Z_i, close to the least.
 
-    >>> from discreet.laws.discrete_laplace import DiscreteLaplace
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
     >>> round(combination_quantile(DiscreteLaplace(2**30), [1.0], 0.95) / 2**30, 6)   # ln 20
     2.995732
     """

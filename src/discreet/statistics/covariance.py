@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PureDP, Relation
 from discreet.privacy.parameters import whole

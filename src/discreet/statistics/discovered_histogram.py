@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import MissingParameter
+from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number
-from discreet.laws.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms import KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.key_counts import KeyCounts
 from discreet.privacy import Relation

@@ -35,7 +35,7 @@ from itertools import accumulate
 import numpy as np
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.floating import ensure_tested
+from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.uniform import uniform_below
 from discreet.statistics.exact_coin import toss
 from discreet.statistics.log_sums import (

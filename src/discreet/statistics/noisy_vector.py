@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.law import Law
-from discreet.laws.noise import IntegerNoise
-from discreet.laws.product import Product
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise.product import Product
 from discreet.mechanisms.domain import add_noise, integer_steps
 from discreet.mechanisms.gaussian import calibrated_scale
 from discreet.mechanisms.mechanism import Mechanism

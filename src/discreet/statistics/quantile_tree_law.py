@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.law import Shape, as_size
-from discreet.laws.tabulated import Floats, Tabulated
+from discreet.laws.pairs.tabulated import Floats, Tabulated
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 from discreet.statistics.quantile_plan import Node
 from discreet.statistics.rank_law import chances

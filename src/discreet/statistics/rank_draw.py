@@ -28,8 +28,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.floating import ensure_tested
 from discreet.laws.number import round_down
+from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.rigour import ball, ceil_of_upper, precision
 from discreet.randomness.uniform import uniform_below
 from discreet.statistics.exact_coin import toss

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.laws.choices.permute_and_flip import PermuteAndFlipLaw
 from discreet.laws.number import Number
-from discreet.laws.permute_and_flip import PermuteAndFlipLaw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Relation, Sensitivity

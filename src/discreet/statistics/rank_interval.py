@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
+from discreet.laws.noise.product import Product
 from discreet.laws.number import Number
-from discreet.laws.product import Product
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target, compose
 from discreet.statistics.choice_price import one_price, promise

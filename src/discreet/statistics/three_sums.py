@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.statistics.combined_noise import combination_quantile
 from discreet.statistics.fixed_point import Totals
 from discreet.statistics.sampling_error import mean_of_population

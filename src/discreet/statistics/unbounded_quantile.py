@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from discreet.laws.above_threshold import AboveThresholdLaw
+from discreet.laws.choices.above_threshold import AboveThresholdLaw
 from discreet.laws.number import Number
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.mechanism import PurelyPrivate

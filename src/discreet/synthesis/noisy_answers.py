@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.noisy_vector import NoisyVector

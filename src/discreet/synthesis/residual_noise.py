@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.rounding import root_upward
 from discreet.synthesis.domain import Records

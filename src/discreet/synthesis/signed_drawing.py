@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.noise.product import Product
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.product import Product
-from discreet.laws.softmax_draws import SignedDraws
+from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation, bounded_range_loss
 from discreet.privacy.parameters import whole

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import AssumptionFailed, ParameterError
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.finite import Finite
-from discreet.laws.location_pair import LocationPair
-from discreet.laws.pair import Pair
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pairs.finite import Finite
+from discreet.laws.pairs.location_pair import LocationPair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
 from discreet.privacy.bounded_range import BoundedRangePair
 from discreet.privacy.claim_pairs import NormalPair, PureApproxPair

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import NoSoundConversion
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.directed import DirectedLoss
 from discreet.privacy.conversion import convert
 from discreet.privacy.guarantee import ZCDP, Guarantee, PureDP

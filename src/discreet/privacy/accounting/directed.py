@@ -12,7 +12,7 @@ import numpy as np
 from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.claim_factor import ClaimFactor, LesserFactor
 from discreet.privacy.accounting.factor import Factor, Unsuitable
 from discreet.privacy.accounting.gather import flattened, gathered, total_square

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from discreet.laws.noise.product import ProductPair
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
-from discreet.laws.product import ProductPair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.atoms import AtomsFactor, atoms_of
 from discreet.privacy.accounting.factor import Factor
 from discreet.privacy.accounting.normal import NormalFactor, WideGaussianFactor

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.pair import Pair
-from discreet.laws.product import ProductPair
+from discreet.laws.noise.product import ProductPair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.cells import Grid, Reach, Source, TooLarge
 from discreet.privacy.accounting.fft_bounds import UNIT
 from discreet.privacy.accounting.floats import ensure_tested

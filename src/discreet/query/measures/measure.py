@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.additive import floor_log2, two_to
 from discreet.query.bounding import Bounding, RowNorms
@@ -172,7 +172,7 @@ def rounding(scale: FixedPoint, argument: Expression) -> Fraction:
 def noise_words(noise: IntegerNoise, step: Fraction) -> str:
     """Name a noise in the unit of the answer, with the step of its grid.
 
-    >>> from discreet.laws.discrete_laplace import DiscreteLaplace
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
     >>> noise_words(DiscreteLaplace(30 << 20), Fraction(1, 1 << 20))
     'discrete Laplace noise of scale 30 on steps of 2^-20'
     """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
 from discreet.query.bounding import Bounding, Noise, RowNorms
 from discreet.query.expression import Expression

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.pair import Pair
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ApproxDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
 from discreet.testing.museum.patterns import Vector, Vectors

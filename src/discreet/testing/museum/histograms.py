@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.privacy.laplace_pair import LaplacePair
 from discreet.testing.museum.exhibit import Label, NumericExhibit

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.pair import Pair
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
 from discreet.testing.museum.histograms import shifted_laplace

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.discrete_gaussian import DiscreteGaussian
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.truncated_laplace import TruncatedLaplace
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.noisy_max_gap import Winner
+from discreet.laws.choices.noisy_max_gap import Winner
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.audit import Level
 from discreet.errors import InputError
-from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.law import Law
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.laplace import Laplace
 from discreet.privacy import PrivacyLoss, PureDP
 from discreet.randomness.keystream import word

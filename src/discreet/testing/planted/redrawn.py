@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level
-from discreet.laws.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.ledger.parts import Parts
 from discreet.mechanisms import Laplace
 from discreet.privacy import PureDP, Relation

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.softmax_draws import SignedDraws
+from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.privacy import Relation
 from discreet.randomness.keystream import words
 from discreet.synthesis.neighbours import Neighbours

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.each import of_each
-from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law
+from discreet.laws.pairs.each import of_each
+from discreet.laws.pairs.finite import FinitePair
 
 Floats = NDArray[np.float64]
 

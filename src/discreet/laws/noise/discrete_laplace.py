@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.laws.laplace_sampler import LaplaceSampler
 from discreet.laws.law import as_floats, offsets
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.samplers.laplace import LaplaceSampler
 from discreet.randomness.rigour import Ball, ball
 
 

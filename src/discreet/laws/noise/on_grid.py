@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import ParameterError
 from discreet.laws.law import IntegerLaw, Law, Shape, as_array
 from discreet.laws.number import rational_or_none
-from discreet.laws.pair import Pair
+from discreet.laws.pairs.pair import Pair
 
 
 class OnGrid(Law[float]):
@@ -19,7 +19,7 @@ class OnGrid(Law[float]):
 
     The loss does not change: multiplying by a public constant is a bijection.
 
-    >>> from discreet.laws.discrete_laplace import DiscreteLaplace
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
     >>> law = OnGrid(DiscreteLaplace(1), Fraction(1, 4))
     >>> float(law.pmf(0.25)) == float(DiscreteLaplace(1).pmf(1)), float(law.pmf(0.3))
     (True, 0.0)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.laplace_sampler import LaplaceSampler
+from discreet.laws.samplers.laplace import LaplaceSampler
 from discreet.randomness.bernoulli import bernoulli_exp, exp_scaled
 from discreet.randomness.keystream import words
 from discreet.randomness.rigour import uniform_is_below

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.floating import ensure_tested
+from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.bernoulli import bernoulli_exp, exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, bits, fill
 from discreet.randomness.rigour import Ball, ball, precision, uniform_is_below

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
-from discreet.laws.noise import IntegerNoise
+from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.pairs.finite import FinitePair
 from discreet.randomness.keystream import bits
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
@@ -37,7 +37,7 @@ class Truncated(IntegerLaw):
     cumulative masses in balls where the range is unlikely. `CLAMPED` moves what lies outside to the nearer end:
     post-processing of the noise, so it costs no privacy.
 
-    >>> from discreet.laws.discrete_laplace import DiscreteLaplace
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
     >>> law = Truncated(DiscreteLaplace(1), 0, 2, outside=Outside.CLAMPED)
     >>> [round(float(law.pmf(x)), 4) for x in (0, 1, 2)]
     [0.7311, 0.17, 0.0989]

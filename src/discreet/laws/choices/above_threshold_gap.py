@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.above_threshold import checked_span
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.finite import FinitePair
+from discreet.laws.choices.above_threshold import checked_span
 from discreet.laws.law import Law, Shape, as_size
-from discreet.laws.tabulated import Floats, Tabulated
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pairs.finite import FinitePair
+from discreet.laws.pairs.tabulated import Floats, Tabulated
 
 _REACH, _CAP = 64, 40
 _LARGEST_WINDOW = 1 << 20

@@ -40,10 +40,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.laws.floating import ensure_tested
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.race import Softmax, as_scores
-from discreet.laws.tabulated import Floats
+from discreet.laws.pairs.tabulated import Floats
+from discreet.laws.samplers.floating import ensure_tested
+from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import check_count, words
 from discreet.randomness.rigour import uniform_is_below

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, NotCopyable
-from discreet.laws.floating import ensure_tested
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
-from discreet.laws.tabulated import Floats, Tabulated
+from discreet.laws.pairs.tabulated import Floats, Tabulated
+from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
 from discreet.randomness.process import Process
 from discreet.randomness.rigour import Ball, ball, precision

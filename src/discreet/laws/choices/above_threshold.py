@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.law import Shape, as_size
-from discreet.laws.tabulated import Floats, Tabulated
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pairs.tabulated import Floats, Tabulated
 
 _REACH = 64
 _LARGEST_WINDOW = 1 << 20

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.floating import ensure_tested
-from discreet.laws.theta import gaussian_sum
+from discreet.laws.samplers.floating import ensure_tested
+from discreet.laws.samplers.theta import gaussian_sum
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.choice import AliasTable
 from discreet.randomness.keystream import BLOCK_WORDS, bits, fill

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from discreet.laws.gaussian_rejection import GaussianRejection
-from discreet.laws.gaussian_table import NARROW_LIMIT, gaussian_table
+from discreet.laws.samplers.gaussian_rejection import GaussianRejection
+from discreet.laws.samplers.gaussian_table import NARROW_LIMIT, gaussian_table
 
 _LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40
 _DRAWS_PER_COLUMN = 16  # building a column costs about as much as rejection loses on this many draws

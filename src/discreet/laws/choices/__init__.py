@@ -1,0 +1,1 @@
+"""Laws of what choosing mechanisms put out."""

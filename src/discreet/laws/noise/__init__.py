@@ -1,0 +1,1 @@
+"""Laws of additive noise on the integers and on a grid."""

@@ -1,0 +1,1 @@
+"""Pairs of laws: the divergence between neighbors, certified."""
