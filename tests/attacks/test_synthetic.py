@@ -21,7 +21,7 @@ from discreet.data import population, population_values
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError, UnknownName
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.curves import tradeoff_of
+from discreet.privacy.guarantees.curves import tradeoff_of
 from discreet.synthesis import Domain, Independent, Neighbours, Records, Synthesizer, SyntheticTable, conjunctions
 from discreet.synthesis.dual_query import DualQuery, Weights
 

@@ -24,7 +24,7 @@ from discreet.cli.plan import FAMILIES, read_number
 from discreet.cli.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
 from discreet.errors import ParameterError
 from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss
-from discreet.privacy.record import record, records_from_json, replay
+from discreet.privacy.records.record import record, records_from_json, replay
 
 SGD = ("gaussian", "--scale", 1, "--rate", 0.01, "--steps", 10_000, "--delta", 1e-5)
 

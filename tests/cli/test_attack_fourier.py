@@ -8,7 +8,7 @@ import pytest
 
 from discreet.cli.attack.secret_column import counts_loss, secret_session, split
 from discreet.laws import DiscreteGaussian
-from discreet.privacy.losses import discrete_gaussian_loss
+from discreet.privacy.loss.reference import discrete_gaussian_loss
 from tests.cli.program import run
 
 

@@ -16,7 +16,7 @@ from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Sto
 from discreet.ledger.promises import amounts_from_plain
 from discreet.ledger.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
-from discreet.privacy.written import written
+from discreet.privacy.numbers.written import written
 from tests.ledger.ledgers import PEOPLE, epsilon, request, terms
 
 NUMBERS = st.one_of(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, bounded_pairs, hockey_stick, leaky_response, miss
 
 levels = st.floats(-6.0, 12.0)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.claim_pairs import NormalPair
-from discreet.privacy.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
-from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss, mixture, pairs, randomized_response, renyi
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP, group_privacy
-from discreet.privacy.claim_pairs import NormalPair
+from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.reference import ORDERS, at_most, ball, exp, hockey_stick, law, renyi
 
 promises = st.one_of(

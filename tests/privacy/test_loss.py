@@ -13,8 +13,8 @@ from discreet.errors import ParameterError, RelationMismatch
 from discreet.laws import DiscreteLaplace, Finite, SafeEnd
 from discreet.mechanisms import Laplace
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP, TradeOff
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
-from discreet.privacy.written import written
+from discreet.privacy.numbers.written import written
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)

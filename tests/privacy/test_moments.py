@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.privacy.claim_pairs import NormalPair
-from discreet.privacy.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
+from discreet.privacy.guarantees.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
+from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.reference import alphas, at_most, ball, divergence_rate, hockey_stick, pairs, renyi
 
 

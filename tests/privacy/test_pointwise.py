@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.laws import Finite, Pair
 from discreet.privacy import ZCDP, PrivacyLoss, PureDP, RenyiDP, pointwise_delta
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)
 

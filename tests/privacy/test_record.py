@@ -37,8 +37,8 @@ from discreet.privacy import (
     table_loss,
 )
 from discreet.privacy.accounting.directed import clear_caches
-from discreet.privacy.record import ReleaseRecord, record, records_from_json, records_to_json, replay
-from discreet.privacy.record_kinds import SHAPES, Kind
+from discreet.privacy.records.kinds import SHAPES, Kind
+from discreet.privacy.records.record import ReleaseRecord, record, records_from_json, records_to_json, replay
 
 PEOPLE = {"relation": Relation.ADD_REMOVE, "unit": "patient"}
 STEP = record("gaussian", sigma=1, sampler="poisson", rate=0.01, count=10_000, **PEOPLE)
@@ -150,7 +150,7 @@ LEDGER = [
 @pytest.mark.parametrize("ledger", [[STEP], LEDGER, LEDGER[:2], LEDGER[:3]], ids=["sampled", "mix", "noise", "atoms"])
 def test_replay_in_a_fresh_interpreter_reproduces_the_total_to_the_bit(ledger):
     script = (
-        "import sys; from discreet.privacy.record import records_from_json, replay\n"
+        "import sys; from discreet.privacy.records.record import records_from_json, replay\n"
         "loss = replay(records_from_json(sys.stdin.read()))\n"
         "found = [loss.epsilon(1e-5), loss.delta(1.0)]\n"
         "print(*(end.hex() for one in found for end in (one.lower, one.estimate, one.upper)))"

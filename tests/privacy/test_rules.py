@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion
-from discreet.privacy.claim_pairs import NormalPair
-from discreet.privacy.conversion import convert
-from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.rules import (
+from discreet.privacy.guarantees.conversion import convert
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.guarantees.rules import (
     approx_to_zcdp,
     gaussian_to_renyi,
     gaussian_to_zcdp,
@@ -26,6 +25,7 @@ from discreet.privacy.rules import (
     zcdp_to_gaussian,
     zcdp_to_renyi,
 )
+from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.reference import (
     ORDERS,
     alphas,

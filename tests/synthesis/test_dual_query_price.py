@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation, compose
-from discreet.privacy.bounded_range import BoundedRangePair
+from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.synthesis import Accounting, DualQueryPrice, Neighbours, most_draws
 from discreet.synthesis.signed_drawing import Drawing
 

@@ -10,8 +10,8 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss
-from discreet.privacy.parameters import probability
-from discreet.privacy.rounding import bounds, number
+from discreet.privacy.numbers.arguments import probability
+from discreet.privacy.numbers.rounding import bounds, number
 
 
 class Flip(Enum):

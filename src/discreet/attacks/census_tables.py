@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.attacks.counting import Integers, numbers_of
 from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES, CensusBlock
 from discreet.errors import InputError, ParameterError
-from discreet.privacy.parameters import nonnegative, whole
+from discreet.privacy.numbers.arguments import nonnegative, whole
 
 AGES = AGE_RANGE[1] + 1
 SHAPE = (AGES, len(SEXES), len(RACES), len(ORIGINS))

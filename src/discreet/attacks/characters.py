@@ -14,7 +14,7 @@ from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, n
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 MOST_PEOPLE = 2**24 - 1
 _MOST_QUERIES = 2**28  # two gibibytes of answers

@@ -18,7 +18,7 @@ from discreet.laws.enclosure import Enclosure
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

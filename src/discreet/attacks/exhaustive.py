@@ -14,7 +14,7 @@ from discreet.attacks.targets import Ask, asked
 from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import nonnegative
+from discreet.privacy.numbers.arguments import nonnegative
 
 _ROUNDING = 1e-9  # by which a sum of a few floats can be off, and much more
 

@@ -15,7 +15,7 @@ from discreet.attacks.targets import Ask, asked
 from discreet.laws.number import Number, round_down
 from discreet.laws.walsh_hadamard import UNIT, rounding
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import nonnegative, whole
+from discreet.privacy.numbers.arguments import nonnegative, whole
 
 
 def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is known of the noise, what the owner knows

@@ -24,7 +24,7 @@ from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import calibrate, gaussian_loss
-from discreet.privacy.parameters import positive, whole
+from discreet.privacy.numbers.arguments import positive, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

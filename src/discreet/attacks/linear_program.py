@@ -15,7 +15,7 @@ from discreet.attacks.targets import Ask, asked
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import nonnegative
+from discreet.privacy.numbers.arguments import nonnegative
 
 _SOLVED, _INFEASIBLE = 0, 2  # what the solver says of its end
 _MOST_ENTRIES = 2**25  # of a dense program: beyond that a solver takes hours

@@ -23,7 +23,7 @@ from discreet.attacks.targets import Ask, asked
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import nonnegative, whole
+from discreet.privacy.numbers.arguments import nonnegative, whole
 
 MOST_PEOPLE, MOST_QUERIES = 5000, 100_000
 _MOST_STEPS = 800

@@ -16,8 +16,8 @@ from discreet.data.genomes import Panel
 from discreet.errors import InputError, ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number, positive_rational
-from discreet.privacy.parameters import nonnegative, positive, probability, whole
-from discreet.privacy.rounding import bounds, number
+from discreet.privacy.numbers.arguments import nonnegative, positive, probability, whole
+from discreet.privacy.numbers.rounding import bounds, number
 
 _FARTHEST = 10.5  # from the middle: frequencies with noise may leave [0, 1], counts of people leave it by far
 

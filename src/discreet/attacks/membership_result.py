@@ -16,7 +16,7 @@ from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
-from discreet.privacy.parameters import probability
+from discreet.privacy.numbers.arguments import probability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

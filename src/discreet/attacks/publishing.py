@@ -16,7 +16,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.privacy import ApproxDP, GaussianDP, Norm, Relation, Sensitivity
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 Publish = Callable[[Floats], Floats]
 """The exact frequencies of a group in, what is published of them out."""

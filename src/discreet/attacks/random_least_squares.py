@@ -17,7 +17,7 @@ from discreet.attacks.targets import Ask, asked
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import nonnegative
+from discreet.privacy.numbers.arguments import nonnegative
 
 MOST_DENSE = 5000
 _MOST_STEPS = 100

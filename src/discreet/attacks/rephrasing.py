@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, permutations, product
 
 from discreet.errors import ParameterError
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 Wording = tuple[str, ...]
 """Texts whose answers add up to the count wanted."""

@@ -14,7 +14,7 @@ from discreet.attacks.reconstruction import HALF, Owner, Reconstruction
 from discreet.attacks.targets import Ask, asked
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 _ROUNDS = 60
 _RESCALE = 5  # rounds between two looks at the scale of the residuals

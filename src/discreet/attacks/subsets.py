@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.attacks.counting import CountingQueries, Floats, Integers, named, numbers_of, secret_bits
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 MOST_SEED = 2**63 - 1
 MOST_IN_ALL_SUBSETS = 20

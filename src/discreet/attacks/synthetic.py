@@ -16,7 +16,7 @@ from discreet.display import definition_list
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import round_up
 from discreet.privacy import Guarantee, Relation
-from discreet.privacy.curves import delta_of, tradeoff_of
+from discreet.privacy.guarantees.curves import delta_of, tradeoff_of
 from discreet.synthesis import Records, SyntheticTable, Workload
 
 Floats = NDArray[np.float64]

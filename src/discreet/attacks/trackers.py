@@ -11,7 +11,7 @@ from discreet.errors import ConflictingParameters, MissingParameter, QueryRefuse
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 _Question = tuple[str, tuple[str, ...], tuple[int, ...]]
 

@@ -13,7 +13,7 @@ from discreet.attacks.counting import Bits, CountingQueries, Floats, Integers, n
 from discreet.errors import InputError, ParameterError
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 Counts = Mapping[int, float] | ArrayLike
 

@@ -12,7 +12,7 @@ from discreet.audit.one_run import OneRun, one_run
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Guarantee, Relation
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.randomness.bernoulli import bernoulli_array
 
 

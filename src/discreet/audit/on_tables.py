@@ -11,7 +11,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.law import Law
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 _MOST_PAIRS = 20_000
 Table = tuple[Any, ...]

@@ -24,7 +24,7 @@ from discreet.display.html import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import GaussianDP, Guarantee, Relation
-from discreet.privacy.parameters import probability, whole
+from discreet.privacy.numbers.arguments import probability, whole
 from discreet.privacy.relation import combine
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from discreet.audit.until import Until
 from discreet.audit.verdict import Level
 from discreet.errors import ParameterError
 from discreet.laws.law import Law
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 Pairs = list[tuple[Any, Any]]
 _PAIRS = "neighbours is a list of pairs, each a tuple of two inputs: neighbours=[(x, y), ...]"

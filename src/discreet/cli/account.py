@@ -19,7 +19,7 @@ from discreet.cli.report import chapter_html
 from discreet.display import figure, page
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.record import ReleaseRecord, records_from_json, records_to_json
+from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 

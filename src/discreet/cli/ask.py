@@ -16,7 +16,7 @@ from discreet.cli.console import Refusal, answering, readable_console, say_facts
 from discreet.cli.explain import finite
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
-from discreet.privacy.promise_words import in_words, plain
+from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query.answer import Answer
 from discreet.query.answer import plain as plain_value
 

@@ -11,11 +11,11 @@ from discreet.cli.price import FALSE_ALARMS, Price
 from discreet.display import Rounding, Table, format_number
 from discreet.laws.enclosure import Enclosure
 from discreet.privacy import Relation
-from discreet.privacy.guarantee import shown
-from discreet.privacy.record import FORMAT, ReleaseRecord
-from discreet.privacy.record_kinds import Kind, plainest
-from discreet.privacy.rounding import downward, number
-from discreet.privacy.sampler import Sampler
+from discreet.privacy.guarantees.guarantee import shown
+from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.numbers.rounding import downward, number
+from discreet.privacy.records.kinds import Kind, plainest
+from discreet.privacy.records.record import FORMAT, ReleaseRecord
 
 _DIGITS = 8
 _NO_BOUND = "no bound"

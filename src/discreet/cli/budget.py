@@ -12,7 +12,7 @@ from discreet.cli.asking import analyst_option, decorated, json_option, policy_o
 from discreet.cli.console import answering, readable_console, say_facts
 from discreet.display import Rounding
 from discreet.ledger import Balance
-from discreet.privacy.promise_words import in_words, plain
+from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query.policy_file import read_policy
 from discreet.query.session import open_ledger
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.display import Rounding, Table, format_number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee
-from discreet.privacy.promise_words import in_words
+from discreet.privacy.guarantees.in_words import in_words
 from discreet.query.policy import ColumnPolicy, Policy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
 
 _MUCH = 10

@@ -12,7 +12,7 @@ import click
 from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
-from discreet.privacy.promise_words import in_words, plain
+from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query.explain import Explanation
 
 

@@ -15,7 +15,7 @@ from discreet.cli.console import answering, readable_console, say, say_facts, sa
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
 from discreet.ledger import Entry, Kind, SqliteLedger, Verification
-from discreet.privacy.promise_words import in_words, plain
+from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query.policy import Policy
 from discreet.query.policy_file import read_policy
 from discreet.query.session import terms_of

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.display import Rounding, Table, format_number
-from discreet.privacy.promise_words import in_words
+from discreet.privacy.guarantees.in_words import in_words
 
 if TYPE_CHECKING:
     from discreet.cli.story import Story

@@ -22,8 +22,8 @@ from discreet.privacy import (
     RenyiDP,
     advanced_composition,
 )
-from discreet.privacy.parameters import nonnegative, probability
-from discreet.privacy.record import ReleaseRecord, replay
+from discreet.privacy.numbers.arguments import nonnegative, probability
+from discreet.privacy.records.record import ReleaseRecord, replay
 
 FALSE_ALARMS = 0.05
 _ORDERS = tuple(1 + 2.0 ** (step / 3) for step in range(-18, 31))

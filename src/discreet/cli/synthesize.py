@@ -18,7 +18,7 @@ from discreet.cli.asking import FILE, analyst_option, decorated, json_option, nu
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
 from discreet.cli.explain import finite
 from discreet.display import Table
-from discreet.privacy.promise_words import in_words, plain
+from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query import Session
 from discreet.query.policy import Source
 from discreet.query.policy_tables import LARGEST_SIZE

@@ -7,9 +7,9 @@ from fractions import Fraction
 from discreet.display import Rounding, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError, RelationMismatch
 from discreet.ledger.terms import Terms
-from discreet.privacy.adaptive.books import Amounts, Books, books_for
+from discreet.privacy.adaptive.notions import Amounts, Books, books_for
 from discreet.privacy.adaptive.tally import Tally
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantees.guarantee import Guarantee
 
 _DIGITS = 6
 

@@ -14,7 +14,7 @@ from discreet.ledger.crash_points import reach
 from discreet.ledger.entry import START
 from discreet.ledger.private_file import open_instead, open_private
 from discreet.ledger.words import checked_digest
-from discreet.privacy.record_text import read, refuse_fields, write
+from discreet.privacy.records.text import read, refuse_fields, write
 
 _REMEDY = (
     "Put the newest copy of the ledger back. If this one is the newest, say so with the newest head that was exported: "

@@ -15,7 +15,7 @@ from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_words
-from discreet.privacy.adaptive.books import Amounts, books_for
+from discreet.privacy.adaptive.notions import Amounts, books_for
 
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20

@@ -12,8 +12,8 @@ from typing import Any
 from discreet.errors import DiscreetError, LedgerTampered, ParameterError
 from discreet.ledger.promises import promise_from_plain
 from discreet.ledger.terms import Terms
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.record_text import read, write
+from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.records.text import read, write
 
 START = "0" * 64
 _MOST_CHARACTERS = 48 << 20  # well within what can be read back

@@ -29,7 +29,7 @@ from discreet.ledger.request import Charge, Request, Stored
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.verification import complete, verified
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantees.guarantee import Guarantee
 
 _PAGE = 64
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from discreet.errors import ParameterError
 from discreet.ledger.promises import checked_promise
 from discreet.ledger.words import checked_digest, checked_words
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantees.guarantee import Guarantee
 
 _LONG = 1 << 20
 

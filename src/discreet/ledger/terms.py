@@ -10,9 +10,9 @@ from typing import Any
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.ledger.promises import checked_promise, promise_from_plain, promise_to_plain
 from discreet.ledger.words import checked_words
-from discreet.privacy.adaptive.books import books_for
-from discreet.privacy.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.privacy.record_text import refuse_fields
+from discreet.privacy.adaptive.notions import books_for
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy.records.text import refuse_fields
 from discreet.privacy.relation import Relation
 
 _MOST_ODD_BITS = 512  # totals are counted in units of the budget's denominator, and have to be read back

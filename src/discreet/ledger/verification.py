@@ -15,7 +15,7 @@ from discreet.ledger.promises import amounts_from_plain, promise_from_plain
 from discreet.ledger.shelf import Shelf
 from discreet.ledger.terms import Terms
 from discreet.ledger.words import checked_digest
-from discreet.privacy.adaptive.books import Amounts
+from discreet.privacy.adaptive.notions import Amounts
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from discreet.local.parameters import domain_size, listed_labels, number_of_peop
 from discreet.local.projective_geometry import LARGEST_TABLE, ProjectiveGeometry
 from discreet.local.randomized_response import DirectResponse
 from discreet.local.report_counts import LARGEST_TOTAL
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 _NEGLIGIBLE = 1.005
 _PATIENCE = 1 << 34

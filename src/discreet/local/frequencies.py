@@ -21,7 +21,7 @@ from discreet.local.simplex import onto_simplex
 from discreet.local.spec import Spec
 from discreet.local.words import counted
 from discreet.privacy import Estimate, Target
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

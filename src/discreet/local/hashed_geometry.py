@@ -21,7 +21,7 @@ from discreet.local.keys import Keys
 from discreet.local.oracle import Integers
 from discreet.local.parameters import number_of_people, share_of_people
 from discreet.local.projective_geometry import ProjectiveGeometry
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.randomness.keystream import bits
 from discreet.randomness.uniform import uniform_below_array
 

@@ -19,7 +19,7 @@ from discreet.local.heavy_hitters_prefixes import as_bytes
 from discreet.local.heavy_hitters_search import Found, search
 from discreet.local.intervals import Intervals, allowed_error, stated_target
 from discreet.privacy import Target
-from discreet.privacy.parameters import plain, whole
+from discreet.privacy.numbers.arguments import plain, whole
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

@@ -22,7 +22,7 @@ from discreet.local.parameters import domain_size, number_of_people, share_of_pe
 from discreet.local.projective_geometry import in_value_order, value_points
 from discreet.local.report_counts import checked_histogram
 from discreet.local.support import Floats, Support
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.randomness.uniform import uniform_below_array
 
 LARGEST_TABLE = 1 << 24

@@ -13,7 +13,7 @@ from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.local.items import Integers
 from discreet.local.normal import two_sided_normal
 from discreet.privacy import Estimate, Target
-from discreet.privacy.parameters import plain
+from discreet.privacy.numbers.arguments import plain
 
 if TYPE_CHECKING:
     from discreet.local.scalar_mean import ScalarMean

@@ -16,8 +16,8 @@ from discreet.errors import InputError, MissingParameter, NotCopyable, Parameter
 from discreet.local.spec import Spec, checked_spec
 from discreet.local.words import counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
-from discreet.privacy.parameters import whole
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.written import written_up
 from discreet.randomness.process import Process
 
 _FORMAT, _VERSION = "discreet.local.memoised", 1

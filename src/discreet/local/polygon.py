@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from discreet.laws.number import Number
 from discreet.laws.pairs.finite import Finite, FinitePair
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.rounding import number, upward
 
 
 def pair_below(dots: Sequence[tuple[float, float]], largest: Fraction) -> FinitePair:

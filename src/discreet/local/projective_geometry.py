@@ -16,7 +16,7 @@ from discreet.local.coin import local_epsilon
 from discreet.local.geometry import LARGEST, Geometry, is_prime
 from discreet.local.oracle import Integers, PureOracle
 from discreet.local.parameters import domain_size
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 LARGEST_TABLE = 1 << 26
 _SLACK, _BAR, _FAR = 1.005, 1.03, 3.0

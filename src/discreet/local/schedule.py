@@ -11,8 +11,8 @@ from discreet.laws.number import Number, round_up
 from discreet.local.memoised import distinct_values
 from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
-from discreet.privacy.parameters import whole
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.written import written_up
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from discreet.local.polygon import pair_below
 from discreet.local.shuffle_bound import Blanket
 from discreet.local.spec import Spec, checked_spec
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
-from discreet.privacy.parameters import nonnegative
-from discreet.privacy.rounding import downward, number, upward
-from discreet.privacy.written import positive_price, written_up
+from discreet.privacy.numbers.arguments import nonnegative
+from discreet.privacy.numbers.rounding import downward, number, upward
+from discreet.privacy.numbers.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 
 _SMALLEST_DELTA = 1e-100

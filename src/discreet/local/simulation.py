@@ -17,7 +17,7 @@ from discreet.laws.number import Number
 from discreet.local.design import design
 from discreet.local.oracle import Integers, Oracle
 from discreet.local.parameters import domain_size, number_of_people
-from discreet.privacy.parameters import nonnegative
+from discreet.privacy.numbers.arguments import nonnegative
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.local.coin import local_epsilon
 from discreet.privacy import PrivacyLoss, PureDP, Relation
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.written import written_up
 
 if TYPE_CHECKING:
     from discreet.local.aggregator import Aggregator

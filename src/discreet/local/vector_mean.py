@@ -15,7 +15,7 @@ from discreet.local.intervals import Intervals, allowed_error, stated_target
 from discreet.local.items import is_integer
 from discreet.local.normal import two_sided_normal
 from discreet.privacy import Estimate, Target
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 if TYPE_CHECKING:
     from discreet.local.unit_vectors import UnitVectors

@@ -19,8 +19,8 @@ from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, state
 from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
-from discreet.privacy.parameters import whole
-from discreet.privacy.written import positive_price
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.written import positive_price
 from discreet.randomness.process import Process
 
 _SMALL = 1 << 61

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.laws.samplers.race import Race, Softmax
 from discreet.mechanisms.selection import OneChoice, check_accuracy
 from discreet.privacy import PrivacyLoss, bounded_range_loss
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.rounding import number, upward
 
 
 class Exponential(OneChoice):

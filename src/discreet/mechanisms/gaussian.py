@@ -12,7 +12,7 @@ from discreet.laws.pairs.location_pair import LocationPair
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
-from discreet.privacy.written import positive_price, written_down, written_up
+from discreet.privacy.numbers.written import positive_price, written_down, written_up
 
 _PRECISION = Fraction(1, 1 << 24)
 

@@ -13,7 +13,7 @@ from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms.additive import AdditiveNoise, rounded_steps
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.written import written_up
 
 
 class Laplace(AdditiveNoise):

@@ -11,7 +11,7 @@ from discreet.errors import ConflictingParameters, MissingParameter, ParameterEr
 from discreet.laws.law import Law
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity
-from discreet.privacy.written import positive_price, written_up
+from discreet.privacy.numbers.written import positive_price, written_up
 
 
 class Mechanism(ABC):

@@ -9,7 +9,7 @@ from discreet.laws.choices.permute_and_flip import HighestOfExponentials, Permut
 from discreet.laws.number import round_up
 from discreet.laws.samplers.race import Race
 from discreet.mechanisms.selection import OneChoice, check_accuracy
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.rounding import number, upward
 from discreet.randomness.rigour import ball, precision
 
 _BISECTIONS = 64

@@ -18,7 +18,7 @@ from discreet.laws.pairs.tabulated import Floats, Tabulated
 from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.written import written_up
 from discreet.randomness.bernoulli import bernoulli_array
 from discreet.randomness.keystream import words
 from discreet.randomness.rigour import (

@@ -15,7 +15,7 @@ from discreet.laws.number import Number, exact_rational
 from discreet.laws.samplers.race import Race, as_scores
 from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, Relation, Sensitivity, warn_if_senseless
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 
 Candidate = TypeVar("Candidate")
 MONOTONE = "monotone=True: between neighbors all scores move the same way"

@@ -23,10 +23,10 @@ from discreet.mechanisms.key_counts import KeyCounts, listed, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
 from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
-from discreet.privacy.claim_pairs import PureApproxPair
-from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import downward, number, root_upward, upward
-from discreet.privacy.written import positive_price, written_up
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import downward, number, root_upward, upward
+from discreet.privacy.numbers.written import positive_price, written_up
+from discreet.privacy.pairs.promises import PureApproxPair
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192

@@ -14,9 +14,9 @@ from discreet.laws.samplers.race import Race, as_scores
 from discreet.mechanisms.mechanism import one_of
 from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
-from discreet.privacy.parameters import positive, whole
-from discreet.privacy.rounding import downward, number, upward
-from discreet.privacy.written import printed, written, written_up
+from discreet.privacy.numbers.arguments import positive, whole
+from discreet.privacy.numbers.rounding import downward, number, upward
+from discreet.privacy.numbers.written import printed, written, written_up
 
 
 class Top(Selection):

@@ -12,7 +12,7 @@ from discreet.laws.pairs.finite import FinitePair
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
-from discreet.privacy.written import positive_price, printed, written_up
+from discreet.privacy.numbers.written import positive_price, printed, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISIONS = (128, 512, 2048, 8192, 1 << 15)

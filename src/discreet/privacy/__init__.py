@@ -15,16 +15,19 @@ from discreet.privacy.adaptive import (
     parallel,
     privacy_filter,
 )
-from discreet.privacy.calibration import Calibration, calibrate, largest_count
-from discreet.privacy.composition import advanced_composition, basic_composition, repeated, split
-from discreet.privacy.conversion import convert, implies
-from discreet.privacy.delta_curve import DeltaCurve
 from discreet.privacy.estimate import Estimate, Target
-from discreet.privacy.group import group_privacy
-from discreet.privacy.group_pair import change_one_loss, group_loss
-from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.loss import PrivacyLoss, compose
-from discreet.privacy.losses import (
+from discreet.privacy.guarantees.composition import advanced_composition, basic_composition, repeated, split
+from discreet.privacy.guarantees.conversion import convert, implies
+from discreet.privacy.guarantees.groups_and_samples import group_privacy
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.guarantees.sensible import warn_if_senseless
+from discreet.privacy.guarantees.subsampling import amplify_by_poisson
+from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
+from discreet.privacy.loss.delta_curve import DeltaCurve
+from discreet.privacy.loss.groups import change_one_loss, group_loss
+from discreet.privacy.loss.loss import PrivacyLoss, compose
+from discreet.privacy.loss.pointwise import pointwise_delta
+from discreet.privacy.loss.reference import (
     above_threshold_loss,
     bounded_range_loss,
     discrete_gaussian_loss,
@@ -34,16 +37,13 @@ from discreet.privacy.losses import (
     randomized_response_loss,
     table_loss,
 )
-from discreet.privacy.pointwise import pointwise_delta
-from discreet.privacy.record import ReleaseRecord, records_from_json, records_to_json, replay
+from discreet.privacy.loss.release import Release
+from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.sampling import subsample
+from discreet.privacy.pairs.tradeoff import TradeOff
+from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json, replay
 from discreet.privacy.relation import Relation, combine
-from discreet.privacy.release import Release
-from discreet.privacy.sampler import Sampler
-from discreet.privacy.sampling import subsample
-from discreet.privacy.sensible import warn_if_senseless
 from discreet.privacy.sensitivity import Norm, Sensitivity
-from discreet.privacy.subsampling import amplify_by_poisson
-from discreet.privacy.tradeoff import TradeOff
 
 __all__ = [
     "ZCDP",

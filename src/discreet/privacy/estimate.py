@@ -10,9 +10,9 @@ from enum import Enum
 from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.loss import PrivacyLoss
-from discreet.privacy.parameters import plain
+from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.loss.loss import PrivacyLoss
+from discreet.privacy.numbers.arguments import plain
 
 _SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
 _MOST_PLACES = 12
@@ -40,7 +40,7 @@ class Estimate:
     An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
     it.
 
-    >>> from discreet.privacy.guarantee import PureDP
+    >>> from discreet.privacy.guarantees.guarantee import PureDP
     >>> print(Estimate(0.412, 0.371, 0.453, 0.95, Target.TABLE, PureDP(1), "exact quantile of the noise"))
     0.412 [0.371, 0.453] (95 %, table)
     """

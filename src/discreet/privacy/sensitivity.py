@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy.parameters import positive, whole
+from discreet.privacy.numbers.arguments import positive, whole
+from discreet.privacy.numbers.rounding import root_upward
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import root_upward
 
 
 class Norm(Enum):

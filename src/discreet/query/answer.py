@@ -12,7 +12,7 @@ from discreet._optional import optional
 from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
-from discreet.privacy.promise_words import with_notion
+from discreet.privacy.guarantees.in_words import with_notion
 from discreet.query.expression import Value
 from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend

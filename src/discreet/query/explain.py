@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.display import Table, definition_list, escape
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
-from discreet.privacy.promise_words import in_words, with_notion
+from discreet.privacy.guarantees.in_words import in_words, with_notion
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Spend
 from discreet.query.measures.quantile import QuantilesOfGroups

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.privacy.written import as_written
+from discreet.privacy.numbers.written import as_written
 from discreet.query.frame_columns import labels_of
 from discreet.query.frame_tables import FrameTable, columns_of_units, frame_table
 from discreet.query.literals import plain_value

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.written import exactly, positive_price
+from discreet.privacy.numbers.written import exactly, positive_price
 from discreet.query.bounding import Noise
 from discreet.query.measures.measure import Spend
 from discreet.query.policy_budget import concentrated

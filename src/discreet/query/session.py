@@ -17,7 +17,7 @@ from discreet.laws.number import Number
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.ledger.decisions import GRANTED
 from discreet.privacy import Guarantee
-from discreet.privacy.written import as_written
+from discreet.privacy.numbers.written import as_written
 from discreet.query.answer import Answer
 from discreet.query.budget import Budget
 from discreet.query.canonical import written

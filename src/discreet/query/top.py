@@ -11,7 +11,7 @@ from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
-from discreet.privacy.promise_words import with_notion
+from discreet.privacy.guarantees.in_words import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.bounding import Noise
 from discreet.query.canonical import written

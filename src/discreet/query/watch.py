@@ -17,7 +17,7 @@ from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
 from discreet.mechanisms.selection import truth_value
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.privacy.written import positive_price
+from discreet.privacy.numbers.written import positive_price
 from discreet.query.measures.measure import Simple
 from discreet.query.plan import MeasureKind
 from discreet.query.price import Stated, noise_of, payment

@@ -8,8 +8,8 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, Guarantee, PureDP, Relation
-from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import positive_price, written_up
+from discreet.privacy.numbers.rounding import downward, number
+from discreet.privacy.numbers.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 
 

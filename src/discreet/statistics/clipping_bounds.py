@@ -16,7 +16,7 @@ from discreet.laws.noise.product import Product
 from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, PureDP, Relation, compose
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.choice_price import promise
 from discreet.statistics.columns import numbers
 from discreet.statistics.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution

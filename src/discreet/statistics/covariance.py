@@ -14,7 +14,7 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PureDP, Relation
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.combined_noise import combination_quantile
 from discreet.statistics.gram import STEPS, table_columns
 from discreet.statistics.matrix_estimate import MatrixEstimate

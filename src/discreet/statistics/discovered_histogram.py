@@ -15,7 +15,7 @@ from discreet.laws.number import Number
 from discreet.mechanisms import KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.key_counts import KeyCounts
 from discreet.privacy import Relation
-from discreet.privacy.written import positive_price
+from discreet.privacy.numbers.written import positive_price
 from discreet.statistics.contribution import split, stated_contribution
 from discreet.statistics.estimate_table import EstimateTable
 from discreet.statistics.keys import bounded_keys, distinct_table

@@ -13,7 +13,7 @@ from discreet.display import definition_list
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics import sensitivity_of_order as order
 from discreet.statistics import sensitivity_of_spread as spread
 from discreet.statistics import sensitivity_of_sums as sums

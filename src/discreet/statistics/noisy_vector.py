@@ -18,8 +18,8 @@ from discreet.mechanisms.domain import add_noise, integer_steps
 from discreet.mechanisms.gaussian import calibrated_scale
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
-from discreet.privacy.rounding import root_upward
-from discreet.privacy.written import written_up
+from discreet.privacy.numbers.rounding import root_upward
+from discreet.privacy.numbers.written import written_up
 
 
 class NoisyVector(Mechanism):

@@ -9,8 +9,8 @@ from typing import Any
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import number, upward
 from discreet.randomness.rigour import Ball
 from discreet.statistics.contribution import paired
 from discreet.statistics.missing import Missing

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.errors import MissingParameter
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.contribution import paired
 from discreet.statistics.estimate_table import EstimateTable
 from discreet.statistics.joint_quantiles import JointQuantiles

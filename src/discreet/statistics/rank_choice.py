@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.choice_price import one_price, promise, range_of_rho
 from discreet.statistics.contribution import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.price import stated_relation

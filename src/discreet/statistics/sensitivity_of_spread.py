@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.rounding import number, upward
 from discreet.randomness.rigour import Ball
 from discreet.statistics.sensitivity_domain import Domain
 from discreet.statistics.sensitivity_rule import Case, Finding, Rule, pair, root

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.fixed_point import stated_bounds
 from discreet.statistics.gram import MOST_COLUMNS, STEPS, Region
 from discreet.statistics.missing import Missing, replacement

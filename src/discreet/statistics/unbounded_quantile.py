@@ -13,7 +13,7 @@ from discreet.laws.number import Number
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.contribution import stated_contribution
 from discreet.statistics.price import stated_relation
 from discreet.statistics.rank_choice import exact_level

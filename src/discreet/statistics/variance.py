@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.bounded import BoundedStatistic
 from discreet.statistics.contribution import paired
 from discreet.statistics.missing import Missing

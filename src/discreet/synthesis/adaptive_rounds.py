@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.domain import Records
 from discreet.synthesis.multiplicative_weights import Fit, divergence_of, entropic_fit, satisfied
 from discreet.synthesis.purse import Purse, checked_share

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.coordinate_ascent import search
 from discreet.synthesis.domain import Codes
 from discreet.synthesis.drawn import Drawn, Integers

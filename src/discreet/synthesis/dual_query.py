@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError, LedgerMismatch, MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.best_response import best_response
 from discreet.synthesis.domain import Codes, Records
 from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice

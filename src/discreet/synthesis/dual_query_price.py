@@ -11,9 +11,9 @@ from fractions import Fraction
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, round_up
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
-from discreet.privacy.parameters import nonnegative, whole
-from discreet.privacy.rounding import number, upward
-from discreet.privacy.written import positive_price, written_up
+from discreet.privacy.numbers.arguments import nonnegative, whole
+from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers.written import positive_price, written_up
 from discreet.randomness.rigour import Ball
 from discreet.synthesis.neighbours import Neighbours
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.laws.number import Number
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.forest import Forest
 from discreet.synthesis.neighbours import Neighbours

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.privacy.parameters import positive, whole
+from discreet.privacy.numbers.arguments import positive, whole
 from discreet.synthesis.best_response import best_response
 from discreet.synthesis.domain import Codes
 from discreet.synthesis.drawn import Drawn

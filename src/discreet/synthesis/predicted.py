@@ -15,8 +15,8 @@ from discreet.display import Rounding, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.privacy import PureDP
-from discreet.privacy.parameters import probability, whole
-from discreet.privacy.rounding import number, upward
+from discreet.privacy.numbers.arguments import probability, whole
+from discreet.privacy.numbers.rounding import number, upward
 from discreet.synthesis.dual_query import DualQuery, Weights
 from discreet.synthesis.marginals import Marginals
 from discreet.synthesis.workload import PADDING, Workload

@@ -17,9 +17,9 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, positive_rational, round_down
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
-from discreet.privacy.parameters import whole
-from discreet.privacy.rounding import downward, number
-from discreet.privacy.written import positive_price, written
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import downward, number
+from discreet.privacy.numbers.written import positive_price, written
 from discreet.statistics.noisy_vector import NoisyVector
 from discreet.synthesis.neighbours import Neighbours
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.data.invention import Coins
 from discreet.errors import ParameterError
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.domain import Domain
 from discreet.synthesis.value_literals import MOST_QUERIES
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.display import Table, format_number
 from discreet.display.html import paragraph
 from discreet.errors import InputError, MissingParameter
-from discreet.privacy.parameters import probability
+from discreet.privacy.numbers.arguments import probability
 from discreet.synthesis.baselines import Baseline, baseline_answers, one_way_shares
 from discreet.synthesis.domain import Records
 from discreet.synthesis.marginals import Marginals

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.display import Table, format_number
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
-from discreet.privacy.parameters import positive, whole
+from discreet.privacy.numbers.arguments import positive, whole
 from discreet.synthesis.domain import Records
 from discreet.synthesis.predicted import Prediction
 from discreet.synthesis.release import Synthesizer

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.domain import add_noise
-from discreet.privacy.rounding import root_upward
+from discreet.privacy.numbers.rounding import root_upward
 from discreet.synthesis.domain import Records
 from discreet.synthesis.residual_allocation import Allocation
 from discreet.synthesis.residual_basis import Attributes, Residuals, cells, centred, histogram, scaled_residual

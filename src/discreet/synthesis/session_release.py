@@ -16,7 +16,7 @@ from discreet.laws.number import Number
 from discreet.ledger import Charge
 from discreet.ledger.promises import promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.promise_words import in_words, with_notion
+from discreet.privacy.guarantees.in_words import in_words, with_notion
 from discreet.query.answer import Record
 from discreet.query.policy import TablePolicy, UnitIsRow
 from discreet.query.policy_budget import concentrated

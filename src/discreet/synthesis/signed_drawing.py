@@ -15,7 +15,7 @@ from discreet.laws.number import Number, positive_rational
 from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation, bounded_range_loss
-from discreet.privacy.parameters import whole
+from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.neighbours import Neighbours
 
 Integers = NDArray[np.int64]

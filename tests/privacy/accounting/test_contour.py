@@ -21,17 +21,17 @@ from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.privacy.accounting import lattice
 from discreet.privacy.accounting.concentration import least_rho
-from discreet.privacy.accounting.contour import Contour
+from discreet.privacy.accounting.contour.answers import Bounds, ContourEngine
+from discreet.privacy.accounting.contour.factor import Unsuitable
+from discreet.privacy.accounting.contour.families import flattened, gathered
+from discreet.privacy.accounting.contour.integral import Contour
+from discreet.privacy.accounting.contour.kernels import LatticeKernel, LineKernel
+from discreet.privacy.accounting.contour.real_axis import Moments, log_constant
 from discreet.privacy.accounting.directed import DirectedLoss
-from discreet.privacy.accounting.factor import Unsuitable
-from discreet.privacy.accounting.gather import flattened, gathered
-from discreet.privacy.accounting.kernels import LatticeKernel, LineKernel
-from discreet.privacy.accounting.line_search import Bounds, ContourEngine
-from discreet.privacy.accounting.real_axis import Moments, log_constant
-from discreet.privacy.bounded_range import BoundedRangePair
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
-from discreet.privacy.laplace_pair import LaplacePair
-from discreet.privacy.mixture_pair import FixedSizePair, PoissonPair, Side
+from discreet.privacy.pairs.bounded_range import BoundedRangePair
+from discreet.privacy.pairs.laplace import LaplacePair
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from tests.privacy.accounting.finite import curve_of, discrete_gaussian, discrete_laplace, table
 from tests.privacy.accounting.integrals import beside_normal
 from tests.privacy.accounting.references import (

@@ -18,10 +18,10 @@ from discreet.laws.pairs.finite import Finite
 from discreet.laws.pairs.location_pair import LocationPair
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
-from discreet.privacy.bounded_range import BoundedRangePair
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
-from discreet.privacy.laplace_pair import LaplacePair
-from discreet.privacy.mixture_pair import FixedSizePair, PoissonPair, Side
+from discreet.privacy.pairs.bounded_range import BoundedRangePair
+from discreet.privacy.pairs.laplace import LaplacePair
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from tests.privacy.accounting.finite import beside, curve_of, product, table
 from tests.privacy.accounting.references import (
     Curve,
@@ -181,7 +181,7 @@ def test_one_release_of_any_kind_agrees_with_its_own_curve(rounds):
 
 
 def test_the_gap_between_the_bounds_is_of_second_order_in_the_step():
-    from discreet.privacy.accounting.lattice_plan import Plan, Target
+    from discreet.privacy.accounting.lattice.layout import Plan, Target
 
     plan = Plan([(PoissonPair(NormalPair(1), 0.5, Side.REMOVE), 20)])
     sources, reach, tilt = plan._laid_out(Target(None, math.log(1e-5)), 1e-6)

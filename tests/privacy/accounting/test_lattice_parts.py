@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.accounting.cells import Atoms, AtomSource, Grid, Measure, Reach
-from discreet.privacy.accounting.densities import ExponentialDensity, NormalDensity, laid_out
-from discreet.privacy.accounting.fft_bounds import ASSUMED_UNITS, UNIT, SpectrumProduct
-from discreet.privacy.accounting.lattice_composition import compose
-from discreet.privacy.accounting.lattice_maps import TiltedLaw, lowered, raised
-from discreet.privacy.accounting.loss_map import LossMap, Sampling
-from discreet.privacy.accounting.sources import source_of
-from discreet.privacy.claim_pairs import NormalPair, PureApproxPair
-from discreet.privacy.laplace_pair import LaplacePair
-from discreet.privacy.mixture_pair import PoissonPair, Side
+from discreet.privacy.accounting.lattice.cells import Atoms, AtomSource, Grid, Measure, Reach
+from discreet.privacy.accounting.lattice.composition import compose
+from discreet.privacy.accounting.lattice.densities import ExponentialDensity, NormalDensity, laid_out
+from discreet.privacy.accounting.lattice.fft_bounds import ASSUMED_UNITS, UNIT, SpectrumProduct
+from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
+from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised
+from discreet.privacy.accounting.lattice.sources import source_of
+from discreet.privacy.pairs.laplace import LaplacePair
+from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.sampled import PoissonPair, Side
 
 REACH = Reach(-80.0, -80.0)
 

@@ -16,7 +16,7 @@ from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.laws.number import round_down
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP
 from discreet.privacy.adaptive import ApproxFilter, Batch, GaussianFilter, PureFilter, RenyiFilter, ZCDPFilter
-from discreet.privacy.adaptive.books import ApproxBooks, ConcentratedBooks, GaussianBooks, PureBooks, RenyiBooks
+from discreet.privacy.adaptive.notions import ApproxBooks, ConcentratedBooks, GaussianBooks, PureBooks, RenyiBooks
 from discreet.privacy.adaptive.pricing import certified
 from tests.privacy.adaptive.game import response
 from tests.privacy.reference import ORDERS, at_most, ball, randomized_response, renyi

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.laws.pairs.finite import FinitePair
 from discreet.laws.pairs.pair import Pair
-from discreet.privacy.laplace_pair import LaplacePair
+from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum import Exhibit, benchmark
 from discreet.testing.museum.laplace_products import laplace_product
 from discreet.testing.museum.sandwich import Atoms, Sandwich

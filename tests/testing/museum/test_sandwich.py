@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.laplace_pair import LaplacePair
+from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum.floating_pair import alike, finite_pair
 from discreet.testing.museum.laplace_products import laplace_product
 from discreet.testing.museum.quadrature import Panels, cut, laplace_below, laplace_between, laplace_density

@@ -16,7 +16,7 @@ from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
-from discreet.privacy.parameters import positive
+from discreet.privacy.numbers.arguments import positive
 from discreet.query.policy_file import read_policy
 from discreet.query.schema import with_source
 from discreet.query.session import Session, terms_of

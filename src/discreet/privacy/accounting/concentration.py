@@ -9,8 +9,8 @@ from discreet.errors import NoSoundConversion
 from discreet.laws.number import round_up
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.directed import DirectedLoss
-from discreet.privacy.conversion import convert
-from discreet.privacy.guarantee import ZCDP, Guarantee, PureDP
+from discreet.privacy.guarantees.conversion import convert
+from discreet.privacy.guarantees.guarantee import ZCDP, Guarantee, PureDP
 
 _RATIO = 1.002
 _MOST_ORDERS = 4000

@@ -13,13 +13,13 @@ from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import round_down, round_up
 from discreet.laws.pairs.pair import Pair
-from discreet.privacy.accounting.claim_factor import ClaimFactor, LesserFactor
-from discreet.privacy.accounting.factor import Factor, Unsuitable
-from discreet.privacy.accounting.gather import flattened, gathered, total_square
-from discreet.privacy.accounting.line_search import Bounds, ContourEngine
-from discreet.privacy.claim_pairs import NormalPair
-from discreet.privacy.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.privacy.rounding import root_upward
+from discreet.privacy.accounting.contour.answers import Bounds, ContourEngine
+from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
+from discreet.privacy.accounting.contour.families import flattened, gathered, total_square
+from discreet.privacy.accounting.contour.promises import ClaimFactor, LesserFactor
+from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.privacy.numbers.rounding import root_upward
+from discreet.privacy.pairs.promises import NormalPair
 
 _GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
 

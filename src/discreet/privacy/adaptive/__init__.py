@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.privacy.adaptive.batch import Batch
-from discreet.privacy.adaptive.filter import Filter
-from discreet.privacy.adaptive.filters import (
+from discreet.privacy.adaptive.filters import Filter
+from discreet.privacy.adaptive.filters_part import (
     ApproxFilter,
     GaussianFilter,
     PureFilter,
@@ -13,8 +13,8 @@ from discreet.privacy.adaptive.filters import (
     privacy_filter,
 )
 from discreet.privacy.adaptive.odometer import Odometer
-from discreet.privacy.adaptive.parallel import parallel
-from discreet.privacy.adaptive.partition import Partition
+from discreet.privacy.adaptive.partition import parallel
+from discreet.privacy.adaptive.partition_part import Partition
 
 __all__ = [
     "ApproxFilter",

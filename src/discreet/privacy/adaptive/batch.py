@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from discreet.errors import ParameterError
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.loss import PrivacyLoss, compose
+from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.loss.loss import PrivacyLoss, compose
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Batch:
         of the product of the pairs, which is what `loss` composes.
     Reference. Dong, Roth, Su 2022; Zhu, Dong, Wang 2022.
 
-    >>> from discreet.privacy.guarantee import PureDP
+    >>> from discreet.privacy.guarantees.guarantee import PureDP
     >>> Batch([PureDP(0.1).loss] * 100).loss.epsilon(1e-6).upper   # by sums it would be 10
     4.7...
     """

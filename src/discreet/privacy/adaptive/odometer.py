@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy.adaptive.account import Account
-from discreet.privacy.adaptive.books import (
+from discreet.privacy.adaptive.notions import (
     ApproxBooks,
     Books,
     ConcentratedBooks,
@@ -18,11 +17,12 @@ from discreet.privacy.adaptive.books import (
     RenyiBooks,
     not_a_promise,
 )
-from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.parameters import probability, renyi_order
+from discreet.privacy.adaptive.session_account import Account
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.numbers.arguments import probability, renyi_order
+from discreet.privacy.numbers.rounding import root_upward
+from discreet.privacy.numbers.written import written
 from discreet.privacy.relation import Relation
-from discreet.privacy.rounding import root_upward
-from discreet.privacy.written import written
 
 _LARGEST = Fraction(sys.float_info.max)
 _RATIO = Fraction(5, 4)

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws.number import Number, round_down
 from discreet.privacy.adaptive.batch import Batch
-from discreet.privacy.adaptive.books import (
+from discreet.privacy.adaptive.notions import (
     ApproxBooks,
     Books,
     ConcentratedBooks,
@@ -19,11 +19,11 @@ from discreet.privacy.adaptive.books import (
     PureBooks,
     RenyiBooks,
 )
-from discreet.privacy.conversion import convert
-from discreet.privacy.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.loss import PrivacyLoss
-from discreet.privacy.mixture_pair import Side
-from discreet.privacy.written import as_computed, as_written, written
+from discreet.privacy.guarantees.conversion import convert
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.loss.loss import PrivacyLoss
+from discreet.privacy.numbers.written import as_computed, as_written, written
+from discreet.privacy.pairs.sampled import Side
 
 _DOUBLINGS = 40
 _BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.laws.number import Number, round_up
-from discreet.privacy.guarantee import PureDP
-from discreet.privacy.rules import pure_to_zcdp
-from discreet.privacy.written import written
+from discreet.privacy.guarantees.guarantee import PureDP
+from discreet.privacy.guarantees.rules import pure_to_zcdp
+from discreet.privacy.numbers.written import written
 
 _LEAST, _LARGEST = 2.0**-500, 4.0
 _INNERMOST = 21  # 1, 5, 9, ...: these round tanh up

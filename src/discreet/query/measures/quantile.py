@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
-from discreet.privacy.promise_words import in_words
+from discreet.privacy.guarantees.in_words import in_words
 from discreet.query.bounding import Bounding
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding

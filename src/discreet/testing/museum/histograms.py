@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.privacy.laplace_pair import LaplacePair
+from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum.exhibit import Label, NumericExhibit
 from discreet.testing.museum.laplace_products import laplace_product
 from discreet.testing.museum.noise import laplace

@@ -1,0 +1,1 @@
+"""Certified deltas by a contour integral over the transform of the privacy loss."""

@@ -1,0 +1,242 @@
+"""Answers of the contour engine: delta at an epsilon, epsilon at a delta, with certified ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from discreet.privacy.accounting.contour.atoms import AtomsFactor
+from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
+from discreet.privacy.accounting.contour.integral import Contour
+from discreet.privacy.accounting.contour.kernels import Kernel, LatticeKernel, LineKernel
+from discreet.privacy.accounting.contour.promises import ClaimFactor
+from discreet.privacy.accounting.contour.real_axis import Moments
+from discreet.privacy.accounting.floats import UNIT, ensure_tested
+
+_STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
+_LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A certified interval with a guess inside, and how it was found."""
+
+    lower: float
+    estimate: float
+    upper: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Road:
+    """One way to set up the contour: the moments, the kernel, the smoothing, and how far epsilon may be off."""
+
+    moments: Moments
+    kernel: Kernel
+    smoothing: float
+    slop: float
+    method: str
+
+
+class ContourEngine:
+    """The contour engine for one direction of one composition."""
+
+    def __init__(self, factors: list[Factor]) -> None:
+        """Keep the moments: they serve every question about this composition."""
+        self.factors = factors
+        self.moments = Moments(factors)
+        ensure_tested()
+        low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
+        # what a promise allows to be infinite need not be: it counts from above only
+        high = 0.0 if any(isinstance(factor, ClaimFactor) for factor in factors) else high
+        self.infinite = (abs(-math.expm1(high) * (1 - UNIT)), min(-math.expm1(low) * (1 + UNIT), 1.0))
+
+    def epsilon(self, delta: float, tolerance: float | None) -> Bounds:
+        """Bound the least epsilon >= 0 with delta(epsilon) <= delta."""
+        room, most_room = delta - self.infinite[1], delta - self.infinite[0]
+        if room <= 0:
+            return Bounds(0.0, math.inf, math.inf, "some mass at infinity") if most_room > 0 else _nowhere()
+        goals = math.log(room) - UNIT * (1 - math.log(room)), math.log(most_room) + UNIT * (1 - math.log(most_room))
+        self.moments.begin()
+        ceiling, order = self.moments.epsilon(goals[0])
+        if ceiling <= 0:
+            return Bounds(0.0, 0.0, 0.0, "Renyi bound on the real axis")
+        best = Bounds(0.0, ceiling, ceiling, "Renyi bound on the real axis")
+        wanted = tolerance if tolerance is not None else 1e-6 * max(ceiling, 1e-3)
+        for road in self._roads(order, wanted):
+            try:
+                found = _solved(
+                    Contour(road.moments, order, ceiling, road.kernel, road.smoothing), road, ceiling, goals
+                )
+            except Unsuitable:
+                continue
+            best = _sharper(best, found)
+            if best.upper - best.lower <= wanted:
+                return best
+        return _sharper(best, self._halved(delta, best, wanted)) if delta > _LARGE_DELTA else best
+
+    def _halved(self, delta: float, start: Bounds, wanted: float) -> Bounds:
+        """Narrow an interval by asking delta at its middle; for large deltas, where one line does not serve all."""
+        low, high, method = start.lower, start.upper, start.method
+        if (found := self.delta(low, wanted)).upper <= delta:
+            return Bounds(low, low, low, found.method)
+        for _ in range(_HALVINGS):
+            if high - low <= wanted:
+                break
+            middle = (low + high) / 2
+            found = self.delta(middle, wanted)
+            if found.upper <= delta:
+                high, method = middle, found.method
+            elif found.lower > delta:
+                low, method = middle, found.method
+            else:
+                break
+        return Bounds(low, (low + high) / 2, high, method)
+
+    def ceiling(self, delta: float) -> float:
+        """Return the Renyi bound on epsilon."""
+        room = delta - self.infinite[1]
+        self.moments.begin()
+        return max(self.moments.epsilon(math.log(room) - UNIT * (1 - math.log(room)))[0], 0.0) if room > 0 else math.inf
+
+    def delta_ceiling(self, epsilon: float) -> float:
+        """Return the Renyi bound on delta."""
+        self.moments.begin()
+        return min(_exp_up(self.moments.log_delta(epsilon)[0]) + self.infinite[1], 1.0)
+
+    def delta(self, epsilon: float, tolerance: float | None) -> Bounds:
+        """Bound delta at an epsilon, the mass at infinity included."""
+        if self.infinite[0] >= 1:
+            return Bounds(1.0, 1.0, 1.0, "mass at infinity")
+        self.moments.begin()
+        ceiling, order = self.moments.log_delta(epsilon)
+        high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
+        best = Bounds(self.infinite[0], high, high, "Renyi bound on the real axis")
+        wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
+        if ceiling < _BELOW_FLOATS:  # no float tells it from 0
+            return best
+        if ceiling > math.log(_LARGER_DELTA):
+            size, left = self.moments.left(epsilon)
+            if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):
+                order = left
+        for road in self._roads(abs(order), wanted):
+            try:
+                found = self._along(Contour(road.moments, order, epsilon, road.kernel, road.smoothing), road, epsilon)
+            except Unsuitable:
+                continue
+            best = _sharper(best, found)
+            if best.upper - best.lower <= wanted * max(order, 1.0) * best.upper:
+                break
+        return best
+
+    def _along(self, contour: Contour, road: _Road, epsilon: float) -> Bounds:
+        """Read delta off a contour; left of 0 the integral is what delta lacks to 1."""
+        low = contour.value(epsilon + road.slop)
+        top = contour.value(epsilon - road.slop) if road.slop else low
+        if contour.order > 0:
+            return Bounds(
+                min(_exp_down(low.low) + self.infinite[0], 1.0) * (1 - 2.0**-52),
+                min(math.exp(min(low.middle, 0.0)) + self.infinite[0], 1.0),
+                min((_exp_up(top.high) + self.infinite[1]) * (1 + 2.0**-52), 1.0),
+                road.method,
+            )
+        # delta = 1 - integral, infinite losses or not; it falls with epsilon, so the integral grows. A mass that may or
+        # may not be infinite is not in the integral
+        return Bounds(
+            max((1 - _exp_up(low.high) - (self.infinite[1] - self.infinite[0])) * (1 - 2.0**-52), 0.0),
+            max(1 - math.exp(min(low.middle, 0.0)), 0.0),
+            min((1 - _exp_down(top.low)) * (1 + 2.0**-52), 1.0),
+            road.method,
+        )
+
+    def _roads(self, order: float, tolerance: float) -> Iterator[_Road]:
+        """Yield ways to set up the contour, the sharpest first."""
+        if len(self.factors) == 1 and self.factors[0].lattice is not None:
+            yield self._on_lattice(self.factors[0], self.factors[0].lattice)
+        yield _Road(self.moments, LineKernel(), 0.0, 0.0, "contour integral")
+        smoothing = math.sqrt(tolerance / (order + 1)) / 2
+        for _ in range(4):
+            smoothing = min(smoothing, 0.25)
+            yield _Road(self.moments, LineKernel(), smoothing, 0.0, "contour integral, smoothed")
+            smoothing *= 4
+
+    def _on_lattice(self, factor: Factor, found: tuple[float, float, float]) -> _Road:
+        """Set up the sum over one period; losses moved to the lattice move epsilon by as much, times their number."""
+        offset, step, off = found
+        count = float(factor.counts[0])
+        snapped = factor.snapped(offset, step) if isinstance(factor, AtomsFactor) else factor
+        moments = self.moments if snapped is factor else Moments([snapped])
+        if moments is not self.moments:  # the aliases are bounded by moments at a few other orders
+            for order in _spread(self.moments.known):
+                moments(order)
+        slop = count * off * (1 + UNIT) + UNIT * abs(count * offset)
+        return _Road(moments, LatticeKernel(count * offset, step), 0.0, slop, "contour integral over one period")
+
+
+def _spread(orders: Iterable[float]) -> list[float]:
+    """Return a dozen orders of those given, evenly in rank."""
+    ranked = sorted(orders)
+    return ranked[:: max(len(ranked) // 12, 1)]
+
+
+def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, float]) -> Bounds:
+    """Find where ln delta passes the goal, then widen both ends until each is certain."""
+    low, high, here = 0.0, ceiling, ceiling
+    for _ in range(_STEPS):
+        value = contour.value(here)
+        gap = value.middle - goals[0]
+        if not math.isfinite(value.middle):
+            raise Unsuitable
+        low, high = (here, high) if gap > 0 else (low, here)
+        if abs(gap) < 1e-13 * (1 + abs(goals[0])) or high - low <= 4e-16 * high:
+            break
+        trial = here + gap / max(-value.slope, 1e-12)
+        trial = trial if low < trial < high else (low + high) / 2
+        if here in (0.0, trial):
+            break
+        here = 0.0 if trial < 1e-12 * ceiling and low == 0.0 else trial
+    slope = max(-contour.value(here).slope, 1e-12)
+    upper = _certain(contour, here, slope, goals[0], up=True)
+    lower = _certain(contour, here, slope, goals[1], up=False)
+    if upper is None:
+        raise Unsuitable
+    top = (upper + road.slop) * (1 + 2.0**-52) if upper > 0 or road.slop else 0.0
+    bottom = max(((lower or 0.0) - road.slop) * (1 - 2.0**-52), 0.0)
+    return Bounds(min(bottom, top), min(max(here, bottom), top), top, road.method)
+
+
+def _certain(contour: Contour, start: float, slope: float, goal: float, *, up: bool) -> float | None:
+    """Return an epsilon near the start with delta certainly at most (up) or above the goal; None if not found."""
+    here, pad = start, 0.0
+    for _ in range(_WIDENINGS):
+        value = contour.value(here)
+        if (value.high <= goal) if up else (value.low > goal):
+            return here
+        if not up and here == 0.0:
+            return 0.0
+        need = (value.high - goal if up else goal - value.low) / slope
+        pad = max(2 * pad, min(need, 1.0) * 1.01, 4e-16 * here, 1e-300) if math.isfinite(need) else max(2 * pad, 1e-9)
+        here = start + pad if up else max(start - pad, 0.0)
+    return None if up else 0.0
+
+
+def _sharper(first: Bounds, second: Bounds) -> Bounds:
+    """Intersect two certified intervals; the guess and the method are those of the narrower."""
+    narrow = second if second.upper - second.lower <= first.upper - first.lower else first
+    lower, upper = max(first.lower, second.lower), min(first.upper, second.upper)
+    return Bounds(lower, min(max(narrow.estimate, lower), upper), upper, narrow.method)
+
+
+def _nowhere() -> Bounds:
+    return Bounds(math.inf, math.inf, math.inf, "mass at infinity")
+
+
+def _exp_up(log: float) -> float:
+    """Return a float at or above e^log."""
+    return 0.0 if log == -math.inf else math.exp(min(log, 1.0)) * (1 + 2.0**-50) + 5e-324
+
+
+def _exp_down(log: float) -> float:
+    """Return a float at or below e^log."""
+    return 0.0 if log < -744 else max(math.exp(min(log, 0.0)) * (1 - 2.0**-50) - 5e-324, 0.0)

@@ -1,0 +1,175 @@
+"""What the loss of one release looks like on a grid: atoms, and nodes that stand for a density in each half-cell."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.privacy.accounting.lattice.fft_bounds import ELEMENTARY, UNIT, Floats
+
+Indices = NDArray[np.int64]
+LEAST = 5e-324
+MOST_VALUES = 1 << 22
+_SAME = 1e-12  # atoms this near each other, relative to the largest, count as one where a spacing is read
+
+
+class TooLarge(ValueError):
+    """A layout would need more room, or larger numbers, than there is: the interval found so far is the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The losses anchor + index * step; every kind of release has its own anchor, all share the step."""
+
+    step: float
+    anchor: float
+
+    def loss(self, index: Indices) -> Floats:
+        """Return the losses at some indices."""
+        losses: Floats = self.anchor + index.astype(np.float64) * self.step
+        return losses
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far out a law is followed: logarithms of the mass that may be cut off at high and at low losses."""
+
+    high: float
+    low: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """Single losses, with the logarithm of P's mass and a bound on the error of that logarithm."""
+
+    loss: Floats
+    log_mass: Floats
+    slack: Floats
+
+    @classmethod
+    def of(cls, loss: list[float], log_mass: list[float], slack: float) -> Atoms:
+        """Make a few atoms with one bound for all, leaving out those without mass."""
+        places, logs = np.array(loss, dtype=np.float64), np.array(log_mass, dtype=np.float64)
+        seen = logs > -math.inf
+        return cls(places[seen], logs[seen], np.full(int(np.count_nonzero(seen)), slack))
+
+    @classmethod
+    def joined(cls, first: Atoms, second: Atoms) -> Atoms:
+        """Put two lists together."""
+        return cls(
+            np.concatenate([first.loss, second.loss]),
+            np.concatenate([first.log_mass, second.log_mass]),
+            np.concatenate([first.slack, second.slack]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """Quadrature nodes: summed with their masses they give each half-cell's mass and first moments of e^-loss.
+
+    `half_cell` counts half steps from the grid's anchor. A sum of masses times weights, where a weight is c + d e^(g -
+    l) with g a grid loss next to l, differs from the integral by at most error * (|c| + |d| e^step) * the mass.
+    """
+
+    loss: Floats
+    log_mass: Floats
+    slack: Floats
+    half_cell: Indices
+    error: float
+
+    def mirrored(self, grid: Grid) -> Nodes:
+        """Add each node's mirror image: at -l the law has e^-l times the mass it has at l."""
+        if grid.anchor != 0.0:
+            raise ValueError("a law that is symmetric about 0 needs a grid through 0")
+        return replace(
+            self,
+            loss=np.concatenate([self.loss, -self.loss]),
+            log_mass=np.concatenate([self.log_mass, self.log_mass - self.loss]),
+            slack=np.concatenate([self.slack, self.slack + 8 * UNIT * np.abs(self.loss)]),
+            half_cell=np.concatenate([self.half_cell, -1 - self.half_cell]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """A measure of losses under P that stands for one side of the truth, and how far each loss may be off.
+
+    `infinite` is rounded to the sound side, and `wobble` bounds the distance of a listed loss from the true one.
+    `log_excess` is ln of the total mass where a measure is more than a law, else 0.
+    """
+
+    atoms: Atoms
+    nodes: Nodes | None
+    infinite: float
+    wobble: float
+    log_excess: float = 0.0
+
+
+class Source(ABC):
+    """A kind of release, which can be laid out on any grid."""
+
+    two_sided = True  # whether the lower side comes near the upper one on fine grids
+    infinite_mass: tuple[float, float] = (0.0, 0.0)  # bounds on P's mass at infinite loss
+
+    @abstractmethod
+    def extent(self, reach: Reach) -> tuple[float, float]:
+        """Return the least and the largest loss within reach."""
+
+    @abstractmethod
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:
+        """Lay the law out: `upper` keeps what is cut off (high at infinity, low at the edge), else it is dropped."""
+
+    def forget(self) -> None:  # noqa: B027  most keep nothing
+        """Free what was kept between the two sides."""
+
+    def lattice(self) -> tuple[float, float] | None:
+        """Return an anchor and a spacing on which heavy atoms lie, where there are any."""
+        return None
+
+
+class AtomSource(Source):
+    """A release with finitely many losses, listed once for each side."""
+
+    def __init__(
+        self, sides: tuple[Atoms, Atoms], infinite: tuple[float, float], wobble: float, step: float | None = None
+    ) -> None:
+        """Take the lower side first; `step` is the spacing of the atoms if they are evenly spaced."""
+        self.sides, self.infinite_mass, self._wobble, self._step = sides, infinite, wobble, step
+
+    def extent(self, reach: Reach) -> tuple[float, float]:  # noqa: ARG002  all atoms are within reach
+        """Return the extreme losses."""
+        places = np.concatenate([side.loss for side in self.sides])
+        return (float(np.min(places)), float(np.max(places))) if len(places) else (0.0, 0.0)
+
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:  # noqa: ARG002  as above
+        """Return the list."""
+        return Measure(self.sides[upper], None, self.infinite_mass[upper], self._wobble)
+
+    def lattice(self) -> tuple[float, float] | None:
+        """Return the spacing, that of two atoms if there are just two, or one atom as an anchor."""
+        places = np.unique(self.sides[1].loss)
+        if not len(places):
+            return None
+        places = places[np.diff(places, prepend=-math.inf) > _SAME * float(np.max(np.abs(places)))]
+        gap = float(places[-1] - places[0])
+        if self._step is not None:
+            return float(places[0]), self._step
+        return float(places[0]), gap if len(places) == 2 else 0.0  # two atoms have one gap
+
+
+def rounding_of(*magnitudes: Floats | float) -> Floats:
+    """Bound the error of a sum or an exponent made of terms of these magnitudes."""
+    total: Floats = np.zeros(1)
+    for magnitude in magnitudes:
+        total = total + np.abs(magnitude)
+    return 8 * UNIT * total + ELEMENTARY
+
+
+def log_sum(values: Floats) -> float:
+    """Return log of the sum of exponentials, in floats without a bound: for choosing, not for proving."""
+    top = float(np.max(values, initial=-math.inf))
+    return top if math.isinf(top) else top + math.log(float(np.sum(np.exp(values - top))))

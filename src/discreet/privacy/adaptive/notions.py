@@ -1,0 +1,226 @@
+"""In which notion a session keeps its books: the quantities that add up, and how a promise is read into them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from discreet.errors import MissingParameter, ParameterError
+from discreet.laws.number import Number
+from discreet.privacy.adaptive.pure_price import pure_price
+from discreet.privacy.guarantees.conversion import convert
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.numbers.rounding import downward, number, root_upward
+from discreet.privacy.numbers.written import as_computed, as_written, exactly, written, written_down, written_up
+from discreet.privacy.relation import Relation
+
+Amounts = tuple[Fraction, ...]
+
+_READABLE = 2**53
+_REMEMBERED = 4096
+
+
+class Books(ABC):
+    """The quantities of one notion that add up over adaptively chosen releases, as exact rationals.
+
+    A promise of the books' own notion is read as it is written: floats are the decimals that they print as. One of
+    another notion is read through the strongest promise of this one that follows without a further choice (`convert`;
+    rho from epsilon by `pure_price`, which is larger by a share of at most 4 10^-15 and fast); where a delta has to be
+    chosen, the caller names it.
+    """
+
+    quantities: ClassVar[tuple[str, ...]]
+    notion: ClassVar[type[Guarantee]]
+
+    def read(self, promise: Guarantee, at_delta: Number | None = None) -> Amounts:
+        """Return what a release that keeps the promise adds to each quantity; `at_delta` is for books with a delta."""
+        exact = as_written(promise)
+        return self.amounts(exact if at_delta is None else _converted(exact, self.notion, delta=written(at_delta)))
+
+    @abstractmethod
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return what a promise adds to each quantity, where that needs no further choice."""
+
+    @abstractmethod
+    def write(self, numbers: Sequence[Number], relation: Relation) -> Guarantee:
+        """Return the promise with these parameters."""
+
+    def up(self, amount: Fraction, cap: Fraction) -> Number:
+        """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
+        plain = exactly(amount)
+        if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
+            return plain
+        return min(written_up(amount), exactly(cap), key=written)
+
+    def down(self, amount: Fraction) -> Number:
+        """Return an amount as a parameter that may be spent."""
+        return exactly(amount)
+
+
+@dataclass(frozen=True)
+class PureBooks(Books):
+    """Epsilons add."""
+
+    quantities = ("epsilon",)
+    notion = PureDP
+
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return epsilon."""
+        pure = promise if isinstance(promise, PureDP) else _converted(promise, PureDP)
+        return (written(pure.epsilon),)
+
+    def write(self, numbers: Sequence[Number], relation: Relation) -> PureDP:
+        """Return the promise."""
+        return PureDP(numbers[0], relation=relation)
+
+
+@dataclass(frozen=True)
+class ApproxBooks(Books):
+    """Epsilons add, deltas add."""
+
+    quantities = ("epsilon", "delta")
+    notion = ApproxDP
+
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return epsilon and delta; a promise without an epsilon of its own needs the delta at which to take it."""
+        try:
+            point = promise if isinstance(promise, ApproxDP) else _converted(promise, ApproxDP)
+        except MissingParameter:
+            raise MissingParameter(
+                f"what {promise!r} costs in epsilon depends on the delta spent on it: name it, "
+                "spend(..., at_delta=...). It is never defaulted.",
+                parameter="at_delta",
+            ) from None
+        return written(point.epsilon), written(point.delta)
+
+    def write(self, numbers: Sequence[Number], relation: Relation) -> ApproxDP:
+        """Return the promise."""
+        return ApproxDP(numbers[0], min(numbers[1], 1), relation=relation)
+
+
+@dataclass(frozen=True)
+class ConcentratedBooks(Books):
+    """Rhos add, deltas add."""
+
+    quantities = ("rho", "delta")
+    notion = ZCDP
+
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return rho and delta; for a Gaussian promise rho is mu^2/2 without rounding."""
+        match promise:
+            case GaussianDP():
+                return written(promise.mu) ** 2 / 2, Fraction(0)
+            case PureDP():
+                return pure_price(promise.epsilon), Fraction(0)
+            case ApproxDP():
+                return pure_price(promise.epsilon), written(promise.delta)
+        if isinstance(promise, RenyiDP) and promise.epsilon:
+            raise MissingParameter(
+                f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta "
+                "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                parameter="at_delta",
+            )
+        concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)
+        return written(concentrated.rho), written(concentrated.delta)
+
+    def write(self, numbers: Sequence[Number], relation: Relation) -> ZCDP:
+        """Return the promise."""
+        return ZCDP(numbers[0], min(numbers[1], 1), relation=relation)
+
+
+@dataclass(frozen=True)
+class RenyiBooks(Books):
+    """Divergences of one order, fixed ahead, add."""
+
+    quantities = ("epsilon",)
+    notion = RenyiDP
+    alpha: Number
+
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return the divergence of the fixed order; from rho and mu it follows without rounding."""
+        order = written(self.alpha)
+        match promise:
+            case RenyiDP() if written(promise.alpha) == order:
+                return (written(promise.epsilon),)
+            case ZCDP(delta=0):
+                return (order * written(promise.rho),)
+            case GaussianDP():
+                return (order * written(promise.mu) ** 2 / 2,)
+        return (written(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
+
+    def write(self, numbers: Sequence[Number], relation: Relation) -> RenyiDP:
+        """Return the promise."""
+        return RenyiDP(self.alpha, numbers[0], relation=relation)
+
+
+@dataclass(frozen=True)
+class GaussianBooks(Books):
+    """Squares of mus add."""
+
+    quantities = ("mu squared",)
+    notion = GaussianDP
+
+    def amounts(self, promise: Guarantee) -> Amounts:
+        """Return mu^2."""
+        gaussian = promise if isinstance(promise, GaussianDP) else _converted(promise, GaussianDP)
+        return (written(gaussian.mu) ** 2,)
+
+    def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:
+        """Return the promise."""
+        return GaussianDP(numbers[0], relation=relation)
+
+    def up(self, amount: Fraction, cap: Fraction) -> Number:
+        """Return the root: exact if it is rational, else rounded up, never past the cap's root where that is exact."""
+        root, largest = _rational_root(amount), _rational_root(cap)
+        if root is not None:
+            return super().up(root, root if largest is None else largest)
+        rounded = written_up(Fraction(root_upward(amount)))
+        return rounded if largest is None else min(rounded, exactly(largest), key=written)
+
+    def down(self, amount: Fraction) -> Number:
+        """Return the root: exact if it is rational, else rounded down."""
+        root = _rational_root(amount)
+        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else exactly(root)
+
+
+def books_for(promise: Guarantee) -> Books:
+    """Return the books in which promises of this notion are kept."""
+    match promise:
+        case PureDP():
+            return PureBooks()
+        case ApproxDP():
+            return ApproxBooks()
+        case ZCDP():
+            return ConcentratedBooks()
+        case RenyiDP(alpha=alpha):
+            return RenyiBooks(alpha)
+        case GaussianDP():
+            return GaussianBooks()
+    raise not_a_promise(promise)
+
+
+def not_a_promise(given: object) -> ParameterError:
+    """Say what a budget is made from."""
+    kind = given.__name__ if isinstance(given, type) else type(given).__name__
+    return ParameterError(
+        f"a promise is needed: PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP with its numbers, not {kind}",
+        parameter="budget",
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _converted(promise: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
+    """Remember conversions: a session asks for the same few promises again and again."""
+    return as_computed(convert(promise, to, delta=delta, alpha=alpha))
+
+
+def _rational_root(value: Fraction) -> Fraction | None:
+    """Return the square root if it is rational."""
+    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    exact = above * above == value.numerator and below * below == value.denominator
+    return Fraction(above, below) if exact else None

@@ -1,0 +1,1 @@
+"""Guarantees: the notions of privacy, how they compare, convert and add up."""

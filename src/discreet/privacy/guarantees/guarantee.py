@@ -1,0 +1,265 @@
+"""Promises about a release: pure, approximate, concentrated, Renyi and Gaussian differential privacy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Self
+
+from discreet.display import Rounding, definition_list, format_number
+from discreet.errors import ParameterError
+from discreet.laws.number import Number
+from discreet.privacy.numbers.arguments import nonnegative, probability, renyi_order
+from discreet.privacy.numbers.written import plainly, printed, written
+from discreet.privacy.relation import Relation
+
+if TYPE_CHECKING:
+    from discreet.privacy.loss.loss import PrivacyLoss
+
+_LARGEST_FACTOR = 20
+
+
+class Guarantee(ABC):
+    """What a release promises about any two neighbouring tables, whatever an adversary knows and does with it.
+
+    Promises are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as given;
+    a float stands for the decimals that it prints as (0.1 is one tenth), and whatever is computed is rounded up.
+    """
+
+    __slots__ = ()
+    relation: Relation
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The worst price that keeps the promise."""
+        from discreet.privacy.loss.loss import PrivacyLoss
+
+        return PrivacyLoss.from_guarantee(self)
+
+    def to_approx(self, delta: Number | None = None) -> ApproxDP:
+        """Return the best (epsilon, delta) promise at this delta that follows from this one; see `convert`."""
+        from discreet.privacy.guarantees.conversion import convert
+
+        return convert(self, ApproxDP, delta=delta)
+
+    def to_zcdp(self, delta: Number | None = None) -> ZCDP:
+        """Return the best concentrated promise (delta-approximate, if a delta is given) that follows; see `convert`."""
+        from discreet.privacy.guarantees.conversion import convert
+
+        return convert(self, ZCDP, delta=delta)
+
+    def to_renyi(self, alpha: Number | None = None) -> RenyiDP:
+        """Return the best Renyi promise of this order that follows; see `convert`."""
+        from discreet.privacy.guarantees.conversion import convert
+
+        return convert(self, RenyiDP, alpha=alpha)
+
+    def to_gaussian(self) -> GaussianDP:
+        """Return the best Gaussian promise that follows; see `convert`."""
+        from discreet.privacy.guarantees.conversion import convert
+
+        return convert(self, GaussianDP)
+
+    def implies(self, other: Guarantee) -> bool:
+        """Say whether the other promise is proven to follow from this one; see `discreet.privacy.implies`."""
+        from discreet.privacy.guarantees.conversion import implies
+
+        return implies(self, other)
+
+    def under(self, relation: Relation) -> Self:
+        """Return the same numbers promised for another neighbour relation; that they hold for it is the caller's word.
+
+        >>> PureDP(1).under(Relation.CHANGE_ONE)
+        PureDP(epsilon=1, relation=Relation.CHANGE_ONE)
+        """
+        return replace(self, relation=relation)  # type: ignore[type-var]  # every promise is a dataclass
+
+    @abstractmethod
+    def in_words(self) -> str:
+        """Say the promise for people, without the neighbour relation."""
+
+    def _check_relation(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise ParameterError("relation must be one of Relation's members", parameter="relation")
+
+    def _parameters(self) -> list[tuple[str, Number]]:
+        """Return the numbers of the promise by name."""
+        names = (field.name for field in fields(self) if field.name != "relation")  # type: ignore[arg-type]
+        return [(name, getattr(self, name)) for name in names]
+
+    def _meant(self) -> tuple[object, ...]:
+        return (type(self), self.relation, *(written(value) for _, value in self._parameters()))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal promises mean the same numbers, however they are written: 0.1 is Fraction(1, 10)."""
+        return isinstance(other, Guarantee) and self._meant() == other._meant()
+
+    def __hash__(self) -> int:
+        """Hash of what is meant."""
+        return hash(self._meant())
+
+    def __repr__(self) -> str:
+        """Print code that makes the promise; an unstated relation is left out."""
+        numbers = {name: plainly(v) if isinstance(v, Fraction) else v for name, v in self._parameters()}
+        arguments = [f"{name}={value!r}" for name, value in numbers.items()]
+        if self.relation is not Relation.UNSTATED:
+            arguments.append(f"relation={self.relation!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+    def __str__(self) -> str:
+        """Say the promise and its neighbours in words."""
+        return f"{self.in_words()} ({self.relation.sentence})"
+
+    def _repr_html_(self) -> str:
+        """Return the promise as a list of its parts for a notebook."""
+        parts = [(name, shown(value)) for name, value in self._parameters()]
+        return definition_list([("promise", self.in_words()), *parts, ("neighbours", self.relation.sentence)])
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class PureDP(Guarantee):
+    """Any outcome is at most e^epsilon times as likely on one table as on its neighbour.
+
+    >>> PureDP(0.5)
+    PureDP(epsilon=0.5)
+    >>> print(PureDP(0.5, relation=Relation.ADD_REMOVE))
+    0.5-differential privacy: no outcome more than 1.64873 times as likely (one person's data is added or removed)
+    """
+
+    epsilon: Number
+    _: KW_ONLY
+    relation: Relation = Relation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse impossible parameters; epsilon 0 is perfect privacy."""
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
+        self._check_relation()
+
+    def in_words(self) -> str:
+        """Say the promise for people."""
+        factor = _factor(self.epsilon)
+        return f"{shown(self.epsilon)}-differential privacy: no outcome more than {factor} times as likely"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ApproxDP(Guarantee):
+    """The chance of any event is at most e^epsilon times its chance on the neighbouring table, plus delta.
+
+    >>> ApproxDP(1, 1e-6).to_zcdp()
+    ZCDP(rho=0.4621171572600098, delta=1e-06)
+    """
+
+    epsilon: Number
+    delta: Number
+    _: KW_ONLY
+    relation: Relation = Relation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse impossible parameters."""
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
+        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
+        self._check_relation()
+
+    def in_words(self) -> str:
+        """Say the promise for people."""
+        return (
+            f"({shown(self.epsilon)}, {shown(self.delta)})-differential privacy: no event more than "
+            f"{_factor(self.epsilon)} times as likely, up to {shown(self.delta)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ZCDP(Guarantee):
+    """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most alpha rho.
+
+    With a delta it is delta-approximate: for neighbours x, x' the output laws are mixtures M(x) = (1-delta) A + delta B
+    and M(x') = (1-delta) A' + delta B', where A and A' keep the bound in both directions and B, B' may be anything.
+
+    >>> ZCDP(0.5).to_approx(delta=1e-6)
+    ApproxDP(epsilon=5.22153444453017, delta=1e-06)
+    """
+
+    rho: Number
+    delta: Number = 0.0
+    _: KW_ONLY
+    relation: Relation = Relation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse impossible parameters."""
+        object.__setattr__(self, "rho", nonnegative(printed(self.rho), name="rho"))
+        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
+        self._check_relation()
+
+    def in_words(self) -> str:
+        """Say the promise for people."""
+        allowance = f", except with probability {shown(self.delta)}" if self.delta else ""
+        rho = shown(self.rho)
+        return f"{rho}-zero-concentrated differential privacy: the mean loss is at most {rho}{allowance}"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RenyiDP(Guarantee):
+    """The Renyi divergence of order alpha between the laws of the output on neighbours is at most epsilon.
+
+    >>> RenyiDP(2, 0.25).alpha
+    2
+    """
+
+    alpha: Number
+    epsilon: Number
+    _: KW_ONLY
+    relation: Relation = Relation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse impossible parameters."""
+        object.__setattr__(self, "alpha", renyi_order(printed(self.alpha), name="alpha"))
+        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
+        self._check_relation()
+
+    def in_words(self) -> str:
+        """Say the promise for people."""
+        return f"Renyi differential privacy of order {shown(self.alpha)} with divergence at most {shown(self.epsilon)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class GaussianDP(Guarantee):
+    """Telling neighbours apart is at least as hard as telling a normal mean of 0 from one of mu, at variance 1.
+
+    >>> GaussianDP(1).to_zcdp()
+    ZCDP(rho=0.5, delta=0.0)
+    """
+
+    mu: Number
+    _: KW_ONLY
+    relation: Relation = Relation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse impossible parameters."""
+        object.__setattr__(self, "mu", nonnegative(printed(self.mu), name="mu"))
+        self._check_relation()
+
+    def in_words(self) -> str:
+        """Say the promise for people."""
+        return f"{shown(self.mu)}-Gaussian differential privacy: as hard as telling N(0, 1) from N({shown(self.mu)}, 1)"
+
+
+def shown(value: Number) -> str:
+    """Write a parameter for people: as its shortest decimals say, to six digits, rounded up.
+
+    >>> shown(0.1), shown(2 / 3)
+    ('0.1', '0.666667')
+    """
+    if isinstance(value, float):
+        # the decimals Python prints are the number people meant: 0.1, not the binary fraction a little above it
+        return format_number(Fraction(repr(value)), digits=6, rounding=Rounding.UP)
+    return format_number(value, digits=6, rounding=Rounding.UP)
+
+
+def _factor(epsilon: Number) -> str:
+    """Write e^epsilon, or say that it is too large to matter."""
+    if epsilon > _LARGEST_FACTOR:
+        return f"e^{shown(epsilon)}"
+    from discreet.privacy.numbers.rounding import number, upward
+
+    return shown(upward(lambda: number(epsilon).exp()))

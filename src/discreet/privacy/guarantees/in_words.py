@@ -1,0 +1,66 @@
+"""Promises in words for people, and as plain numbers for machines."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+
+from discreet.display import Rounding, format_number
+from discreet.laws.number import round_down, round_up
+from discreet.privacy.guarantees.guarantee import Guarantee
+
+_DIGITS = 6
+_NOTIONS = {
+    "PureDP": "pure differential privacy",
+    "ApproxDP": "approximate differential privacy",
+    "ZCDP": "zero-concentrated differential privacy",
+    "RenyiDP": "Renyi differential privacy",
+    "GaussianDP": "Gaussian differential privacy",
+}
+
+
+def in_words(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
+    """Write the numbers of a promise; what is left of a budget is rounded down.
+
+    >>> from discreet.privacy import ZCDP
+    >>> in_words(ZCDP(Fraction(1, 20), 1e-7)), in_words(ZCDP(Fraction(1, 3)), rounding=Rounding.DOWN)
+    ('rho 0.05, delta 1e-07', 'rho 0.333333')
+    """
+    parts = [f"{name} {_written(value, rounding)}" for name, value in _numbers(promise).items()]
+    return ", ".join(parts)
+
+
+def with_notion(promise: Guarantee) -> str:
+    """Write the numbers of a promise and what kind of promise it is.
+
+    >>> from discreet.privacy import PureDP
+    >>> with_notion(PureDP(Fraction(1, 100)))
+    'epsilon 0.01 (pure differential privacy)'
+    """
+    return f"{in_words(promise)} ({_NOTIONS[type(promise).__name__]})"
+
+
+def plain(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:
+    """Return a promise for machines: its numbers as floats rounded to the safe side, its notion and its relation.
+
+    >>> from discreet.privacy import PureDP
+    >>> plain(PureDP(0.5))
+    {'notion': 'PureDP', 'relation': 'unstated', 'epsilon': 0.5}
+    """
+    safe = round_down if rounding is Rounding.DOWN else round_up
+    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
+    numbers = {name: safe(Fraction(getattr(promise, name))) for name in names}
+    return {"notion": type(promise).__name__, "relation": promise.relation.value, **numbers}
+
+
+def _numbers(promise: Guarantee) -> dict[str, int | float | Fraction]:
+    """Return the parameters, without a delta of 0."""
+    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
+    values = {name: getattr(promise, name) for name in names}
+    return {name: value for name, value in values.items() if name != "delta" or value}
+
+
+def _written(value: float | Fraction, rounding: Rounding) -> str:
+    # an exact number of a few digits is meant as it is written: a float one step above 0.1 is 0.1 to people
+    exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return format_number(exact, digits=_DIGITS, rounding=rounding)

@@ -1,0 +1,1 @@
+"""Privacy losses: exact objects that compose, are sampled, and answer for epsilon and delta."""

@@ -1,0 +1,198 @@
+"""The least noise that meets a target, and the most repetitions that a budget allows; both certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import Number, round_down
+from discreet.privacy.loss.loss import PrivacyLoss
+from discreet.privacy.numbers.arguments import nonnegative, positive, probability, whole
+from discreet.privacy.pairs.sampled import Side
+
+_START, _MOST_DOUBLINGS, _STEPS, _LARGEST_LOG = 1.0, 200, 60, 600.0
+
+
+class Calibration(float):
+    """A noise parameter, as a float that also knows its price and how near it is to the least.
+
+    `loss` is the certified price at this parameter; at `refused`, just below, the target is not certified.
+    """
+
+    loss: PrivacyLoss
+    refused: float
+
+    def __new__(cls, value: float, loss: PrivacyLoss, refused: float) -> Calibration:
+        """Keep the price beside the number."""
+        made = super().__new__(cls, value)
+        made.loss, made.refused = loss, refused
+        return made
+
+
+def calibrate(
+    family: Callable[[float], PrivacyLoss],
+    *,
+    epsilon: Number,
+    delta: Number,
+    tolerance: Number = 1e-7,
+    start: Number = _START,
+) -> Calibration:
+    """Return the least noise parameter whose price is certified (epsilon, delta)-DP, to a relative tolerance.
+
+    `family` turns a positive parameter (a scale, a noise multiplier) into a price that falls as it grows.
+
+    Privacy. The returned parameter's price has delta(epsilon) <= delta.
+        Proof: it was asked, and the upper end of its delta(epsilon) is at most delta. That the family is monotone is
+        used for the search only.
+
+    >>> from discreet.privacy.loss.reference import gaussian_loss
+    >>> calibrate(lambda sigma: gaussian_loss(sigma) * 100, epsilon=1, delta=1e-6)
+    42.24...
+    """
+    level = round_down(Fraction(nonnegative(epsilon, name="epsilon")))
+    chance = round_down(Fraction(probability(delta, name="delta")))
+    near = float(positive(tolerance, name="tolerance"))
+    if chance == 1.0:
+        raise ParameterError("delta = 1 allows everything: no noise is needed", parameter="delta")
+    search = _Search(family, level, chance)
+    low, high = search.bracket(float(positive(start, name="start")))
+    low, high = search.narrowed(low, high, near)
+    return Calibration(high, search.prices[high], low)
+
+
+def largest_count(loss: PrivacyLoss, *, epsilon: Number, delta: Number, most: int = 10**9) -> int:
+    """Return the most repetitions of a release whose price together is certified (epsilon, delta)-DP; 0 if none is.
+
+    >>> from discreet.privacy.loss.reference import gaussian_loss
+    >>> largest_count(gaussian_loss(10), epsilon=1, delta=1e-6)
+    5
+    """
+    level, chance = nonnegative(epsilon, name="epsilon"), probability(delta, name="delta")
+    cap = whole(most, name="most")
+
+    def fits(count: int) -> bool:
+        return (loss * count).delta(level).upper <= chance
+
+    if not fits(1):
+        return 0
+    low, high = 1, 2
+    while high <= cap and fits(high):
+        low, high = high, 2 * high
+    high = min(high, cap + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+class _Search:
+    """Ask prices at parameters, and remember the answers."""
+
+    def __init__(self, family: Callable[[float], PrivacyLoss], epsilon: float, delta: float) -> None:
+        self.family, self.epsilon, self.delta = family, epsilon, delta
+        self.prices: dict[float, PrivacyLoss] = {}
+        self.found: dict[float, Enclosure] = {}
+        self.side: Side | None = None
+
+    def price(self, parameter: float) -> PrivacyLoss:
+        """Return the price at a parameter."""
+        if parameter not in self.prices:
+            price = self.family(parameter)
+            if not isinstance(price, PrivacyLoss):
+                raise ParameterError(
+                    "the family must return a price: a mechanism's .loss, or gaussian_loss(...)", parameter="family"
+                )
+            self.prices[parameter] = price
+        return self.prices[parameter]
+
+    def one_way(self, parameter: float) -> Enclosure:
+        """Return delta at the target in the direction that seemed the worse one at the first parameter."""
+        price = self.price(parameter)
+        if self.side is None:
+            self.side = max(price.sides, key=lambda side: replace(price, sides=(side,)).delta_ceiling(self.epsilon))
+        if parameter not in self.found:
+            self.found[parameter] = replace(price, sides=(self.side,)).delta(self.epsilon)
+        return self.found[parameter]
+
+    def enough(self, parameter: float) -> bool:
+        """Say whether the target is certified: in the worse direction, and then in both."""
+        return (
+            self.one_way(parameter).upper <= self.delta
+            and self.price(parameter).delta(self.epsilon).upper <= self.delta
+        )
+
+    def surely_enough(self, parameter: float) -> bool:
+        """Say the same, asking a cheap ceiling first."""
+        return self.price(parameter).delta_ceiling(self.epsilon) <= self.delta or self.enough(parameter)
+
+    def gap(self, parameter: float) -> float:
+        """Return ln(delta there) - ln(target), by the estimate; infinite where one of them is 0."""
+        estimate = self.one_way(parameter).estimate
+        if estimate <= 0 or self.delta <= 0:
+            return math.inf if estimate > self.delta else -math.inf
+        return math.log(estimate) - math.log(self.delta)
+
+    def bracket(self, start: float) -> tuple[float, float]:
+        """Return a parameter that is not enough and one that is."""
+        here = start
+        if not self.surely_enough(here):
+            for _ in range(_MOST_DOUBLINGS):
+                if self.surely_enough(2 * here):
+                    return here, 2 * here
+                here *= 2
+            raise ParameterError("no parameter up to 2^200 times the start meets the target", parameter="family")
+        for _ in range(_MOST_DOUBLINGS):
+            if not self.surely_enough(here / 2):
+                return here / 2, here
+            here /= 2
+        raise ParameterError(
+            "even a parameter 2^-200 times the start meets the target: does the price fall as the parameter grows?",
+            parameter="family",
+        )
+
+    def narrowed(self, low: float, high: float, tolerance: float) -> tuple[float, float]:
+        """Shrink the bracket: find the root of the estimate by secants, then certify one step to either side."""
+        root = self._root(low, high, tolerance)
+        for reach in (0.49, 4.0, 32.0):
+            for probe in (root * (1 + tolerance * reach), root * (1 - tolerance * reach)):
+                if low < probe < high:
+                    low, high = (low, probe) if self.enough(probe) else (probe, high)
+            if high - low <= 2 * reach * tolerance * low:
+                break
+        for _ in range(_STEPS):
+            if high - low <= tolerance * low:
+                break
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if self.enough(middle) else (middle, high)
+        return low, high
+
+    def _root(self, low: float, high: float, tolerance: float) -> float:
+        """Return about where the estimated delta is the target: inverse interpolation of ln parameter in ln delta."""
+        asked = [parameter for parameter in self.found if math.isfinite(self.gap(parameter))]
+        here = math.inf
+        for step in range(_STEPS):
+            trial = self._interpolated(asked[-4:]) if step % 8 != 7 else math.nan
+            trial = trial if low < trial < high else math.sqrt(low * high)
+            last, here = here, trial
+            if abs(here - last) <= math.sqrt(tolerance) / 20 * here:  # the next error is about the square of this step
+                break
+            gap = self.gap(here)
+            low, high = (low, here) if gap <= 0 else (here, high)
+            if math.isfinite(gap):
+                asked.append(here)
+        return here
+
+    def _interpolated(self, parameters: list[float]) -> float:
+        """Return where the gap would be 0 if ln parameter were a polynomial in it through the given points."""
+        gaps = [self.gap(parameter) for parameter in parameters]
+        if len(set(gaps)) < max(len(gaps), 2):
+            return math.nan
+        total = 0.0
+        for index, (parameter, gap) in enumerate(zip(parameters, gaps, strict=True)):
+            others = gaps[:index] + gaps[index + 1 :]
+            total += math.log(parameter) * math.prod(other / (other - gap) for other in others)
+        return math.exp(total) if abs(total) < _LARGEST_LOG else math.nan

@@ -1,0 +1,185 @@
+"""The curve for a group of people, or for a changed row, from the curve for one person added or removed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.errors import NoSoundConversion, RelationMismatch
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import exact_rational, round_down, round_up
+from discreet.laws.pairs.pair import Pair
+from discreet.privacy.guarantees.groups_and_samples import group_privacy
+from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.loss.loss import PrivacyLoss
+from discreet.privacy.loss.release import Release
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import bounds, number, upward
+from discreet.privacy.pairs.composed_pair import ComposedPair
+from discreet.privacy.pairs.promises import NormalPair, enclosed
+from discreet.privacy.pairs.sampled import Side
+from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
+from discreet.privacy.relation import Relation
+
+_METHOD = "chain of neighbours, the best split of epsilon found"
+_GOLDEN = (5**0.5 - 1) / 2
+_SECTIONS = 8
+_HALVINGS, _LARGEST_LEVEL = 40, 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPair(Pair):
+    """Two tables joined by a chain of neighbours; each step has its own pair.
+
+    Privacy. For levels e_1 + ... + e_k = e, delta(e) <= delta_1(e_1) + e^(e_1) delta_2(e_2) + e^(e_1 + e_2)
+    delta_3(e_3)
+        + ...
+        Proof: P_0(S) <= e^(e_1) P_1(S) + delta_1(e_1) for every event S, and so on along the chain. Every split gives a
+        bound; the best found is used.
+    Reference. Dwork, Roth 2014, theorem 2.2, for equal parts.
+
+    >>> from discreet.privacy.pairs.promises import PureApproxPair
+    >>> ChainPair((PureApproxPair(0.5), PureApproxPair(0.5))).delta(1.0).upper
+    0.0
+    """
+
+    steps: tuple[Pair, ...]
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Bound delta from above by the best split; the chain says nothing from below but the trivial bound."""
+        level = exact_rational(epsilon, name="epsilon")
+        trivial = bounds(lambda: -number(min(level, Fraction(0))).expm1())
+        if level >= self.max_loss().upper:
+            return enclosed((0.0, 0.0), method=_METHOD)
+        best = min(_chained(self.steps, level), 1.0)
+        return enclosed((trivial[0] if level < 0 else 0.0, max(best, trivial[1] if level < 0 else 0.0)), method=_METHOD)
+
+    def epsilon(self, delta: float) -> Enclosure:
+        """Bound epsilon from above, by halving an interval; from below nothing is known."""
+        largest = self.max_loss().upper
+        high = 1.0 if math.isinf(largest) else largest
+        while math.isinf(largest) and self.delta(high).upper > delta and high < _LARGEST_LEVEL:
+            high *= 2
+        if math.isinf(largest) and self.delta(high).upper > delta:
+            return Enclosure(0.0, math.inf, math.inf, _METHOD)
+        low = 0.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta(middle).upper <= delta else (middle, high)
+        return Enclosure(0.0, high, high, _METHOD)
+
+    def max_loss(self) -> Enclosure:
+        """Bound the largest loss by the sum along the chain."""
+        ends = [step.max_loss().upper for step in self.steps]
+        high = (
+            math.inf
+            if any(math.isinf(end) for end in ends)
+            else round_up(sum((Fraction(e) for e in ends), Fraction(0)))
+        )
+        return Enclosure(0.0, high, high, _METHOD)
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Bound the best miss from below."""
+        return tradeoff_from_deltas(self.delta, self.reversed().delta, alpha)
+
+    def reversed(self) -> ChainPair:
+        """Walk the chain backwards."""
+        return ChainPair(tuple(step.reversed() for step in reversed(self.steps)))
+
+
+def group_loss(loss: PrivacyLoss, size: int) -> PrivacyLoss:
+    """Return the price to a group of `size` people together, as a function of the curve for one.
+
+    Gaussian prices scale exactly; others by the best split along a chain of neighbours.
+
+    >>> from discreet.privacy.loss.reference import gaussian_loss
+    >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(1).upper
+    True
+    """
+    count = whole(size, name="size")
+    if count == 1:
+        return loss
+    claim = _of_claim(loss.claim, lambda promise: group_privacy(promise, count))
+    remove, add = (_steps(loss, side, count) for side in (Side.REMOVE, Side.ADD))
+    return replace(loss, parts=((Release((remove,), (add,), claim, attained=False), 1),))
+
+
+def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
+    """Return the change-one price that follows from an add/remove price: a row removed, and another added.
+
+    >>> from discreet.privacy.loss.reference import laplace_loss
+    >>> change_one_loss(laplace_loss(2, relation=Relation.ADD_REMOVE)).max_loss().upper
+    1.0
+    """
+    if loss.relation is not Relation.ADD_REMOVE:
+        raise RelationMismatch(
+            f"a change-one price follows from an add/remove price; this one is for {loss.relation.value!r}. State "
+            "relation=Relation.ADD_REMOVE where the price is made, if that is what it was computed for."
+        )
+    normal = _normal(loss)
+    pair: Pair
+    if normal is not None:
+        pair = NormalPair(2 * Fraction(normal.mu))
+    else:
+        pair = ChainPair((ComposedPair(loss, Side.REMOVE), ComposedPair(loss, Side.ADD)))
+    claim = _of_claim(loss.claim, lambda promise: group_privacy(promise, 2).under(Relation.CHANGE_ONE))
+    # exchanging the two tables walks the same kinds of steps: one removed, one added
+    return PrivacyLoss(((Release((pair,), (pair,), claim, attained=False), 1),), Relation.CHANGE_ONE)
+
+
+def _normal(loss: PrivacyLoss) -> NormalPair | None:
+    """Return the normal pair just worse than the price, where the price is Gaussian."""
+    found = loss._towards(Side.REMOVE).gaussian
+    return None if found is None else found[1]
+
+
+def _steps(loss: PrivacyLoss, side: Side, count: int) -> Pair:
+    normal = _normal(loss)
+    if normal is not None:
+        return NormalPair(count * Fraction(normal.mu))
+    return ChainPair((ComposedPair(loss, side),) * count)
+
+
+def _of_claim(claim: Guarantee | None, change: Callable[[Guarantee], Guarantee]) -> Guarantee | None:
+    try:
+        return None if claim is None else change(claim)
+    except NoSoundConversion:
+        return None
+
+
+def _chained(steps: Sequence[Pair], level: Fraction) -> float:
+    """Return the least bound found over splits of the level: equal parts, and for two steps any split."""
+    best = _equal(steps, level)
+    if len(steps) != 2 or level <= 0:
+        return best
+    largest = [step.max_loss().upper for step in steps]
+    if largest[0] <= level:  # a step at its own largest loss costs no delta
+        best = min(best, _split(steps, level, Fraction(largest[0])))
+    if largest[1] <= level:
+        best = min(best, _split(steps, level, level - Fraction(largest[1])))
+    low, high = 0.0, float(level)
+    for _ in range(_SECTIONS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = _split(steps, level, Fraction(left)), _split(steps, level, Fraction(right))
+        best = min(best, at_left, at_right)
+        low, high = (low, right) if at_left <= at_right else (left, high)
+    return best
+
+
+def _split(steps: Sequence[Pair], level: Fraction, first: Fraction) -> float:
+    """Return delta_1(first) + e^first delta_2(level - first)."""
+    own, rest = steps[0].delta(first).upper, steps[1].delta(round_down(level - first)).upper
+    return upward(lambda: number(Fraction(own)) + number(first).exp() * number(Fraction(rest)))
+
+
+def _equal(steps: Sequence[Pair], level: Fraction) -> float:
+    """Return the bound of equal parts."""
+    part = Fraction(round_down(level / len(steps)))
+    chances = [step.delta(part).upper for step in steps]
+    return upward(
+        lambda: sum(
+            (number(index * part).exp() * number(Fraction(chance)) for index, chance in enumerate(chances)), number(0)
+        )
+    )

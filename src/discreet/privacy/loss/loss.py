@@ -1,0 +1,550 @@
+"""The price of releases: the worst of their pairs of output laws, what promises add, and how they add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.display import definition_list
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.pairs.pair import Pair
+from discreet.privacy.accounting.concentration import least_rho
+from discreet.privacy.accounting.directed import DirectedLoss, directed
+from discreet.privacy.guarantees.composition import basic_composition, repeated
+from discreet.privacy.guarantees.conversion import implies
+from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, shown
+from discreet.privacy.loss.delta_curve import DeltaCurve
+from discreet.privacy.loss.release import Release
+from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.numbers.arguments import nonnegative, positive, probability, renyi_order, whole
+from discreet.privacy.numbers.written import as_written
+from discreet.privacy.pairs.combined import worst_of
+from discreet.privacy.pairs.sampled import Side
+from discreet.privacy.pairs.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines
+from discreet.privacy.relation import Relation, combine, require_known
+
+_CURVE_POINTS = 101
+_DELTA_POINTS = 61
+_LEAST_DRAWN = 1e-12
+_SUMMARY_DELTA = 1e-6
+_MOST_RELEASES = 1 << 60
+_NEGLIGIBLE, _LARGEST_LEVEL, _LEVELS = 1e-15, 600.0, 161
+_DRAWN = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """What releases can cost a person: the full curve of (epsilon, delta), from exact laws where they are known.
+
+    A price has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
+    a release are its output laws on neighbouring tables, kept apart by direction (a person removed, a person added);
+    its claim is a promise proven for it. Bounds on the side of privacy use whichever is better; bounds on the other
+    side come from the pairs alone, because only they are attained.
+
+    The engines for several releases hold when every release's parameters are fixed before the first answer is seen (the
+    answers may be used in choosing what is asked). A live session, where parameters depend on answers, needs a filter:
+    see `discreet.privacy.adaptive`.
+
+    Privacy. `epsilon`, `delta`, `max_loss` and `renyi` return an `upper` that holds for the releases together,
+        `tradeoff` a `lower`.
+        Proof: a release's delta(epsilon) is the largest over its neighbouring pairs and directions, so the largest of
+        the pairs' upper bounds holds; a proven claim bounds it too (`delta_of`, `epsilon_of`, `tradeoff_of`), and so
+        does the smaller of the two. Several releases: in each direction the product of dominating pairs dominates every
+        adaptive composition (conditional on the past, each release is a post-processing of its pair), and the engines
+        bound the product's delta from both sides.
+    Reference. Dong, Roth, Su 2022; Zhu, Dong, Wang 2022.
+
+    >>> PureDP(1).loss.delta(0.5).upper
+    0.2876...
+    >>> (GaussianDP(0.02).loss * 1000).epsilon(1e-5)
+    Enclosure(lower=2.59438338..., estimate=2.59438338..., upper=2.59438338..., ...)
+    """
+
+    parts: tuple[tuple[Release, int], ...]
+    relation: Relation
+    sides: tuple[Side, ...] = (Side.REMOVE, Side.ADD)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Iterable[Pair],
+        *,
+        relation: Relation = Relation.UNSTATED,
+        claim: Guarantee | None = None,
+        attained: bool = True,
+    ) -> PrivacyLoss:
+        """Price a release by the pairs of its output laws on neighbours; each pair is used in both directions.
+
+        The pairs must include a worst one for every level, for example all shifts up to the sensitivity. A relation is
+        symmetric, so the reverse of each pair is added where it is missing. `attained=False` says that the pairs only
+        dominate the release, and are not laws of it.
+
+        >>> from discreet.privacy.pairs.promises import NormalPair
+        >>> PrivacyLoss.from_pairs([NormalPair(1)]).epsilon(1e-6).upper
+        4.88655411746221...
+        """
+        given = _checked(pairs)
+        if not given and claim is None:
+            raise ParameterError("a price needs at least one pair of laws or a promise", parameter="pairs")
+        directed_pairs = tuple(dict.fromkeys((*given, *(pair.reversed() for pair in given))))
+        return cls(((Release(directed_pairs, directed_pairs, claim, attained), 1),), _stated(relation, claim))
+
+    @classmethod
+    def from_directions(
+        cls,
+        *,
+        remove: Iterable[Pair],
+        add: Iterable[Pair],
+        relation: Relation,
+        claim: Guarantee | None = None,
+        sampler: Sampler = Sampler.EVERYONE,
+    ) -> PrivacyLoss:
+        """Price a release whose two directions differ: pairs for a removed person, pairs for an added one.
+
+        Only under add/remove do all releases go the same way. Where a row is changed, one release may see the first
+        law of its pair and the next the second, so unless the relation is add/remove both directions get all pairs.
+        """
+        removed, added = tuple(_checked(remove)), tuple(_checked(add))
+        if relation is not Relation.ADD_REMOVE:
+            removed = added = tuple(dict.fromkeys((*removed, *added)))
+        release = Release(removed, added, claim, sampler=sampler)
+        return cls(((release, 1),), _stated(relation, claim))
+
+    @classmethod
+    def from_guarantee(cls, guarantee: Guarantee) -> PrivacyLoss:
+        """Price a release of which only the promise is known: the worst release that keeps it."""
+        if not isinstance(guarantee, Guarantee):
+            raise ParameterError(f"a promise is needed, not {type(guarantee).__name__}", parameter="guarantee")
+        pair = worst_pair(guarantee)
+        pairs = () if pair is None else (pair,)
+        return cls(((Release(pairs, pairs, guarantee, attained=False), 1),), guarantee.relation)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this is the price of one release."""
+        return len(self.parts) == 1 and self.parts[0][1] == 1
+
+    @property
+    def releases(self) -> int:
+        """How many releases this is the price of."""
+        return sum(count for _, count in self.parts)
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of a single release, of all directions that are priced; none for several releases."""
+        if not self.is_single:
+            return ()
+        release = self.parts[0][0]
+        return tuple(dict.fromkeys(pair for side in self.sides for pair in release.towards(side)))
+
+    @property
+    def attained(self) -> bool:
+        """Whether all pairs are laws of the releases themselves, rather than the worst that keep a promise."""
+        return all(release.attained for release, _ in self.parts)
+
+    @property
+    def samplers(self) -> tuple[Sampler, ...]:
+        """How the rows of the releases were sampled; each way once."""
+        return tuple(dict.fromkeys(release.sampler for release, _ in self.parts))
+
+    @property
+    def claim(self) -> Guarantee | None:
+        """The promise of the releases together, where their promises are of one notion and add up; else None."""
+        if self.is_single:
+            return self.parts[0][0].claim
+        claims = [(release.claim, count) for release, count in self.parts]
+        if any(claim is None for claim, _ in claims):
+            return None
+        try:
+            return basic_composition(repeated(claim, count) for claim, count in claims if claim is not None)
+        except ParameterError:
+            return None
+
+    @property
+    def remove(self) -> PrivacyLoss:
+        """The price in one direction only: the person is in the first table, and not in its neighbour."""
+        return replace(self, sides=(Side.REMOVE,))
+
+    @property
+    def add(self) -> PrivacyLoss:
+        """The price in the other direction only: the person is in the neighbour."""
+        return replace(self, sides=(Side.ADD,))
+
+    def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
+        """Price two lots of releases together."""
+        return compose([self, other]) if isinstance(other, PrivacyLoss) else NotImplemented
+
+    def __radd__(self, other: object) -> PrivacyLoss:
+        """Start a sum: sum() begins with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __mul__(self, times: int) -> PrivacyLoss:
+        """Price the same releases made several times, with fresh noise."""
+        count = whole(times, name="times")
+        if count > _MOST_RELEASES:
+            raise ParameterError("at most 2^60 releases are priced together", parameter="times")
+        return replace(self, parts=tuple((release, own * count) for release, own in self.parts))
+
+    __rmul__ = __mul__
+
+    def delta(self, epsilon: Number, *, tolerance: Number | None = None) -> Enclosure:
+        """Enclose the least delta with which the releases are (epsilon, delta)-DP.
+
+        `tolerance` is a width for epsilon that the bounds should correspond to; they hold whether or not it is met.
+        """
+        level = nonnegative(epsilon, name="epsilon")
+        exact, wanted = Fraction(level), _tolerance(tolerance)
+        if self.is_single:
+            found = [pair.delta(level if isinstance(level, float) else exact) for pair in self.pairs]
+        else:
+            # delta falls as epsilon grows: a level between two floats is bracketed by them
+            below, above = round_down(exact), round_up(exact)
+            found = [self._delta(below, wanted)]
+            if above != below:
+                found = [_spanning(self._delta(above, wanted), found[0])]
+        return self._upper_kind(found, lambda claim: delta_of(claim, exact), largest=1.0)
+
+    def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
+        """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.
+
+        `tolerance` is the width that the bounds should have; they hold whether or not it is met. The default is a
+        millionth of epsilon.
+        """
+        exact = Fraction(probability(delta, name="delta"))
+        # pairs take floats: a delta between two floats is bracketed by them, the smaller one giving the larger epsilon
+        below, above = round_down(exact), round_up(exact)
+        found = self._epsilons(below, _tolerance(tolerance))
+        if above != below:
+            found = (
+                [_spanning(self._largest(self._epsilons(above, _tolerance(tolerance))), self._largest(found))]
+                if found
+                else []
+            )
+        return self._upper_kind(found, lambda claim: epsilon_of(claim, exact), largest=math.inf)
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest loss of any outcomes: the least epsilon of a pure promise (may be infinite)."""
+        if self.is_single:
+            found = [pair.max_loss() for pair in self.pairs]
+        else:
+            ends = [(side.least_max_loss(), side.max_loss()) for side in self._directions()]
+            found = [Enclosure(min(low, high), min(low, high), high, "sum of the largest losses") for low, high in ends]
+        return self._upper_kind(found, lambda claim: epsilon_of(claim, Fraction(0)), largest=math.inf)
+
+    def renyi(self, alpha: Number) -> Enclosure:
+        """Enclose the Renyi divergence of an order alpha > 1, the larger of the two directions.
+
+        >>> GaussianDP(1).loss.renyi(8).upper
+        4.0
+        """
+        order = Fraction(renyi_order(alpha, name="alpha"))
+        # divergences grow with the order: each end is taken at a float on its outer side
+        low, high = round_down(order), round_up(order)
+        found = [side.renyi(high) for side in self._directions()]
+        if low != high:
+            found = [
+                _spanning(side.renyi(low), top) for side, top in zip(self._directions(), found, strict=True) if low > 1
+            ]
+        return self._largest(found) if found else Enclosure(0.0, math.inf, math.inf, "nothing is known")
+
+    def concentration(self) -> float:
+        """Return a rho for which the releases together are rho-zCDP, or infinity; the least that is proven here.
+
+        Privacy. D_alpha <= alpha rho for every alpha > 1, in both directions.
+            Proof: the sum of what is known of the parts, or the largest of D_alpha/alpha over a fine grid of orders, by
+            `least_rho`; and the claim's own, if it has one.
+        """
+        known = [math.inf]
+        for claim in [] if self.claim is None else [self.claim]:
+            if isinstance(claim, ZCDP) and claim.delta == 0:
+                known.append(round_up(Fraction(claim.rho)))
+        known.append(max(least_rho(side) for side in self._directions()))
+        return min(known)
+
+    @overload
+    def tradeoff(self, alpha: None = None) -> TradeOff: ...
+
+    @overload
+    def tradeoff(self, alpha: Number) -> Enclosure: ...
+
+    def tradeoff(self, alpha: Number | None = None) -> Enclosure | TradeOff:
+        """Enclose the least chance of a miss at a chance alpha of a false alarm; without alpha, give the curve."""
+        if alpha is None:
+            return self._tradeoff_curve()
+        exact = Fraction(probability(alpha, name="alpha"))
+        below, above = round_down(exact), round_up(exact)
+        if self.is_single:
+            found = [(pair.tradeoff(above).lower, pair.tradeoff(below).upper) for pair in self.pairs]
+        else:
+            found = [self._side_tradeoff(side, below, above) for side in self.sides]
+        lower = min((low for low, _ in found), default=0.0)
+        upper = min((high for _, high in found), default=round_up(1 - exact))
+        if self.claim is not None:
+            promised = tradeoff_of(self.claim, above)
+            if promised > upper and self.attained:
+                raise self._refuted()
+            lower, upper = max(lower, promised), max(upper, promised)
+        return Enclosure(lower, lower + (upper - lower) / 2, upper, self._method(), SafeEnd.LOWER)
+
+    def curve(self, epsilons: Sequence[Number] | None = None) -> DeltaCurve:
+        """Return delta(epsilon) at many levels; by default from 0 to where delta is 1e-12, or to the largest loss."""
+        if epsilons is None:
+            end = min(
+                self.epsilon(_LEAST_DRAWN, tolerance=1e-2).upper, 2 * self.epsilon(1e-6, tolerance=1e-2).upper + 1
+            )
+            levels = np.linspace(0.0, end, _DELTA_POINTS)
+        else:
+            levels = np.sort(np.array([float(nonnegative(one, name="epsilons")) for one in epsilons]))
+        found = [self.delta(float(level), tolerance=_DRAWN) for level in levels]
+        return DeltaCurve.monotone(
+            levels, np.array([one.lower for one in found]), np.array([one.upper for one in found])
+        )
+
+    def satisfies(self, guarantee: Guarantee) -> bool:
+        """Say whether the releases are proven to keep a promise; False means 'not proven from what is known here'.
+
+        Privacy. True only if the releases together keep the promise.
+            Proof: either the claim implies it; or the pairs do: pure, approximate and Renyi promises are statements
+            about `max_loss`, `delta` and `renyi`, whose upper ends hold; a concentrated one follows from
+            `concentration`; a Gaussian one is shown by `normal_pair_is_worse`; anything else must follow from the pure
+            promise with epsilon = `max_loss` or, where the promise has a delta, from (`epsilon(delta)`, delta).
+
+        >>> PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)), PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01))
+        (True, False)
+        """
+        require_known(self.relation, guarantee.relation)
+        if self.claim is not None and _follows(self.claim, guarantee):
+            return True
+        return any(_follows(known, guarantee) for known in self._consequences(guarantee))
+
+    def delta_ceiling(self, epsilon: Number) -> float:
+        """Return an upper bound on delta that costs next to nothing: Renyi's, for several releases."""
+        level = round_down(Fraction(nonnegative(epsilon, name="epsilon")))
+        if self.is_single:
+            return self.delta(epsilon).upper
+        return max(side.delta_ceiling(level) for side in self._directions())
+
+    def _directions(self) -> list[DirectedLoss]:
+        """Return the engines of each direction that is priced; one where the two are the same."""
+        return list(dict.fromkeys(self._towards(side) for side in self.sides))
+
+    def _towards(self, side: Side) -> DirectedLoss:
+        parts = tuple((worst_of(one.towards(side)), one.claim, count) for one, count in self.parts)
+        return directed(parts, attained=self.attained)
+
+    def _epsilons(self, delta: float, tolerance: float | None) -> list[Enclosure]:
+        """Return epsilon in each direction that may be the larger."""
+        if self.is_single:
+            return [pair.epsilon(delta) for pair in self.pairs]
+        return self._asked(lambda side: side.ceiling(delta), lambda side: side.epsilon(delta, tolerance))
+
+    def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
+        """Return the larger delta of the directions."""
+        return self._largest(
+            self._asked(lambda side: side.delta_ceiling(epsilon), lambda side: side.delta(epsilon, tolerance))
+        )
+
+    def _asked(
+        self, ceiling: Callable[[DirectedLoss], float], ask: Callable[[DirectedLoss], Enclosure]
+    ) -> list[Enclosure]:
+        """Ask each direction, leaving out one whose cheap ceiling is below the other's floor."""
+        sides = self._directions()
+        if len(sides) == 1:
+            return [ask(sides[0])]
+        ceilings = [ceiling(side) for side in sides]
+        first = 0 if ceilings[0] >= ceilings[1] else 1
+        found = [ask(sides[first])]
+        if ceilings[1 - first] > found[0].lower:
+            found.append(ask(sides[1 - first]))
+        return found
+
+    def _side_tradeoff(self, side: Side, below: float, above: float) -> tuple[float, float]:
+        """Bound the best miss in one direction; negative levels are positive levels of the other."""
+        here, there = self._towards(side), self._towards(side.opposite)
+
+        def forward(level: float) -> Enclosure:
+            return here.delta(level, None)
+
+        def backward(level: float) -> Enclosure:
+            return there.delta(level, None)
+
+        reach = self._reach()
+        low = tradeoff_from_deltas(forward, backward, above, reach=reach)
+        high = low if below == above else tradeoff_from_deltas(forward, backward, below, reach=reach)
+        return low.lower, high.upper
+
+    def _reach(self) -> float:
+        """Return a level beyond which delta is negligible in both directions."""
+        ceilings = [self._towards(side).ceiling(_NEGLIGIBLE) for side in (Side.REMOVE, Side.ADD)]
+        return min(max(ceilings), _LARGEST_LEVEL) + 0.01
+
+    def _tradeoff_curve(self) -> TradeOff:
+        grid = np.linspace(0.0, 1.0, _CURVE_POINTS)
+        if not self.is_single and self._claim_is_idle():
+            return self._curve_from_lines(grid)
+        points = [self.tradeoff(float(one)) for one in grid]
+        return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
+
+    def _claim_is_idle(self) -> bool:
+        """Say whether a promise adds nothing to the curve: there is none, or the pairs are the laws themselves."""
+        return self.claim is None or self.attained
+
+    def _curve_from_lines(self, alphas: NDArray[np.float64]) -> TradeOff:
+        """Bound the whole trade-off from delta at some levels, asked once for all alphas."""
+        levels = self._reach() * np.linspace(0.0, 1.02, _LEVELS)
+        asked = {side: [self._towards(side).delta(float(level), _DRAWN) for level in levels] for side in Side}
+        found = [tradeoff_lines(levels, asked[side], asked[side.opposite], alphas) for side in self.sides]
+        return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
+
+    def _consequences(self, guarantee: Guarantee) -> Iterable[Guarantee]:
+        """Yield promises that the curve proves and that may imply the one asked for."""
+        largest = self.max_loss().upper
+        if math.isfinite(largest):
+            yield PureDP(largest)
+        if isinstance(guarantee, ApproxDP):
+            yield ApproxDP(guarantee.epsilon, self.delta(guarantee.epsilon).upper)
+        if isinstance(guarantee, RenyiDP) and math.isfinite(bound := self.renyi(guarantee.alpha).upper):
+            yield RenyiDP(guarantee.alpha, bound)
+        if isinstance(guarantee, ZCDP) and math.isfinite(rho := self.concentration()):
+            yield ZCDP(rho)
+        if isinstance(guarantee, GaussianDP) and normal_pair_is_worse(
+            lambda level: self.delta(level).upper, largest, guarantee.mu
+        ):
+            yield GaussianDP(guarantee.mu)
+        delta = getattr(guarantee, "delta", 0)
+        epsilon = self.epsilon(delta).upper if delta else math.inf
+        if math.isfinite(epsilon):
+            yield ApproxDP(epsilon, delta)
+
+    def _upper_kind(
+        self, found: list[Enclosure], claimed: Callable[[Guarantee], float], *, largest: float
+    ) -> Enclosure:
+        """Combine the directions (the largest counts) with the claim (it may lower the upper end only)."""
+        if not found:
+            found = [Enclosure(0.0, largest, largest, "")]
+        best = self._largest(found)
+        upper = best.upper
+        claim = self.claim
+        if claim is not None:
+            promised = claimed(claim)
+            if promised < best.lower:  # noise is made for the decimals of a float, which may be a little above it
+                promised = claimed(as_written(claim))
+            if promised < best.lower and self.attained:
+                raise self._refuted()
+            upper = min(upper, promised)
+        lower = min(best.lower, upper)
+        method = self._method() if self.is_single else best.method
+        estimate = min(max(best.estimate, lower), upper)
+        return Enclosure(lower, estimate, upper, method, assumptions=best.assumptions)
+
+    @staticmethod
+    def _largest(found: Sequence[Enclosure]) -> Enclosure:
+        """Enclose the largest of several enclosed numbers."""
+        lower, upper = max(one.lower for one in found), max(one.upper for one in found)
+        worst = max(found, key=lambda one: (one.estimate, one.upper))
+        estimate = min(max(worst.estimate, lower), upper)
+        assumptions = tuple(dict.fromkeys(name for one in found for name in one.assumptions))
+        return Enclosure(lower, estimate, upper, worst.method, assumptions=assumptions)
+
+    def _method(self) -> str:
+        if not self.is_single:
+            return f"{self.releases} releases"
+        if not self.pairs:
+            return f"bound implied by {self.claim!r} alone; no pair of laws is known, so the other end is trivial"
+        exact = f"worst of {len(self.pairs)} exact pair{'s' if len(self.pairs) > 1 else ''} of laws"
+        return exact if self.claim is None else f"{exact}, and {self.claim!r} where it says more"
+
+    def _refuted(self) -> ParameterError:
+        return ParameterError(
+            f"the claim {self.claim!r} is false for this release: its pairs of laws attain more than the claim allows",
+            parameter="claim",
+        )
+
+    def __repr__(self) -> str:
+        """Say how many releases, of how many kinds, and for which neighbours."""
+        kinds = "" if len(self.parts) == 1 else f" of {len(self.parts)} kinds"
+        one = "" if self.sides == (Side.REMOVE, Side.ADD) else f", {self.sides[0].value} only"
+        return f"<PrivacyLoss of {self.releases} release{'s'[: self.releases != 1]}{kinds}, {self.relation.value}{one}>"
+
+    def __str__(self) -> str:
+        """Say the price at one customary delta, and the largest loss."""
+        return "; ".join(f"{name}: {text}" for name, text in self._summary())
+
+    def _repr_html_(self) -> str:
+        """Return the price as a list for a notebook."""
+        return definition_list(self._summary())
+
+    def _summary(self) -> list[tuple[str, str]]:
+        priced, largest = self.epsilon(_SUMMARY_DELTA).upper, self.max_loss().upper
+        rows = [] if self.is_single else [("releases", str(self.releases))]
+        rows += [("largest loss", _shown(largest)), (f"epsilon at delta = {_SUMMARY_DELTA:g}", _shown(priced))]
+        if self.claim is not None:
+            rows.append(("promise", self.claim.in_words()))
+        if self.samplers != (Sampler.EVERYONE,):
+            rows.append(("sampling", ", ".join(sampler.value for sampler in self.samplers)))
+        return [*rows, ("neighbours", self.relation.sentence)]
+
+
+def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
+    """Return the price of all releases together; their parameters are fixed before the first answer.
+
+    Relations must agree (an unstated one takes on the other's), and equal releases are counted, not listed.
+
+    >>> compose([PureDP(0.1).loss] * 3 + [GaussianDP(0.5).loss]).releases
+    4
+    """
+    given = list(losses)
+    if not given:
+        raise ParameterError("nothing to compose: pass at least one price", parameter="losses")
+    if not all(isinstance(loss, PrivacyLoss) for loss in given):
+        raise ParameterError("compose takes prices (a mechanism's .loss, a promise's .loss)", parameter="losses")
+    if len({loss.sides for loss in given}) > 1:
+        raise ParameterError(
+            "prices of one direction compose only with prices of the same direction", parameter="losses"
+        )
+    counts: dict[Release, int] = {}
+    for loss in given:
+        for release, count in loss.parts:
+            counts[release] = counts.get(release, 0) + count
+    relation = reduce(combine, (loss.relation for loss in given))
+    return PrivacyLoss(tuple(counts.items()), relation, given[0].sides)
+
+
+def _checked(pairs: Iterable[Pair]) -> list[Pair]:
+    given = list(pairs)
+    if not all(isinstance(pair, Pair) for pair in given):
+        raise ParameterError("pairs must be pairs of laws", parameter="pairs")
+    return given
+
+
+def _stated(relation: Relation, claim: Guarantee | None) -> Relation:
+    return relation if claim is None else combine(relation, claim.relation)
+
+
+def _tolerance(value: Number | None) -> float | None:
+    return None if value is None else max(float(positive(value, name="tolerance")), 1e-15)
+
+
+def _follows(known: Guarantee, wanted: Guarantee) -> bool:
+    """Say whether one promise implies another, their relations having been compared already."""
+    return implies(known.under(Relation.UNSTATED), wanted.under(Relation.UNSTATED))
+
+
+def _spanning(low: Enclosure, high: Enclosure) -> Enclosure:
+    """Return an enclosure of every number from inside the first to inside the second."""
+    estimate = min(max(low.lower, high.estimate), high.upper)
+    return Enclosure(min(low.lower, high.upper), estimate, high.upper, high.method, assumptions=high.assumptions)
+
+
+def _shown(value: float) -> str:
+    return "unbounded" if math.isinf(value) else shown(value)

@@ -1,0 +1,1 @@
+"""Numbers of prices: arguments checked, decimals as written, rounding towards safety."""

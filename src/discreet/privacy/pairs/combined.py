@@ -1,0 +1,62 @@
+"""Several pairs of which any may be the true one: the curve of the worst at each level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws.pairs.pair import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair(Pair):
+    """The pair whose delta(epsilon) is at each level the largest of several pairs'.
+
+    Privacy. If each of the pairs may be the laws of a release on some neighbours, this one dominates the release.
+        Proof: a pointwise maximum of curves that are convex and decreasing in e^epsilon, lie between (1 - e^epsilon)^+
+        and 1, is another such curve, and every such curve is the delta of some pair.
+    Reference. Zhu, Dong, Wang 2022.
+
+    >>> from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+    >>> WorstPair((NormalPair(1), PureApproxPair(1))).delta(0.5).upper == PureApproxPair(1).delta(0.5).upper
+    True
+    """
+
+    pairs: tuple[Pair, ...]
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the largest delta."""
+        return _largest([pair.delta(epsilon) for pair in self.pairs])
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest loss of any."""
+        return _largest([pair.max_loss() for pair in self.pairs])
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the least miss of any: a bound on the curve's own from above, and equal to it for nested pairs."""
+        found = [pair.tradeoff(alpha) for pair in self.pairs]
+        best = min(found, key=lambda one: one.lower)
+        return Enclosure(
+            best.lower, best.lower, min(one.upper for one in found), "worst of several pairs", SafeEnd.LOWER
+        )
+
+    def reversed(self) -> WorstPair:
+        """Reverse each pair."""
+        return WorstPair(tuple(pair.reversed() for pair in self.pairs))
+
+
+def worst_of(pairs: Iterable[Pair]) -> Pair | None:
+    """Return the one pair, the worst of several, or None for none."""
+    found = tuple(dict.fromkeys(pairs))
+    if len(found) > 1:
+        return WorstPair(found)
+    return found[0] if found else None
+
+
+def _largest(found: list[Enclosure]) -> Enclosure:
+    """Enclose the maximum of several enclosed numbers."""
+    lower, upper = max(one.lower for one in found), max(one.upper for one in found)
+    estimate = max(one.estimate for one in found)
+    return Enclosure(lower, min(max(estimate, lower), upper), upper, "worst of several pairs")

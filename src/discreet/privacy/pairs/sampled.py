@@ -1,0 +1,199 @@
+"""A release on a secret sample of the people: what sampling does to the pair of a release on everybody."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import Number, exact_rational
+from discreet.laws.pairs.pair import Pair
+from discreet.privacy.numbers.arguments import probability
+from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.pairs.promises import enclosed
+from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
+from discreet.randomness.rigour import Ball
+
+_METHOD = "delta of the release on everybody, at the level and in the proportion that sampling gives"
+
+
+class Side(Enum):
+    """Which table of the two neighbours holds the person: the one whose output law is P, or the other."""
+
+    REMOVE = "remove"
+    ADD = "add"
+
+    @property
+    def opposite(self) -> Side:
+        """The other direction."""
+        return Side.ADD if self is Side.REMOVE else Side.REMOVE
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonPair(Pair):
+    """A release on a Poisson sample, each person in it with probability `rate`; `base` is the pair of the release.
+
+    On the side `REMOVE` the base is (with the person, without), on `ADD` (without, with).
+
+    Privacy. With g the rate and (P, Q) dominating the release, ((1-g) Q + g P, Q) dominates the sampled release when a
+        person is removed and (P, (1-g) P + g Q) when one is added.
+        Proof: draw the sample of the others first. With m0 and m1 the output laws without and with the person, averaged
+        over that sample, the tables have the laws m0 and (1-g) m0 + g m1. Remove, at a = e^e > 1 - g: the sup over
+        events of (1-g) m0 + g m1 - a m0 is g times that of m1 - (1 + (a-1)/g) m0, which by joint convexity is at most
+        the average over samples, hence at most the base's delta there; for a <= 1 - g it is 1 - a for every pair. Add,
+        at a (1-g) < 1: the sup of m0 - a ((1-g) m0 + g m1) is 1 - a (1-g) times that of m0 - a g/(1 - a (1-g)) m1; for
+        larger a it is 0. Both are the curves of the pairs named, computed the same way.
+    Reference. Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018; Zhu, Dong, Wang 2022.
+
+    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> PoissonPair(NormalPair(1), 0.01, Side.REMOVE).epsilon(1e-5).upper
+    0.1...
+    """
+
+    base: Pair
+    rate: Number
+    side: Side
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a sampling rate."""
+        object.__setattr__(self, "rate", probability(self.rate, name="rate"))
+        if self.rate == 0:
+            raise ParameterError("a sampling rate of 0 releases nothing about anybody", parameter="rate")
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the base's delta at the level that sampling leads to, times a proportion."""
+        if isinstance(epsilon, float) and epsilon == math.inf:
+            left = self.base.delta(math.inf)
+            share = Fraction(self.rate) if self.side is Side.REMOVE else Fraction(int(self.rate == 1))
+            return enclosed((float(share) * left.lower * (1 - 2**-50), float(share) * left.upper * (1 + 2**-50)))
+        level = exact_rational(epsilon, name="epsilon")
+        return self._removed(level) if self.side is Side.REMOVE else self._added(level)
+
+    def _removed(self, level: Fraction) -> Enclosure:
+        rate = Fraction(self.rate)
+
+        def moved() -> Ball:
+            return (number(level).expm1() / number(rate)).log1p()
+
+        certain = bounds(lambda: number(level).exp() - number(1 - rate))
+        if certain[0] <= 0:  # at or below the least ratio 1 - g every outcome counts
+            whole = bounds(lambda: -number(level).expm1())
+            return enclosed((whole[0], whole[1] if certain[1] <= 0 else 1.0), method=_METHOD)
+        return _scaled(self.base, bounds(moved), bounds(lambda: number(rate)))
+
+    def _added(self, level: Fraction) -> Enclosure:
+        rate = Fraction(self.rate)
+
+        def share() -> Ball:
+            return 1 - number(level).exp() * number(1 - rate)
+
+        low, high = bounds(share)
+        if high <= 0:
+            return enclosed((0.0, 0.0), method=_METHOD)
+        if low <= 0:
+            return enclosed((0.0, high), method=_METHOD)
+        return _scaled(self.base, bounds(lambda: number(level) + number(rate).log() - share().log()), (low, high))
+
+    def max_loss(self) -> Enclosure:
+        """Enclose ln(1 + g (e^m - 1)) when a person is removed, -ln(1 - g + g e^-m) when one is added."""
+        rate, largest = Fraction(self.rate), self.base.max_loss()
+
+        def at(loss: float, pick: Callable[[tuple[float, float]], float]) -> float:
+            if math.isinf(loss):
+                if self.side is Side.REMOVE or rate == 1:
+                    return math.inf
+                return pick(bounds(lambda: -number(1 - rate).log()))
+            if self.side is Side.REMOVE:
+                return pick(
+                    bounds(lambda: number(loss) + (number(rate) + number(1 - rate) * (-number(loss)).exp()).log())
+                )
+            return pick(bounds(lambda: -(number(rate) * (-number(loss)).expm1()).log1p()))
+
+        low, high = at(largest.lower, lambda ends: ends[0]), at(largest.upper, lambda ends: ends[1])
+        return Enclosure(low, low, high, _METHOD)
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the best miss from delta at several levels, in both directions."""
+        return tradeoff_from_deltas(self.delta, self.reversed().delta, alpha)
+
+    def concentration(self) -> Fraction | None:
+        """Mixing in the other law only lowers a divergence (joint quasi-convexity): the base's rho holds."""
+        return self.base.concentration()
+
+    def reversed(self) -> PoissonPair:
+        """Exchange P and Q: the other direction."""
+        return PoissonPair(self.base.reversed(), self.rate, self.side.opposite)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSizePair(Pair):
+    """A release on a sample of fixed size without replacement, a share `rate` of all rows, when one row is changed.
+
+    Privacy. If (P, Q) dominates the release under change-one in both directions, the sampled release has delta(e) <= g
+        delta_base(ln(1 + (e^e - 1)/g)) for e >= 0, and for e < 0 the curve continues as 1 - e^e + e^e delta(-e).
+        Proof: let row i be changed. A sample without i has one law p0 on both tables; with i the laws are p1 and p1'.
+        For a = e^e >= 1 put b = 1 + (a-1)/g. Then (1-g) p0 + g p1 - a ((1-g) p0 + g p1') = g (p1 - b ((1-t) p0 + t
+        p1')) with t = a/b in [0, 1], as g b (1 - t) = g b - g a = (a-1)(1-g). The sup over events is at most g times a
+        convex combination of those of p1 - b p0 and p1 - b p1'. Exchanging i for a uniformly chosen row outside the
+        sample turns a sample with i into one without i, so p1 and p0 are averages over couples of tables of equal size
+        that differ in one row, like p1 and p1': both are at most the base's delta at b. Negative levels: P(S) - a Q(S)
+        = 1 - a + a (Q - P/a)(complement of S), and the relation is symmetric.
+    Reference. Balle, Barthe, Gaboardi 2018; Zhu, Dong, Wang 2022.
+
+    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> FixedSizePair(NormalPair(1), 0.01).delta(0.5) == PoissonPair(NormalPair(1), 0.01, Side.REMOVE).delta(0.5)
+    True
+    """
+
+    base: Pair
+    rate: Number
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a share."""
+        object.__setattr__(self, "rate", probability(self.rate, name="rate"))
+        if self.rate == 0:
+            raise ParameterError("an empty sample releases nothing about anybody", parameter="rate")
+
+    @property
+    def removed(self) -> PoissonPair:
+        """The pair with the same curve at levels of 0 and above."""
+        return PoissonPair(self.base, self.rate, Side.REMOVE)
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the curve of the removed person at levels >= 0, and its mirror image below."""
+        if epsilon >= 0:
+            return self.removed.delta(epsilon)
+        level = exact_rational(epsilon, name="epsilon")
+        mirrored = self.removed.delta(-level)
+
+        def ends(chance: float) -> tuple[float, float]:
+            return bounds(lambda: 1 - number(level).exp() * number(1 - Fraction(chance)))
+
+        return enclosed((ends(mirrored.lower)[0], ends(mirrored.upper)[1]), method=_METHOD)
+
+    def max_loss(self) -> Enclosure:
+        """Enclose ln(1 + g (e^m - 1))."""
+        return self.removed.max_loss()
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the best miss from delta at several levels."""
+        return tradeoff_from_deltas(self.delta, self.delta, alpha)
+
+    def concentration(self) -> Fraction | None:
+        """By the same joint quasi-convexity the base's rho holds."""
+        return self.base.concentration()
+
+    def reversed(self) -> FixedSizePair:
+        """Return the same pair: changing a row back is changing a row."""
+        return self
+
+
+def _scaled(base: Pair, levels: tuple[float, float], shares: tuple[float, float]) -> Enclosure:
+    """Enclose a share of the base's delta, each known between two ends; delta falls as the level grows."""
+    low = shares[0] * (base.delta(levels[1]).lower if levels[1] > -math.inf else 1.0) * (1 - 2.0**-51)
+    high = shares[1] * (base.delta(levels[0]).upper if levels[0] > -math.inf else 1.0) * (1 + 2.0**-51)
+    return enclosed((max(low - 5e-324, 0.0), high + 5e-324 if high else high), method=_METHOD)
