@@ -45,7 +45,7 @@ class Subject:
 
     @property
     def room(self) -> str:
-        """The room of the package that holds it: `mechanisms` for `discreet.mechanisms.laplace`."""
+        """The room of the package that holds it: `mechanisms` for `discreet.mechanisms.noise.laplace`."""
         return self.module.split(".")[1] if "." in self.module else ""
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms import TruncatedGeometric
-from discreet.mechanisms.truncated_geometric import least_reach
+from discreet.mechanisms.noise.truncated_geometric import least_reach
 
 COUNTS = dp.Sensitivity(1, norm=dp.Norm.L1, relation=dp.Relation.ADD_REMOVE)
 

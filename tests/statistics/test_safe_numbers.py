@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import statistics
 from discreet.errors import InputError
-from discreet.mechanisms.key_counts import KeyCounts
+from discreet.mechanisms.keys.key_counts import KeyCounts
 from discreet.statistics.keys import bounded_keys, distinct_counts, key_codes
 from discreet.statistics.safe_numbers import held_by_numpy, safe_floats
 

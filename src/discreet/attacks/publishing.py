@@ -14,7 +14,7 @@ from discreet.attacks.counting import Floats
 from discreet.data.table import check_whole
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.noise.gaussian import Gaussian
 from discreet.privacy import ApproxDP, GaussianDP, Norm, Relation, Sensitivity
 from discreet.privacy.numbers.arguments import whole
 

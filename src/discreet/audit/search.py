@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from discreet.audit.compared import compared
 from discreet.errors import DiscreetError
 from discreet.laws.pairs.pair import Pair
-from discreet.mechanisms.above_threshold import AboveThreshold
-from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.choices.noisy_max import NoisyMax
+from discreet.mechanisms.streams.above_threshold import AboveThreshold
 
 Inputs = tuple[Any, Any]
 Objective = Callable[[Pair], float]

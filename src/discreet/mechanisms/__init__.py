@@ -2,18 +2,18 @@
 
 from discreet.laws.choices.above_threshold_gap import Hit
 from discreet.laws.choices.noisy_max_gap import Winner
-from discreet.mechanisms.above_threshold import AboveThreshold, Split
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.key_counts import KeyCounts
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.choices.exponential import Exponential
+from discreet.mechanisms.choices.noisy_max import NoisyMax
+from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.choices.randomized_response import RandomizedResponse
+from discreet.mechanisms.choices.top import Top
+from discreet.mechanisms.keys.key_counts import KeyCounts
+from discreet.mechanisms.keys.thresholded_histogram import KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.thresholded_histogram import KeyNoise, ThresholdedHistogram
-from discreet.mechanisms.top import Top
-from discreet.mechanisms.truncated_geometric import TruncatedGeometric
+from discreet.mechanisms.noise.gaussian import Gaussian
+from discreet.mechanisms.noise.laplace import Laplace
+from discreet.mechanisms.noise.truncated_geometric import TruncatedGeometric
+from discreet.mechanisms.streams.above_threshold import AboveThreshold, Split
 
 __all__ = [
     "AboveThreshold",

@@ -15,7 +15,7 @@ from discreet.display import format_number
 from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
-from discreet.mechanisms.selection import truth_value
+from discreet.mechanisms.choices.selection import truth_value
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.privacy.numbers.written import positive_price
 from discreet.query.measures.measure import Simple

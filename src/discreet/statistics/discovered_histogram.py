@@ -13,7 +13,7 @@ from discreet.errors import MissingParameter
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyNoise, ThresholdedHistogram
-from discreet.mechanisms.key_counts import KeyCounts
+from discreet.mechanisms.keys.key_counts import KeyCounts
 from discreet.privacy import Relation
 from discreet.privacy.numbers.written import positive_price
 from discreet.statistics.contribution import split, stated_contribution

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
+from discreet.mechanisms.choices.selection import truth_value
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.selection import truth_value
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
 from discreet.statistics.choice_price import one_price, promise, range_of_rho
 from discreet.statistics.joint_draw import JointDraw

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.errors import InputError
-from discreet.mechanisms.key_counts import listed
+from discreet.mechanisms.keys.key_counts import listed
 from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.columns import frame_library, unmasked
 from discreet.statistics.even_sort import as_long_as_a_sort

@@ -15,8 +15,8 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.noise.product import Product
 from discreet.mechanisms.domain import add_noise, integer_steps
-from discreet.mechanisms.gaussian import calibrated_scale
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noise.gaussian import calibrated_scale
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
 from discreet.privacy.numbers.rounding import root_upward
 from discreet.privacy.numbers.written import written_up

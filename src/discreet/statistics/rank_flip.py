@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.laws.choices.permute_and_flip import PermuteAndFlipLaw
 from discreet.laws.number import Number
+from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Relation, Sensitivity
 from discreet.statistics.contribution import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.price import stated_relation

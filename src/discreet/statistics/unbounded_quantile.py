@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.laws.choices.above_threshold import AboveThresholdLaw
 from discreet.laws.number import Number
-from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.mechanism import PurelyPrivate
+from discreet.mechanisms.streams.above_threshold import AboveThreshold
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.contribution import stated_contribution

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import round_up
-from discreet.mechanisms.additive import floor_log2, two_to
+from discreet.mechanisms.noise.additive import floor_log2, two_to
 from discreet.query.bounding import Bounding, RowNorms
 from discreet.query.expression import Expression
 from discreet.query.plan import Asked

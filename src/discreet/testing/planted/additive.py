@@ -14,9 +14,9 @@ from discreet.audit import Level
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.truncated_geometric import TruncatedGeometric
+from discreet.mechanisms.noise.gaussian import Gaussian
+from discreet.mechanisms.noise.laplace import Laplace
+from discreet.mechanisms.noise.truncated_geometric import TruncatedGeometric
 from discreet.privacy import ApproxDP, Norm, PureDP, Relation, Sensitivity
 from discreet.testing.planted.fault import COPIES, INDEPENDENT, LAW, Overstated, Planted
 

@@ -12,11 +12,11 @@ import numpy as np
 from discreet.audit import Level
 from discreet.laws.choices.noisy_max_gap import Winner
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.top import Top
+from discreet.mechanisms.choices.exponential import Exponential
+from discreet.mechanisms.choices.noisy_max import NoisyMax
+from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.choices.randomized_response import RandomizedResponse
+from discreet.mechanisms.choices.top import Top
 from discreet.privacy import PureDP, Relation
 from discreet.randomness.bernoulli import bernoulli_exp
 from discreet.randomness.uniform import uniform_below

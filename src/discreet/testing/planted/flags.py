@@ -11,12 +11,12 @@ from discreet.audit import Level, OnTables
 from discreet.laws.law import Law
 from discreet.laws.noise.product import Product
 from discreet.laws.pairs.finite import Finite
-from discreet.mechanisms.above_threshold import AboveThreshold
-from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.choices.exponential import Exponential
+from discreet.mechanisms.choices.noisy_max import NoisyMax
+from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.choices.top import Top
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.top import Top
+from discreet.mechanisms.streams.above_threshold import AboveThreshold
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.synthesis.domain import Domain
 from discreet.synthesis.marginals import marginals

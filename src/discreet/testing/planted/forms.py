@@ -13,7 +13,7 @@ from discreet.audit import Level
 from discreet.errors import InputError
 from discreet.laws.law import Law
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noise.laplace import Laplace
 from discreet.privacy import PrivacyLoss, PureDP
 from discreet.randomness.keystream import word
 from discreet.testing.planted.fault import ERROR, ERRORS, HOSTILE, LAW, LOSS, REPR, Planted

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.audit import Level
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.above_threshold import AboveThreshold, Split
+from discreet.mechanisms.streams.above_threshold import AboveThreshold, Split
 from discreet.privacy import PureDP
 from discreet.testing.planted.fault import LAW, Overstated, Planted
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level
-from discreet.mechanisms.thresholded_histogram import ThresholdedHistogram
+from discreet.mechanisms.keys.thresholded_histogram import ThresholdedHistogram
 from discreet.privacy import Relation
 from discreet.statistics import Count, Mean, Quantile, Sum
 from discreet.statistics.contribution import Rows

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.choices.exponential import Exponential
 from discreet.randomness.bernoulli import bernoulli_exp
 from discreet.randomness.uniform import uniform_below
 from discreet.testing.planted.fault import WORK, Planted

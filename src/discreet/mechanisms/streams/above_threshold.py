@@ -13,11 +13,11 @@ from discreet.laws.choices.above_threshold import AboveThresholdLaw
 from discreet.laws.choices.above_threshold_gap import AboveThresholdGapLaw, Hit
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, round_up
-from discreet.mechanisms.comparison import comparison_width
+from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
+from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
-from discreet.mechanisms.selection_grid import SelectionGrid, is_large
+from discreet.mechanisms.streams.comparison import comparison_width
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.written import positive_price

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.laws.samplers.race import Race, Softmax
-from discreet.mechanisms.selection import OneChoice, check_accuracy
+from discreet.mechanisms.choices.selection import OneChoice, check_accuracy
 from discreet.privacy import PrivacyLoss, bounded_range_loss
 from discreet.privacy.numbers.rounding import number, upward
 

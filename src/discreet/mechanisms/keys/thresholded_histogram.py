@@ -19,9 +19,9 @@ from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
-from discreet.mechanisms.key_counts import KeyCounts, listed, read_table
+from discreet.mechanisms.keys.key_counts import KeyCounts, listed, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
-from discreet.mechanisms.truncated_geometric import least_reach, usable_delta
+from discreet.mechanisms.noise.truncated_geometric import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.rounding import downward, number, root_upward, upward

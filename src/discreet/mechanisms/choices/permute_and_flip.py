@@ -8,7 +8,7 @@ from typing import Any
 from discreet.laws.choices.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
 from discreet.laws.number import round_up
 from discreet.laws.samplers.race import Race
-from discreet.mechanisms.selection import OneChoice, check_accuracy
+from discreet.mechanisms.choices.selection import OneChoice, check_accuracy
 from discreet.privacy.numbers.rounding import number, upward
 from discreet.randomness.rigour import ball, precision
 

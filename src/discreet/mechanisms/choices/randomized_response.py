@@ -15,7 +15,7 @@ from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import Number, exact_rational
 from discreet.laws.pairs.finite import FinitePair
 from discreet.laws.pairs.tabulated import Floats, Tabulated
-from discreet.mechanisms.binomial_interval import interval_for_population, interval_for_table
+from discreet.mechanisms.choices.binomial_interval import interval_for_population, interval_for_table
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
 from discreet.privacy.numbers.written import written_up

@@ -14,10 +14,10 @@ from discreet.laws.choices.noisy_max import NoisyMaxLaw
 from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw, Winner, leader
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, round_up
+from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
+from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large
 from discreet.mechanisms.domain import add_noise, floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.mechanisms.selection import MONOTONE, moved_by, truth_value
-from discreet.mechanisms.selection_grid import SelectionGrid, is_large
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 
 

@@ -9,8 +9,8 @@ from discreet.errors import ConflictingParameters, MissingParameter, ParameterEr
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number, round_down
 from discreet.laws.pairs.finite import FinitePair
-from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
+from discreet.mechanisms.noise.additive import AdditiveNoise
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
 from discreet.privacy.numbers.written import positive_price, printed, written_up
 from discreet.randomness.rigour import Ball, ball, precision

@@ -11,8 +11,8 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.choices.peeling import Peeling
 from discreet.laws.number import Number, round_down
 from discreet.laws.samplers.race import Race, as_scores
+from discreet.mechanisms.choices.selection import Candidate, Selection, check_accuracy
 from discreet.mechanisms.mechanism import one_of
-from discreet.mechanisms.selection import Candidate, Selection, check_accuracy
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
 from discreet.privacy.numbers.arguments import positive, whole
 from discreet.privacy.numbers.rounding import downward, number, upward

@@ -1,0 +1,1 @@
+"""Mechanisms that choose among candidates or answers."""

@@ -1,0 +1,1 @@
+"""Mechanisms that decide which keys may be named."""

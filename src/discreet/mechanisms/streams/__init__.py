@@ -1,0 +1,1 @@
+"""Mechanisms that watch a stream."""
