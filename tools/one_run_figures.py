@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.audit.loss_bound import cap
+from discreet.audit.statistical.loss_bound import cap
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from tools.panels import SMALL, logarithmic, side_by_side
 

@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import best_expected_bound, cap
-from discreet.audit.loss_bound import expected_loss_at_least
+from discreet.audit.statistical.loss_bound import expected_loss_at_least
 from discreet.errors import ParameterError
 from discreet.laws import Finite
 from discreet.laws.enclosure import Enclosure

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from discreet.audit.loss_bound import expected_loss_at_least, loss_at_least
+from discreet.audit.statistical.loss_bound import expected_loss_at_least, loss_at_least
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 
 CHANCES = np.concatenate([[0.0, 1e-6, 1e-3], np.linspace(0.01, 0.99, 50), [0.999, 1.0]])

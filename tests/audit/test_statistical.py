@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import Level, Outcome, Until, audit
-from discreet.audit.columns import finest_bit
+from discreet.audit.statistical.columns import finest_bit
 from discreet.errors import MissingParameter, ParameterError
 from tests.chances import most
 from tests.conftest import Rounds

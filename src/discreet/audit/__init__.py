@@ -7,10 +7,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.audit.compared import Compared, Lawful
+from discreet.audit.exact.compared import Compared, Lawful
+from discreet.audit.exact.on_tables import OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
-from discreet.audit.on_tables import OnTables
-from discreet.audit.one_run import OneRun, one_run
+from discreet.audit.one_run.one_run_audit import OneRun, one_run
 from discreet.audit.request import check_kind, check_level, check_until, checked_draws, checked_pairs, chosen_level
 from discreet.audit.until import Until
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
@@ -21,14 +21,14 @@ from discreet.privacy import Guarantee
 from discreet.privacy.relation import combine
 
 if TYPE_CHECKING:
-    from discreet.audit.attainable import best_expected_bound
-    from discreet.audit.canaries import Canaries
-    from discreet.audit.loss_bound import cap
+    from discreet.audit.one_run.canaries import Canaries
+    from discreet.audit.statistical.attainable import best_expected_bound
+    from discreet.audit.statistical.loss_bound import cap
 
 _LAZY_NAMES = {
-    "Canaries": "discreet.audit.canaries",
-    "best_expected_bound": "discreet.audit.attainable",
-    "cap": "discreet.audit.loss_bound",
+    "Canaries": "discreet.audit.one_run.canaries",
+    "best_expected_bound": "discreet.audit.statistical.attainable",
+    "cap": "discreet.audit.statistical.loss_bound",
 }
 
 __all__ = [
@@ -110,7 +110,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     own: Any = mechanism
     pairs = checked_pairs(own.neighbours() if neighbours is None else neighbours)
     if examined is Level.EXACT:
-        from discreet.audit.exact import audit_exact
+        from discreet.audit.exact.exact_audit import audit_exact
 
         return audit_exact(own, promise, pairs, search=search, own=neighbours is None)
     watched = Watched(mechanism)
@@ -118,7 +118,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
         from discreet.audit.wire import audit_wire
 
         return _told(audit_wire(watched, promise, pairs, draws=checked_draws(draws, _WIRE_DRAWS)), watched)
-    from discreet.audit.statistical import DRAWS, audit_statistical
+    from discreet.audit.statistical.statistical_audit import DRAWS, audit_statistical
 
     check_until(until)
     runs = checked_draws(draws, DRAWS)

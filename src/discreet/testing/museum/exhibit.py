@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from discreet.audit.search import Varied
+from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ApproxDP, Guarantee, PureDP

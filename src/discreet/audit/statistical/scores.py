@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.columns import View, counted, finest_bit, pattern, tally
-from discreet.audit.outcomes import Codes, Floats
+from discreet.audit.statistical.columns import View, counted, finest_bit, pattern, tally
+from discreet.audit.statistical.outcomes import Codes, Floats
 
 _MOST_PATTERNS = 5000
 _LOOKED_AT = 50_000

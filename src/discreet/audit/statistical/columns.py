@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.outcomes import Codes, Floats, Outcomes
+from discreet.audit.statistical.outcomes import Codes, Floats, Outcomes
 
 _FREQUENT = 0.004
 _LEAST_SEEN = 8

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.audit.one_run import OneRun, one_run
+from discreet.audit.one_run.one_run_audit import OneRun, one_run
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Guarantee, Relation

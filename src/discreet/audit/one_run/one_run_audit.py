@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.audit.counting_bound import counting_tail
-from discreet.audit.one_run_tradeoff import (
+from discreet.audit.one_run.counting_bound import counting_tail
+from discreet.audit.one_run.tradeoff import (
     CurveBelow,
     Points,
     implied_points,

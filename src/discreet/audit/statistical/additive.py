@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.columns import BETWEEN, View
-from discreet.audit.outcomes import Codes, Floats
-from discreet.audit.scores import Score, Table
+from discreet.audit.statistical.columns import BETWEEN, View
+from discreet.audit.statistical.outcomes import Codes, Floats
+from discreet.audit.statistical.scores import Score, Table
 
 _SHARED = (0.004, 0.04, 0.15, 0.32, 0.5, 0.68, 0.85, 0.96, 0.996)
 _FREE = (0.01, 0.1, 0.35, 0.65, 0.9, 0.99)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.compared import compared
+from discreet.audit.exact.compared import compared
 from discreet.errors import DiscreetError
 from discreet.laws.pairs.pair import Pair
 from discreet.mechanisms.choices.noisy_max import NoisyMax

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.betting import Tally, hopeless, log_wealth, loss_refuted
-from discreet.audit.learning import Event, learned
-from discreet.audit.loss_bound import allowed_error, largest_bound, loss_at_least
-from discreet.audit.outcomes import Encoder, Outcomes
-from discreet.audit.screening import BatchFailed, Entrant, Race, Runner, encoded
-from discreet.audit.targets import Aim, targets_of
+from discreet.audit.statistical.betting import Tally, hopeless, log_wealth, loss_refuted
+from discreet.audit.statistical.learning import Event, learned
+from discreet.audit.statistical.loss_bound import allowed_error, largest_bound, loss_at_least
+from discreet.audit.statistical.outcomes import Encoder, Outcomes
+from discreet.audit.statistical.screening import BatchFailed, Entrant, Race, Runner, encoded
+from discreet.audit.statistical.targets import Aim, targets_of
 from discreet.audit.until import Until
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError

@@ -9,12 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.additive import Design, fitted_additive
-from discreet.audit.columns import BETWEEN, Columns, View
-from discreet.audit.outcomes import Floats, Outcomes
-from discreet.audit.ranking import Ranking
-from discreet.audit.scores import Binned, Counted, FinestBit, Mean, Pattern, Reading, Score, Table, Value, edges_of
-from discreet.audit.targets import Aim, Target
+from discreet.audit.statistical.additive import Design, fitted_additive
+from discreet.audit.statistical.columns import BETWEEN, Columns, View
+from discreet.audit.statistical.outcomes import Floats, Outcomes
+from discreet.audit.statistical.ranking import Ranking
+from discreet.audit.statistical.scores import (
+    Binned,
+    Counted,
+    FinestBit,
+    Mean,
+    Pattern,
+    Reading,
+    Score,
+    Table,
+    Value,
+    edges_of,
+)
+from discreet.audit.statistical.targets import Aim, Target
 
 _SINGLE = 24
 _BINS = (8, 64)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.audit.compared import Compared, compared
-from discreet.audit.search import climb
+from discreet.audit.exact.compared import Compared, compared
+from discreet.audit.exact.search import climb
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.learning import learned
-from discreet.audit.outcomes import Encoder, Outcomes, collected, is_numeric, listed, run_once
-from discreet.audit.targets import Aim
+from discreet.audit.statistical.learning import learned
+from discreet.audit.statistical.outcomes import Encoder, Outcomes, collected, is_numeric, listed, run_once
+from discreet.audit.statistical.targets import Aim
 
 Inputs = tuple[Any, Any]
 _CHUNK = 1 << 17

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.loss_bound import loss_at_least
-from discreet.audit.outcomes import Floats
-from discreet.audit.scores import Score
-from discreet.audit.targets import Aim, Target
+from discreet.audit.statistical.loss_bound import loss_at_least
+from discreet.audit.statistical.outcomes import Floats
+from discreet.audit.statistical.scores import Score
+from discreet.audit.statistical.targets import Aim, Target
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 
 _CAUTION = 0.003

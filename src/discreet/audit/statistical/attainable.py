@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.loss_bound import allowed_error, expected_loss_at_least, loss_at_least
+from discreet.audit.statistical.loss_bound import allowed_error, expected_loss_at_least, loss_at_least
 from discreet.errors import ParameterError
 from discreet.laws.pairs.finite import FinitePair
 from discreet.laws.pairs.pair import Pair

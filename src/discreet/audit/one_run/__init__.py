@@ -1,0 +1,1 @@
+"""Audits from one run: canaries, guesses, and how many right ones a promise allows."""

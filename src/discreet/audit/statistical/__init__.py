@@ -1,0 +1,1 @@
+"""Statistical audits: a black box run many times, and events that tell its inputs apart."""
