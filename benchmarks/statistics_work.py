@@ -28,10 +28,10 @@ from report import aligned, duration, machine
 from discreet import mechanisms, statistics
 from discreet.errors import SenselessParameter
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.statistics.joint_quantiles import JointQuantiles
-from discreet.statistics.quantile_tree import QuantileTree
-from discreet.statistics.rank_choice import RankChoice
-from discreet.statistics.rank_flip import RankFlip
+from discreet.statistics.order_statistics.joint import JointQuantiles
+from discreet.statistics.order_statistics.tree import QuantileTree
+from discreet.statistics.ranks.choice import RankChoice
+from discreet.statistics.ranks.flip import RankFlip
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "bench-work.md"
 CALLS, BAR, TOP = 20, 3.0, 1000.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from discreet.privacy import Relation
 from discreet.statistics import Covariance, Variance
-from discreet.statistics.three_sums import FOR_LAPLACE
+from discreet.statistics.sums.three_sums import FOR_LAPLACE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from discreet.privacy import Relation
 from discreet.statistics import ClippingBounds, Quantile
-from discreet.statistics.joint_quantiles import JointQuantiles
-from discreet.statistics.quantile_tree import QuantileTree
+from discreet.statistics.order_statistics.joint import JointQuantiles
+from discreet.statistics.order_statistics.tree import QuantileTree
 from tools.panels import finished, logarithmic, side_by_side
 from tools.statistics_figures import CONFIDENCE, EPSILONS, PEOPLE, TICKS_OF_EPSILON, TICKS_OF_PEOPLE, Line
 

@@ -13,7 +13,7 @@ from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.privacy import Relation, Target
 from discreet.statistics import Count, CountDistinct, DiscoveredHistogram, Histogram, Mean, Sum
-from discreet.statistics.combined_noise import combination_quantile
+from discreet.statistics.pricing.combined_noise import combination_quantile
 from tools.panels import finished, logarithmic, side_by_side, styled
 
 if TYPE_CHECKING:

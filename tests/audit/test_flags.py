@@ -38,8 +38,8 @@ from discreet.mechanisms import (
     Top,
 )
 from discreet.privacy import Norm, PureDP, Relation, Sensitivity, basic_composition, parallel
-from discreet.statistics.contribution import Rows
-from discreet.statistics.joint_quantiles import JointQuantiles
+from discreet.statistics.columns.contribution import Rows
+from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.testing.planted.flags import counts, leads, stream
 
 ADDED, CHANGED = Relation.ADD_REMOVE, Relation.CHANGE_ONE

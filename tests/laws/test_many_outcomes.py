@@ -32,8 +32,8 @@ from discreet.laws import (
     TruncatedLaplace,
 )
 from discreet.laws.pairs.tabulated import Tabulated
-from discreet.statistics.rank_law import RankLaw
-from discreet.statistics.ranked import Ranked
+from discreet.statistics.ranks.law import RankLaw
+from discreet.statistics.ranks.ranked import Ranked
 from discreet.testing.own_list import OWN
 
 NOISE = DiscreteLaplace(2)

@@ -37,7 +37,7 @@ from discreet.privacy.numbers.written import (
     written_up,
 )
 from discreet.query.price import stated
-from discreet.statistics.price import stated_price
+from discreet.statistics.pricing.price import stated_price
 from discreet.synthesis import Neighbours
 from discreet.synthesis.purse import Purse
 

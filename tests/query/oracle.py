@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Value
 from discreet.query.types import Type
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 Row = Mapping[str, Any]
 

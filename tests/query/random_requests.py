@@ -31,7 +31,7 @@ from discreet.query.policy import (
 from discreet.query.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
 from discreet.query.types import Type
 from discreet.query.typing_rules import apply, column
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 from tests.query.expressions import COLUMNS, VALUES, Maker
 
 Row = dict[str, Any]

@@ -42,7 +42,7 @@ from discreet.query.request import (
 )
 from discreet.query.types import Type
 from discreet.query.typing_rules import apply, column, literal
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 INTEGER, TEXT, REAL = Type.INTEGER, Type.TEXT, Type.REAL
 WARD = Key("ward", column("ward", TEXT), None)

@@ -37,7 +37,7 @@ from discreet.query.request import (
 )
 from discreet.query.types import Type
 from discreet.query.typing_rules import apply, column, literal
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 INTEGER, TEXT, REAL = Type.INTEGER, Type.TEXT, Type.REAL
 NAMES = [

@@ -32,7 +32,7 @@ from discreet.query.policy_source import table_files, table_names
 from discreet.query.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
 from discreet.query.types import Type
 from discreet.query.typing_rules import column
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 COLUMNS = {"person": Type.INTEGER, "ward": Type.TEXT, "cost": Type.REAL, "day": Type.DATE, "ill": Type.BOOLEAN}
 ROWS = [

@@ -30,7 +30,7 @@ from discreet.query.request import (
 )
 from discreet.query.types import Type
 from discreet.query.typing_rules import column
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 WARD = Key("ward", column("ward", Type.TEXT), None)
 PUBLIC = Key("ward", column("ward", Type.TEXT), ("a", "b"))

@@ -16,7 +16,7 @@ from discreet.errors import DiscreetError, InputError, ParameterError, PolicyErr
 from discreet.privacy import ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.price import stated
-from discreet.statistics.rank_interval import RankInterval
+from discreet.statistics.ranks.interval import RankInterval
 
 REGIONS = {"k": {"values": ["a", "b"]}, "x": {"min": 0, "max": 10}}
 POLICY = """[data]

@@ -20,9 +20,9 @@ from discreet.query.measures.selected import SelectedKeys
 from discreet.query.plan import MeasureKind
 from discreet.query.request import WEIGHT, EachRow, HistogramRequest
 from discreet.query.types import Type
-from discreet.statistics.quantile_tree import QuantileTree
-from discreet.statistics.rank_interval import RankInterval
-from discreet.statistics.ranked import Ranked
+from discreet.statistics.order_statistics.tree import QuantileTree
+from discreet.statistics.ranks.interval import RankInterval
+from discreet.statistics.ranks.ranked import Ranked
 from tests.query.small_tables import (
     Slow,
     asked,

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 
 from discreet.privacy import Norm, Relation
-from discreet.statistics.global_sensitivity import Query
+from discreet.statistics.sensitivities import Query
 
 CELLS = ("A", "B", "C")
 NUMBERED = range(1, 7)

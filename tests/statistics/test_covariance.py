@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.statistics import Covariance, MatrixEstimate, Missing, covariance
-from discreet.statistics.gram import STEPS, Region, table_columns
+from discreet.statistics.moments.gram import STEPS, Region, table_columns
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest
 from tests.conftest import Rounds

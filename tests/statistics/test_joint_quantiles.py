@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import statistics
 from discreet.audit import goodness_of_fit
-from discreet.statistics import joint_draw
-from discreet.statistics.joint_draw import JointDraw, distance_of
-from discreet.statistics.joint_quantiles import JointQuantiles
-from discreet.statistics.quantile_tree import QuantileTree
-from discreet.statistics.ranked import Ranked
+from discreet.statistics.order_statistics import joint_draw
+from discreet.statistics.order_statistics.joint import JointQuantiles
+from discreet.statistics.order_statistics.joint_draw import JointDraw, distance_of
+from discreet.statistics.order_statistics.tree import QuantileTree
+from discreet.statistics.ranks.ranked import Ranked
 from discreet.testing import Subject, conformance_checks
 from tests.chances import ALARM
 from tests.conftest import Rounds

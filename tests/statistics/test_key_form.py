@@ -14,8 +14,8 @@ import pytest
 
 import discreet as dp
 from discreet import statistics
-from discreet.statistics.key_form import key_form
-from discreet.statistics.keys import distinct_counts, key_codes
+from discreet.statistics.columns.key_form import key_form
+from discreet.statistics.columns.keys import distinct_counts, key_codes
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 ALIKE = [

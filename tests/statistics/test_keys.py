@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.keys import bounded_keys, distinct_counts, key_codes
+from discreet.statistics.columns.keys import bounded_keys, distinct_counts, key_codes
 from discreet.testing.hostile import HOSTILE_VALUES
 
 NAN = float("nan")

@@ -11,11 +11,11 @@ import pytest
 import discreet as dp
 from discreet import statistics
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.statistics.joint_quantiles import JointQuantiles
-from discreet.statistics.quantile import Quantile, quantile
-from discreet.statistics.quantile_tree import QuantileTree
-from discreet.statistics.quantiles import Quantiles, quantiles
-from discreet.statistics.rank_interval import RankInterval
+from discreet.statistics.order_statistics.joint import JointQuantiles
+from discreet.statistics.order_statistics.quantile import Quantile, quantile
+from discreet.statistics.order_statistics.quantiles import Quantiles, quantiles
+from discreet.statistics.order_statistics.tree import QuantileTree
+from discreet.statistics.ranks.interval import RankInterval
 from tests.chances import fewest
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours

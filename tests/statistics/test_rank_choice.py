@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit import goodness_of_fit
 from discreet.errors import InputError, ParameterError
-from discreet.statistics import rank_draw
-from discreet.statistics.rank_choice import RankChoice
-from discreet.statistics.rank_draw import draw_by_rank
-from discreet.statistics.rank_error import line_below_counts, rank_error
-from discreet.statistics.rank_interval import RankInterval
-from discreet.statistics.rank_law import RankLaw
-from discreet.statistics.ranked import Ranked
+from discreet.statistics.ranks import draw as rank_draw
+from discreet.statistics.ranks.choice import RankChoice
+from discreet.statistics.ranks.draw import draw_by_rank
+from discreet.statistics.ranks.error import line_below_counts, rank_error
+from discreet.statistics.ranks.interval import RankInterval
+from discreet.statistics.ranks.law import RankLaw
+from discreet.statistics.ranks.ranked import Ranked
 from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.statistics import Missing, Rows, StandardDeviation, Variance, standard_deviation, variance
-from discreet.statistics.three_sums import FOR_GAUSSIAN, FOR_LAPLACE
-from discreet.statistics.variance import VarianceForm
+from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE
+from discreet.statistics.sums.variance import VarianceForm
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest
 from tests.conftest import Rounds

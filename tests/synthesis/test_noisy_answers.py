@@ -16,7 +16,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import (
     Domain,
     Literals,

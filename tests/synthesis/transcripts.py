@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms import Exponential
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Records, Release, Synthesizer
 
 

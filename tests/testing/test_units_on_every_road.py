@@ -25,7 +25,7 @@ from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan import Scan
 from discreet.query.request import Groups, Request, Units
-from discreet.statistics.keys import bounded_keys
+from discreet.statistics.columns.keys import bounded_keys
 from discreet.synthesis.session_domain import bounded
 from discreet.testing.spellings import SPELLINGS
 from tests.conftest import Rounds

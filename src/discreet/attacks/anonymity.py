@@ -16,8 +16,8 @@ from discreet.attacks.telling import in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.unit_form import named
-from discreet.statistics.units import joint_codes, person_codes, unit_array
+from discreet.statistics.columns.unit_form import named
+from discreet.statistics.columns.units import joint_codes, person_codes, unit_array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

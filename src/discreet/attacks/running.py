@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss, compose
-from discreet.statistics.columns import frame_library
+from discreet.statistics.columns.numbers import frame_library
 
 if TYPE_CHECKING:
     from discreet.query.session import Session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.display import Table
-from discreet.statistics.estimate_table import EstimateTable
+from discreet.statistics.histograms.estimate_table import EstimateTable
 
 _NONE = "nothing stands out from chance"
 

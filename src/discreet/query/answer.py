@@ -18,7 +18,7 @@ from discreet.query.finish import Finished
 from discreet.query.measures.measure import Estimated, Measure, Spend
 from discreet.query.release import PricedQuery
 from discreet.query.released_table import ReleasedTable
-from discreet.statistics.price import stated_confidence
+from discreet.statistics.pricing.price import stated_confidence
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

@@ -16,7 +16,7 @@ from discreet.query.policy import Policy
 from discreet.query.release import PricedQuery
 from discreet.query.request import EachRow, Engine, Groups, NormWeights, RowWeights
 from discreet.query.undeclared import undeclared_texts
-from discreet.statistics.price import stated_confidence
+from discreet.statistics.pricing.price import stated_confidence
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from discreet.query.read_rows import Source
 from discreet.query.scope import fold, look_up, short
 from discreet.query.types import Type
 from discreet.query.undeclared import advice
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 
 @dataclass(slots=True)

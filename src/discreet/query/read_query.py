@@ -25,7 +25,7 @@ from discreet.query.read_released import Released, finish
 from discreet.query.read_rows import Source, project, read_table, table_alias, where
 from discreet.query.refusals import ROWS, reason
 from discreet.query.scope import fold
-from discreet.statistics.fixed_point import stated_bounds
+from discreet.statistics.columns.fixed_point import stated_bounds
 
 _CLAUSES = ("with", "expressions", "from", "joins", "where", "group", "having", "order", "limit")
 

@@ -11,7 +11,7 @@ from discreet.errors import UnknownName
 from discreet.query.expression import Expression, Value
 from discreet.query.plan import Key, Rows
 from discreet.query.types import Type
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 WEIGHT_BITS = 20
 WEIGHT = 1 << WEIGHT_BITS

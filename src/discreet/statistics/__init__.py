@@ -1,23 +1,23 @@
 """Private statistics of columns: each returns an estimate with its interval, its promise and its price."""
 
-from discreet.statistics.clipping_bounds import Bounds, ClippingBounds, clipping_bounds
-from discreet.statistics.contribution import Rows
-from discreet.statistics.count import Count, count
-from discreet.statistics.count_distinct import CountDistinct, count_distinct
-from discreet.statistics.covariance import Covariance, covariance
-from discreet.statistics.discovered_histogram import DiscoveredHistogram
-from discreet.statistics.estimate_table import EstimateTable
-from discreet.statistics.global_sensitivity import Query, SensitivityFact, explain_sensitivity, sensitivity
-from discreet.statistics.histogram import Histogram, histogram
-from discreet.statistics.matrix_estimate import MatrixEstimate
-from discreet.statistics.mean import Mean, mean
-from discreet.statistics.missing import Missing
-from discreet.statistics.quantile import Quantile, quantile
-from discreet.statistics.quantiles import Quantiles, quantiles
-from discreet.statistics.sensitivity_domain import AtLeast
-from discreet.statistics.standard_deviation import StandardDeviation, standard_deviation
-from discreet.statistics.sum import Sum, sum
-from discreet.statistics.variance import Variance, variance
+from discreet.statistics.columns.contribution import Rows
+from discreet.statistics.columns.missing import Missing
+from discreet.statistics.histograms.count_distinct import CountDistinct, count_distinct
+from discreet.statistics.histograms.discovered import DiscoveredHistogram
+from discreet.statistics.histograms.estimate_table import EstimateTable
+from discreet.statistics.histograms.histogram import Histogram, histogram
+from discreet.statistics.moments.covariance import Covariance, covariance
+from discreet.statistics.moments.matrix_estimate import MatrixEstimate
+from discreet.statistics.order_statistics.clipping_bounds import Bounds, ClippingBounds, clipping_bounds
+from discreet.statistics.order_statistics.quantile import Quantile, quantile
+from discreet.statistics.order_statistics.quantiles import Quantiles, quantiles
+from discreet.statistics.sensitivities import Query, SensitivityFact, explain_sensitivity, sensitivity
+from discreet.statistics.sensitivities.domain import AtLeast
+from discreet.statistics.sums.count import Count, count
+from discreet.statistics.sums.mean import Mean, mean
+from discreet.statistics.sums.standard_deviation import StandardDeviation, standard_deviation
+from discreet.statistics.sums.sum import Sum, sum
+from discreet.statistics.sums.variance import Variance, variance
 
 __all__ = [
     "AtLeast",

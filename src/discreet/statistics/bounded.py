@@ -8,11 +8,11 @@ import numpy as np
 
 from discreet.laws.number import Number
 from discreet.privacy import Relation, Target
-from discreet.statistics.columns import numbers
-from discreet.statistics.contribution import WEIGHT_UNIT, row_weights, split, stated_contribution
-from discreet.statistics.fixed_point import FixedPoint, Totals
-from discreet.statistics.missing import Missing, replacement
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.columns.contribution import WEIGHT_UNIT, row_weights, split, stated_contribution
+from discreet.statistics.columns.fixed_point import FixedPoint, Totals
+from discreet.statistics.columns.missing import Missing, replacement
+from discreet.statistics.columns.numbers import numbers
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.statistic import Statistic
 
 

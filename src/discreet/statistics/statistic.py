@@ -10,8 +10,8 @@ from discreet.errors import ParameterError
 from discreet.laws.law import Law
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target
-from discreet.statistics.contribution import Rows
-from discreet.statistics.price import stated_confidence, stated_relation
+from discreet.statistics.columns.contribution import Rows
+from discreet.statistics.pricing.price import stated_confidence, stated_relation
 
 
 class Statistic(Mechanism):

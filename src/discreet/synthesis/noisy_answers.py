@@ -17,7 +17,7 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis.consistency import boxed, fits_whole, fitted, fitted_records, record_count, truth_matrix
 from discreet.synthesis.domain import Records
 from discreet.synthesis.multiplicative_weights import whole_domain

@@ -20,7 +20,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivit
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.rounding import downward, number
 from discreet.privacy.numbers.written import positive_price, written
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis.neighbours import Neighbours
 
 

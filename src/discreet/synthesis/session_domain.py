@@ -15,7 +15,7 @@ from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow
 from discreet.query.policy_lines import header, key_in_toml
 from discreet.query.types import Type
 from discreet.randomness import words
-from discreet.statistics.units import person_codes
+from discreet.statistics.columns.units import person_codes
 from discreet.synthesis.attribute import Attribute
 from discreet.synthesis.bins import Binned, Bins
 from discreet.synthesis.domain import Domain, Records

@@ -31,7 +31,7 @@ from discreet.audit.goodness import independence
 from discreet.errors import DiscreetError, NotCopyable
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.statistics.contribution import Rows
+from discreet.statistics.columns.contribution import Rows
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.spellings import SPELLINGS, spelled
 from discreet.testing.work import calls_made

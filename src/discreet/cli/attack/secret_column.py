@@ -20,7 +20,7 @@ from discreet.privacy.numbers.arguments import positive
 from discreet.query.policy_file import read_policy
 from discreet.query.schema import with_source
 from discreet.query.session import Session, terms_of
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"
 ATTACKER = "mallory"

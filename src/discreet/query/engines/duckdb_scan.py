@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from discreet.query.engines.duckdb_text import real
 from discreet.query.types import Type
-from discreet.statistics.fixed_point import FixedPoint
+from discreet.statistics.columns.fixed_point import FixedPoint
 
 WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
 NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")

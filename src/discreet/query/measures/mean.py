@@ -22,9 +22,9 @@ from discreet.query.measures.measure import (
 )
 from discreet.query.plan import Asked
 from discreet.query.request import Cell, Present, Steps
-from discreet.statistics.combined_noise import combination_quantile
-from discreet.statistics.fixed_point import FixedPoint
-from discreet.statistics.mean_shares import mean_shares, too_small
+from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.statistics.pricing.combined_noise import combination_quantile
+from discreet.statistics.sums.mean_shares import mean_shares, too_small
 
 
 @dataclass(frozen=True)

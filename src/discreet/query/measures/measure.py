@@ -19,8 +19,8 @@ from discreet.query.expression import Expression
 from discreet.query.plan import Asked
 from discreet.query.request import Cell
 from discreet.query.types import Type
-from discreet.statistics.fixed_point import FixedPoint
-from discreet.statistics.noisy_vector import NoisyVector
+from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 Number = int | float
 Estimated = tuple[Number, float, float]

@@ -17,10 +17,10 @@ from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
 from discreet.query.plan import Asked
 from discreet.query.request import WEIGHT
-from discreet.statistics.fixed_point import FixedPoint
-from discreet.statistics.quantile_tree import QuantileTree
-from discreet.statistics.rank_interval import RankInterval
-from discreet.statistics.ranked import Integers, Ranked
+from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.statistics.order_statistics.tree import QuantileTree
+from discreet.statistics.ranks.interval import RankInterval
+from discreet.statistics.ranks.ranked import Integers, Ranked
 
 _BITS = 19
 _BITS_OF_SEVERAL = 16

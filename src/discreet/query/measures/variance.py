@@ -24,8 +24,8 @@ from discreet.query.measures.measure import (
 )
 from discreet.query.plan import Asked, MeasureKind
 from discreet.query.request import Cell, Present, Steps
-from discreet.statistics.fixed_point import FixedPoint, Totals
-from discreet.statistics.three_sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
+from discreet.statistics.columns.fixed_point import FixedPoint, Totals
+from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Columns of data: numbers, keys, units and how much of each person counts."""

@@ -1,0 +1,92 @@
+"""A person with several rows: weights that bound what all rows of a person add up to.
+
+Privacy. Rows of a person with n rows weigh min(2^20, floor(c 2^20 / n)) units of 2^-20 each, so together they never
+    weigh more than c rows, and a person with at most c rows is counted in full. n counts the rows that remain after
+    missing values and missing units were dropped, so the weights of one person do not depend on anybody else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.privacy.numbers.arguments import whole
+from discreet.statistics.columns.numbers import numbers
+from discreet.statistics.columns.units import person_codes
+
+WEIGHT_UNIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rows:
+    """A column of values and, beside it, whose row each is.
+
+    >>> Rows([3, 4, 5], unit=["ana", "ana", "bo"])
+    Rows(...)
+    """
+
+    values: Any
+    unit: Any
+
+    def __repr__(self) -> str:
+        """Show nothing of the data."""
+        return "Rows(...)"
+
+
+def stated_contribution(contribution: int | None) -> int | None:
+    """Return how many rows a person may count for, None where a row is a person."""
+    return None if contribution is None else whole(contribution, name="contribution")
+
+
+def paired(values: Any, unit: Any, contribution: int | None) -> Any:
+    """Return what a statistic is called with: the column alone, or with its units; both or neither must be given."""
+    if unit is None and contribution is None:
+        return values
+    if unit is None:
+        raise MissingParameter(
+            "contribution= bounds the rows of a person, so unit= must say whose row each is", parameter="unit"
+        )
+    if contribution is None:
+        raise MissingParameter(
+            "with unit= a person may have many rows: contribution= says for how many of them one counts at most",
+            parameter="contribution",
+        )
+    return Rows(values, unit)
+
+
+def split(value: Any, contribution: int | None) -> tuple[Any, Any]:
+    """Return values and units of what a statistic was called with; refuse units where no bound was stated."""
+    if isinstance(value, Rows):
+        if contribution is None:
+            raise ConflictingParameters(
+                "these rows name their persons: state contribution=, how many rows of a person count at most",
+                parameter="contribution",
+            )
+        return value.values, value.unit
+    if contribution is not None:
+        raise InputError("this statistic bounds the rows of a person: call it with Rows(values, unit)")
+    return value, None
+
+
+def row_weights(unit: Any, kept: NDArray[np.bool_], contribution: int) -> NDArray[np.int64]:
+    """Return the weight of every row, 0 for those that are not kept or belong to nobody."""
+    persons = person_codes(unit)
+    if persons.size != kept.size:
+        raise InputError("unit= names a person for every row: it must be as long as the values")
+    kept = kept & (persons >= 0)
+    weights = np.zeros(kept.size, dtype=np.int64)
+    if kept.any():
+        own = persons[kept]
+        rows = np.bincount(own)
+        weights[kept] = np.minimum(WEIGHT_UNIT, min(contribution, own.size) * WEIGHT_UNIT // np.maximum(rows, 1))[own]
+    return weights
+
+
+def present(values: Any) -> NDArray[np.bool_]:
+    """Say which values of a column are not missing."""
+    array = numbers(values)
+    return ~np.isnan(array) if array.dtype.kind == "f" else np.ones(array.size, dtype=np.bool_)

@@ -1,0 +1,1 @@
+"""Histograms: counts by public or by private keys, and the number of distinct values."""

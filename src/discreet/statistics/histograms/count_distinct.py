@@ -1,0 +1,119 @@
+"""How many different keys a column holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from discreet.laws.number import Number
+from discreet.privacy import Estimate, Relation, Target
+from discreet.statistics.columns.contribution import paired, split, stated_contribution
+from discreet.statistics.columns.keys import bounded_keys, distinct_table
+from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.statistic import Statistic
+
+
+class CountDistinct(Statistic):
+    """The number of distinct keys of a column; missing keys are none.
+
+    With `contribution=` a person brings the first so many distinct keys of their rows.
+
+    Privacy. One person moves the number by at most 1, by at most `contribution` where they may bring several keys,
+        under either relation.
+        Proof: adding k keys to a set makes it larger by 0 to k. Changing a person's keys takes away 0 to k and then
+        adds 0 to k, so the number moves by at most k either way.
+    Accuracy. The interval is the exact quantile of the integer noise, cut at 0.
+    Cost. One pass.
+    Figure. distinct-error.svg
+    Reference. Dwork, McSherry, Nissim, Smith 2006.
+
+    >>> abs(CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(["a", "b", "a"]).value - 2) < 40
+    True
+    """
+
+    mechanism: NoisyVector
+
+    def __init__(
+        self,
+        *,
+        relation: Relation | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Number | None = None,
+        confidence: float = 0.95,
+        contribution: int | None = None,
+    ) -> None:
+        """`contribution` is the number of keys that a person brings at most."""
+        super().__init__(relation=relation, confidence=confidence)
+        self.contribution = stated_contribution(contribution)
+        shift = self.contribution or 1
+        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+            shift=shift,
+            squared=shift * shift,
+            relation=self.relation,
+            width=lambda noisy: noisy.error(self.confidence),
+            scalar=True,
+        )
+
+    def measure(self, value: Any) -> int:
+        """Return the exact number of distinct keys."""
+        values, unit = split(value, self.contribution)
+        if unit is None:
+            return len(distinct_table(values)[0])
+        return len(bounded_keys(values, unit, keys=self.contribution or 1)[0])
+
+    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+        """Return the noisy number with its interval."""
+        width = self.mechanism.error(self.confidence)
+        most = max(released + width, 0) if rows is None else min(max(released + width, 0), rows)
+        return Estimate(
+            released,
+            min(max(released - width, 0), most),
+            most,
+            self.confidence,
+            Target.TABLE,
+            self.guarantee,
+            "exact quantile of the noise",
+            self.loss,
+        )
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row."""
+        if self.contribution is not None:
+            return
+        if self.relation is Relation.ADD_REMOVE:
+            yield [1, 2], [1, 2, 3]
+        else:
+            yield [1, 2], [1, 1]
+
+
+def count_distinct(
+    values: Any,
+    *,
+    relation: Relation | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.95,
+    unit: Any = None,
+    contribution: int | None = None,
+) -> Estimate:
+    """Return a private number of distinct keys of a column: see `CountDistinct`.
+
+    >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
+    True
+    """
+    statistic = CountDistinct(
+        relation=relation,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        error=error,
+        confidence=confidence,
+        contribution=contribution,
+    )
+    result: Estimate = statistic(paired(values, unit, contribution))
+    return result

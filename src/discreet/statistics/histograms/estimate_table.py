@@ -1,0 +1,117 @@
+"""Several estimates released together: one a key, with one promise and one price for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._optional import optional
+from discreet.display import Table
+from discreet.errors import InputError
+from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
+from discreet.statistics.columns.key_form import Typed, key_form
+
+if TYPE_CHECKING:
+    from discreet.display.plots import Plot
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimateTable(Mapping[Any, Estimate]):
+    """A mapping from keys to estimates, in the order in which they were asked for.
+
+    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is
+    the half-width that holds for all of them at once (infinite where none is known). The promise covers the whole
+    table, not each line.
+    """
+
+    labels: tuple[Any, ...]
+    numbers: NDArray[Any]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    together: float
+    confidence: float
+    guarantee: Guarantee
+    method: str
+    loss: PrivacyLoss
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """The price of the whole table."""
+        return self.loss
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self.labels)
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """Where each key stands."""
+        return {Typed.of(key_form(label)): place for place, label in enumerate(self.labels)}
+
+    def __getitem__(self, key: Any) -> Estimate:
+        """Return the estimate of a key."""
+        try:
+            place = self._places.get(Typed.of(key_form(key)))
+        except InputError:
+            place = None
+        if place is None and key in self.labels:  # 1 finds 1.0, as everywhere in Python
+            place = self.labels.index(key)
+        if place is None:
+            raise KeyError("this key is not among those released; `.labels` lists them")
+        return Estimate(
+            self.numbers[place].item(),
+            float(self.low[place]),
+            float(self.high[place]),
+            self.confidence,
+            Target.TABLE,
+            self.guarantee,
+            self.method,
+            self.loss,
+        )
+
+    def to_pandas(self) -> Any:
+        """Return a frame with the keys as its index and the columns value, low and high."""
+        pandas = optional("pandas", extra="frames", purpose="a pandas frame")
+        columns = {"value": self.numbers, "low": self.low, "high": self.high}
+        return pandas.DataFrame(columns, index=pandas.Index(list(self.labels), tupleize_cols=False))
+
+    def plot(self, *, title: str = "", x_label: str = "") -> Plot:
+        """Draw the values with their intervals, at most the first twenty."""
+        from discreet.display.plots import plot_interval
+
+        shown = slice(0, _SHOWN)
+        middle = np.clip(self.numbers[shown].astype(np.float64), self.low[shown], self.high[shown])
+        names = [str(key) for key in self.labels[shown]]
+        return plot_interval(names, middle, self.low[shown], self.high[shown], title=title, x_label=x_label)
+
+    def _table(self) -> Table:
+        """Return the first lines for a reader."""
+        rows = [
+            [str(key), self.numbers[place].item(), float(self.low[place]), float(self.high[place])]
+            for place, key in enumerate(self.labels[:_SHOWN])
+        ]
+        more = "" if len(self) <= _SHOWN else f", the first {_SHOWN} of {len(self)}"
+        return Table(["key", "value", "low", "high"], rows, f"{self.guarantee!r}, {100 * self.confidence:.6g} %{more}")
+
+    def __str__(self) -> str:
+        """Print the first lines."""
+        return str(self._table())
+
+    def __repr__(self) -> str:
+        """Say how many lines there are and under which promise."""
+        return f"EstimateTable({len(self)} keys, {self.guarantee!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the first lines for a notebook."""
+        return self._table()._repr_html_()

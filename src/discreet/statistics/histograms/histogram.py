@@ -1,0 +1,187 @@
+"""How many rows hold each of a public list of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, ParameterError
+from discreet.laws.number import Number
+from discreet.privacy import Relation
+from discreet.statistics.columns.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
+from discreet.statistics.columns.key_form import key_form
+from discreet.statistics.columns.keys import key_codes
+from discreet.statistics.columns.safe_numbers import held_by_numpy, is_large
+from discreet.statistics.histograms.discovered import DiscoveredHistogram
+from discreet.statistics.histograms.estimate_table import EstimateTable
+from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.statistic import Statistic
+
+_LARGE_KEYS = (
+    "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
+    "apart from others once a cell is empty: pass texts, a list, or a type that keeps integers, such as pandas' Int64"
+)
+
+
+class Histogram(Statistic):
+    """The number of rows with each key of a public list; rows with other keys, or none, count for nothing.
+
+    Every key of the list is answered, held or not. Keys are compared as Python compares them: 1 and 1.0 are the same.
+    Numbers of 2^53 and more are no keys of a numpy or plain pandas column (see `safe_numbers`), and are refused there.
+
+    Privacy. Under add/remove one row moves one count by 1: L1 and L2 distance 1, whatever the number of keys. Under
+        change-one it may move two: L1 distance 2, L2 the root of 2. Persons with several rows, weighing c together: c
+        times that.
+        Proof: a row is in one cell or in none. A person adds a vector of weights at or above 0 that total at most c, so
+        at most c in L1 and in L2; the difference of two such vectors is at most 2 c in L1, and its squared L2 norm is
+        at most the sum of theirs, 2 c^2, since the product of weights is not negative.
+    Accuracy. Each interval is the exact quantile of the noise for one count; `together` is the half-width that all
+        counts keep at once.
+    Cost. One pass; one draw a key.
+    Figure. histogram-error.svg
+    Reference. Dwork, McSherry, Nissim, Smith 2006.
+
+    >>> counts = Histogram(keys=["north", "south"], relation=Relation.ADD_REMOVE, epsilon=1)(["north"] * 90 + ["west"])
+    >>> abs(counts["north"].value - 90) < 40, len(counts)
+    (True, 2)
+    """
+
+    mechanism: NoisyVector
+
+    def __init__(
+        self,
+        *,
+        keys: Any,
+        relation: Relation | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Number | None = None,
+        confidence: float = 0.95,
+        contribution: int | None = None,
+    ) -> None:
+        """`keys` is the public list; `error=` is for one count."""
+        super().__init__(relation=relation, confidence=confidence)
+        self.keys = _public_list(keys)
+        self._places = {key_form(key): place for place, key in enumerate(self.keys)}
+        self._large = any(is_large(key) for key in self.keys)
+        self.contribution = stated_contribution(contribution)
+        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+        shift = self._unit * (self.contribution or 1)
+        moved = 1 if self.relation is Relation.ADD_REMOVE else 2
+        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+            shift=moved * shift,
+            squared=moved * shift * shift,
+            relation=self.relation,
+            width=lambda noisy: noisy.error(self.confidence) / self._unit,
+        )
+
+    def measure(self, value: Any) -> NDArray[np.int64]:
+        """Return the exact counts, in units of a row's smallest weight."""
+        values, unit = split(value, self.contribution)
+        if self._large and held_by_numpy(values):
+            raise InputError(_LARGE_KEYS)
+        codes, named = key_codes(values)
+        found = np.fromiter(map(self._places.get, named, repeat(-1)), dtype=np.int64, count=len(named))
+        places = np.append(found, -1)[codes]
+        kept = places >= 0
+        if unit is None:
+            return np.bincount(places[kept], minlength=len(self.keys)).astype(np.int64)
+        weights = row_weights(unit, kept, self.contribution or 1)
+        counts = np.zeros(len(self.keys), dtype=np.int64)
+        np.add.at(counts, places[kept], weights[kept])
+        return counts
+
+    def estimate(self, released: Any, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
+        """Return the noisy counts with their intervals, which are cut at 0."""
+        width = self.mechanism.error(self.confidence)
+        together = self.mechanism.error(self.confidence, len(self.keys))
+        middle = released.astype(np.float64)
+        return EstimateTable(
+            self.keys,
+            released if self._unit == 1 else middle / self._unit,
+            np.maximum((middle - width) / self._unit, 0.0),
+            np.maximum((middle + width) / self._unit, 0.0),
+            together / self._unit,
+            self.confidence,
+            self.guarantee,
+            "exact quantile of the noise",
+            self.loss,
+        )
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row."""
+        if self.contribution is not None:
+            return
+        first, last = self.keys[0], self.keys[-1]
+        if self.relation is Relation.ADD_REMOVE:
+            yield [first], [first, last]
+        else:
+            yield [first, last], [first, first]
+
+
+def _public_list(keys: Any) -> tuple[Any, ...]:
+    """Return the public keys; refuse duplicates and what cannot be looked up."""
+    if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
+        raise ParameterError("keys is a list of the public keys, or None to find them privately", parameter="keys")
+    listed = tuple(keys.tolist() if isinstance(keys, np.ndarray) and keys.dtype.kind not in "mM" else keys)
+    try:
+        forms = [key_form(key) for key in listed]
+    except InputError:
+        forms = [None]
+    if None in forms:
+        raise ParameterError(
+            "public keys are texts, numbers, truth values, dates, or tuples of them, and none is missing",
+            parameter="keys",
+        )
+    if len(set(forms)) != len(listed) or not listed:
+        raise ParameterError("keys lists every public key once, and at least one", parameter="keys")
+    return listed
+
+
+def histogram(
+    values: Any,
+    *,
+    keys: Any = ...,
+    relation: Relation | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.95,
+    unit: Any = None,
+    contribution: int | None = None,
+) -> EstimateTable:
+    """Return private counts of the public `keys` (see `Histogram`), or with keys=None of those found privately.
+
+    Keys that are not public must not be listed: `keys=None` names only keys that enough people hold, and needs a
+    `delta=` (see `DiscoveredHistogram`).
+
+    >>> towns = ["Ahn"] * 500 + ["Bree"] * 300 + ["Zell"]
+    >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9)
+    >>> list(found)
+    ['Ahn', 'Bree']
+    """
+    if keys is ...:
+        raise ParameterError(
+            "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
+            parameter="keys",
+        )
+    kind = DiscoveredHistogram if keys is None else partial(Histogram, keys=keys)
+    statistic: Statistic = kind(
+        relation=relation,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        error=error,
+        confidence=confidence,
+        contribution=contribution,
+    )
+    result: EstimateTable = statistic(paired(values, unit, contribution))
+    return result

@@ -1,0 +1,1 @@
+"""Covariances and Gram matrices with noise of the right shape."""

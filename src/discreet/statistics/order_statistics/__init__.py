@@ -1,0 +1,1 @@
+"""Quantiles: one, several, jointly, and clipping bounds made from them."""

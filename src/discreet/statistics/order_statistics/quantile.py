@@ -1,0 +1,221 @@
+"""One quantile of a column: the median, the ninth decile, the smallest or the largest value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import MissingParameter, ParameterError
+from discreet.laws.number import Number
+from discreet.privacy import Estimate, Relation, Target
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import number, upward
+from discreet.randomness.rigour import Ball
+from discreet.statistics.columns.contribution import paired
+from discreet.statistics.columns.missing import Missing
+from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
+from discreet.statistics.pricing.price import Price, choosable, stated_price
+from discreet.statistics.ranks.choice import RankChoice, exact_level
+from discreet.statistics.ranks.flip import MOST_STEPS, RankFlip
+from discreet.statistics.ranks.interval import RankInterval
+from discreet.statistics.ranks.ranked import Ranked
+
+
+class Quantile(RankedStatistic):
+    """The value that a share `level` of the rows lies at or below, of values clipped to [L, U].
+
+    Every point of the grid between the bounds is a candidate, and is chosen with a probability that falls by a
+    constant factor with every row between it and the quantile: see `RankChoice`. On a coarse grid, for epsilon, it is
+    chosen by permute-and-flip, which is better among few candidates: see `RankFlip`. No average of two rows is
+    taken: where every value between two rows is a median, one of them is returned.
+
+    Privacy. epsilon-DP; rho-zCDP for epsilon = sqrt(8 rho). A row moves the rank distance of a candidate by at most
+        max(level, 1 - level) under add/remove and 1 under change-one, `contribution` times as much where a person may
+        have several rows.
+        Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
+    Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
+        at most 1 - confidence, whatever the data (with midrank=True the distance is another, see `RankFlip`). With
+        interval=True two more ranks are released, at a third of the price each, which contain the quantile with at
+        least the stated confidence, of the table or of the population: see `RankInterval`. Without it the interval is
+        the bounds.
+    Cost. A sort.
+    Figure. quantile-error.svg
+    Reference. Smith 2011; McSherry, Talwar 2007.
+
+    >>> ages = list(range(20, 81)) * 50
+    >>> median = Quantile(level=0.5, bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1)(ages)
+    >>> 45 < median.value < 55
+    True
+    """
+
+    mechanism: RankChoice | RankFlip | RankInterval
+
+    def __init__(
+        self,
+        *,
+        level: Number,
+        bounds: Any = None,
+        relation: Relation | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        error: Number | None = None,
+        confidence: float = 0.95,
+        interval: bool = False,
+        target: Target = Target.TABLE,
+        people: int | None = None,
+        missing: Missing | Number = Missing.LEAVE_OUT,
+        grid: Number | None = None,
+        contribution: int | None = None,
+        midrank: bool = False,
+    ) -> None:
+        """`error` is a rank distance in rows; `people` is about how many rows there are, for a population.
+
+        `midrank` sharpens the quantiles of whole numbers that are all held by many rows: see `RankFlip`.
+        """
+        super().__init__(
+            bounds=bounds,
+            relation=relation,
+            confidence=confidence,
+            missing=missing,
+            contribution=contribution,
+            grid=grid,
+            target=target,
+        )
+        self.level = exact_level(level)
+        self.interval = bool(interval)
+        if midrank and (interval or epsilon is None or self.scale.steps > MOST_STEPS):
+            raise ParameterError(
+                "midrank=True is for one quantile on a coarse grid, asked by epsilon= without an interval: state grid=",
+                parameter="midrank",
+            )
+        self._check_target(people)
+        price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
+        asked: dict[str, Any] = {
+            "level": self.level,
+            "relation": self.relation,
+            "steps": self.scale.steps,
+            "epsilon": self._epsilon(price),
+            "rho": price.rho,
+            "contribution": self.contribution,
+        }
+        if self.interval:
+            about = whole(people, name="people") if people is not None else 1
+            self.mechanism = RankInterval(confidence=self.confidence, target=self.target, people=about, **asked)
+        elif asked["epsilon"] is not None and self.scale.steps <= MOST_STEPS:
+            del asked["rho"]
+            self.mechanism = RankFlip(midrank=bool(midrank), **asked)
+        else:
+            self.mechanism = RankChoice(**asked)
+
+    def _check_target(self, people: int | None) -> None:
+        """Refuse an interval for the population that has no meaning or cannot be narrow anywhere."""
+        if self.target is not Target.POPULATION:
+            return
+        if not self.interval:
+            raise ParameterError("an interval for the population needs interval=True", parameter="interval")
+        if self.contribution is not None:
+            raise ParameterError(
+                "rows of one person are not independent draws from a population; ask for target=Target.TABLE",
+                parameter="target",
+            )
+        if people is None:
+            raise MissingParameter(
+                "an interval for the population is narrowest for some number of rows, which may be private: state "
+                "people=, about how many there are. It holds whatever the number is",
+                parameter="people",
+            )
+
+    def _epsilon(self, price: Price) -> Fraction | None:
+        """Return epsilon as asked, or the least whose rank error is as small as asked."""
+        if price.error is None:
+            return price.epsilon
+        failure, wanted = 1 - Fraction(self.confidence), price.error
+
+        def rate() -> Ball:
+            return number(Fraction(self.scale.steps) / failure).log() / number(wanted)
+
+        one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
+        parts = 3 if self.interval else 1
+        return Fraction(upward(rate)) * 2 * one * (self.contribution or 1) * parts
+
+    def rank_error(self) -> float:
+        """Return the rank distance, in rows, that the value exceeds with probability at most 1 - confidence."""
+        choice = self.mechanism.value if isinstance(self.mechanism, RankInterval) else self.mechanism
+        return choice.error(self.confidence)
+
+    def measure(self, value: Any) -> Ranked:
+        """Return the rows in order; private."""
+        positions, weights = self.positions(value)
+        return Ranked.of(positions, steps=self.scale.steps, weights=weights)
+
+    def estimate(self, released: Any, *, rows: int | None) -> Estimate:  # noqa: ARG002
+        """Return the chosen value with its interval."""
+        if isinstance(released, tuple):
+            position, low, high = released
+            ends = min(position, low, high), max(position, low, high)
+            method = "two more ranks, each beyond its rank error"
+        else:
+            position, ends = released, (0, self.scale.steps)
+            method = "the bounds; interval=True buys a narrower interval"
+        low, high = self.bounds_at(*ends)
+        value = self.value_at(position)
+        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row, at a bound."""
+        if self.contribution is not None:
+            return
+        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
+        if self.relation is Relation.ADD_REMOVE:
+            yield [low, high], [low, high, high]
+            yield [low, high], [low, low, high]
+            yield [], [low]
+        else:
+            yield [low, low, high], [low, high, high]
+            yield [low], [high]
+
+
+def quantile(
+    values: Any,
+    level: Number,
+    *,
+    bounds: Any = None,
+    relation: Relation | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    error: Number | None = None,
+    confidence: float = 0.95,
+    interval: bool = False,
+    target: Target = Target.TABLE,
+    people: int | None = None,
+    missing: Missing | Number = Missing.LEAVE_OUT,
+    grid: Number | None = None,
+    unit: Any = None,
+    contribution: int | None = None,
+    midrank: bool = False,
+) -> Estimate:
+    """Return a private quantile of a column of numbers clipped to `bounds`: see `Quantile`.
+
+    >>> median = quantile(range_of := list(range(1000)), 0.5, bounds=(0, 1000), relation=Relation.ADD_REMOVE, epsilon=1)
+    >>> 350 < median.value < 650
+    True
+    """
+    statistic = Quantile(
+        level=level,
+        bounds=bounds,
+        relation=relation,
+        epsilon=epsilon,
+        rho=rho,
+        error=error,
+        confidence=confidence,
+        interval=interval,
+        target=target,
+        people=people,
+        missing=missing,
+        grid=grid,
+        contribution=contribution,
+        midrank=midrank,
+    )
+    result: Estimate = statistic(paired(values, unit, contribution))
+    return result

@@ -1,0 +1,1 @@
+"""What a statistic costs, and the noise that its answers carry together."""

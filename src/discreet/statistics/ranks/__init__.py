@@ -1,0 +1,1 @@
+"""Choosing by rank: the exact draw that quantiles and medians share."""

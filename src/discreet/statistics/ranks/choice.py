@@ -1,0 +1,151 @@
+"""Choose a grid point whose rank is close to a wanted one: the exponential mechanism for one quantile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.laws.number import Number, exact_rational
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
+from discreet.privacy.numbers.arguments import whole
+from discreet.statistics.columns.contribution import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.pricing.price import stated_relation
+from discreet.statistics.ranks.choice_price import one_price, promise, range_of_rho
+from discreet.statistics.ranks.draw import draw_by_rank
+from discreet.statistics.ranks.error import rank_error
+from discreet.statistics.ranks.law import RankLaw
+from discreet.statistics.ranks.ranked import LARGEST_STEPS, Ranked
+
+
+class RankChoice(Mechanism):
+    """Return a position v of 0, ..., steps with probability proportional to exp(-rate * rank distance of v).
+
+    Of n rows the wanted rank is level * n + offset, and the distance of v to it is max(N(x < v) - rank, rank -
+    N(x <= v), 0), where N counts rows: 0 where v is a quantile, one more for every row in between. With `ends` there
+    is a position on either side of the grid that stands for everything beyond (it has distance 0 if the wanted rank is
+    below 0 or above n); the interval of a quantile needs that.
+
+    Privacy. epsilon-DP, and (epsilon^2/8)-zCDP, for rate = epsilon / (2 D) with D = max(level, 1 - level) under
+        add/remove and 1 under change-one; times c where the rows of a person weigh up to c. The losses span at most
+        epsilon: bounded range.
+        Proof: a row more of weight w moves N(x < v) by 0 or w and the wanted rank by level w, so the first two terms
+        move by -level w or (1 - level) w; the maximum moves by no more than they. Changing rows is removing rows of
+        weight r <= c and adding some of weight s <= c: N(x < v) - rank moves by at most (1 - level) r + level s <= c
+        downward, level r + (1 - level) s <= c upward, N(x <= v) alike. The end positions count as N(x < v) = -infinity
+        or N(x <= v) = infinity on every table. So between neighbours the exponents of any two positions change by at
+        most rate * D each, apart by at most 2 rate D = epsilon; normalising moves all alike.
+    Accuracy. The rank distance exceeds `error` with probability at most 1 - confidence; see `rank_error`.
+    Cost. A sort; then only rows within (ln(steps) + 45) / rate of the wanted rank are looked at.
+    Reference. Smith 2011; McSherry, Talwar 2007; bounded range: Dong, Durfee, Rogers 2020.
+
+    >>> choice = RankChoice(level=0.5, epsilon=1, relation=Relation.ADD_REMOVE, steps=100)
+    >>> 25 <= choice([30] * 200 + [40] * 300 + [50] * 200) <= 60
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        level: Number,
+        relation: Relation,
+        steps: int,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        contribution: int | None = None,
+        offset: Number = 0,
+        ends: bool = False,
+    ) -> None:
+        """`level` is a share of the rows between 0 and 1; `offset` is a public number of rows."""
+        self.level = exact_level(level)
+        self.relation = stated_relation(relation)
+        self.steps = stated_steps(steps)
+        self.contribution = stated_contribution(contribution)
+        self.offset = exact_rational(offset, name="offset")
+        self.ends = ends
+        self._epsilon, self._rho = one_price(epsilon, rho)
+        self.range = self._epsilon if self._epsilon is not None else range_of_rho(self._rho or Fraction(0))
+        warn_if_senseless(self.guarantee, people=None)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one person can move a rank distance, in rows."""
+        one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
+        return one * (self.contribution or 1)
+
+    @property
+    def rate(self) -> Fraction:
+        """What the rank distance, in rows, is multiplied by."""
+        return self.range / (2 * self.sensitivity)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure where epsilon was asked for, concentrated where rho was."""
+        return promise(self._epsilon, self._rho, self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of bounded range: the losses of any two positions differ by at most `range`."""
+        return bounded_range_loss(self.range, relation=self.relation)
+
+    def __call__(self, value: Any) -> int:
+        """Return a position; with `ends` it may be -1 or steps + 1."""
+        return draw_by_rank(*self._question(value))
+
+    def law(self, value: Any) -> RankLaw:
+        """Return the law of the position."""
+        return RankLaw(*self._question(value))
+
+    def error(self, confidence: Number) -> float:
+        """Return the rank distance, in rows, that is exceeded with probability at most 1 - confidence."""
+        candidates = self.steps + 1 + 2 * self.ends
+        return rank_error(rate=self.rate, candidates=candidates, failure=1 - Fraction(confidence))
+
+    def _question(self, value: Any) -> tuple[Ranked, Fraction, Fraction]:
+        """Return rows, wanted rank and rate in units of weight.
+
+        Beyond the ranks that there are, all distances grow alike, and the law is that of the nearest rank.
+        """
+        rows = value if isinstance(value, Ranked) else Ranked.of(value, steps=self.steps)
+        unit = WEIGHT_UNIT if rows.cumulative is not None else 1
+        target = self.level * rows.weight + self.offset * unit
+        if self.ends:
+            return rows.widened(), target, self.rate / unit
+        return rows, min(max(target, Fraction(0)), Fraction(rows.weight)), self.rate / unit
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row at an end of the grid, around a wanted rank in the middle."""
+        top = self.steps
+        middle = top // 2
+        for size in (1, 4):
+            base = [0] * size + [middle] * size + [top] * size
+            if self.relation is Relation.ADD_REMOVE:
+                yield base, [*base, top]
+                yield base, [0, *base]
+                yield [0, *base], base
+            else:
+                yield base, [*base[1:], top]
+                yield [*base[1:], top], base
+        yield ([], [0]) if self.relation is Relation.ADD_REMOVE else ([0], [top])
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        return f"RankChoice(level={float(self.level):.6g}, {self.guarantee}, relation={self.relation.name})"
+
+
+def exact_level(level: object) -> Fraction:
+    """Return a share of the rows between 0 and 1, exactly."""
+    exact = exact_rational(level, name="level")
+    if not 0 <= exact <= 1:
+        raise ParameterError("a level is a share of the rows, between 0 and 1, such as 0.5", parameter="level")
+    return exact
+
+
+def stated_steps(steps: object) -> int:
+    """Return the number of steps of a grid."""
+    count = whole(steps, name="steps")
+    if count > LARGEST_STEPS:
+        raise ParameterError("a grid has at most 2^60 steps", parameter="steps")
+    return count

@@ -1,0 +1,65 @@
+"""The law of a candidate chosen by its rank: every candidate listed, for tables and grids small enough to look at."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.laws.law import Shape, as_size
+from discreet.laws.pairs.tabulated import Floats, Tabulated
+from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.statistics.ranks.draw import draw_by_rank
+from discreet.statistics.ranks.ranked import Ranked
+
+_LARGEST = 1 << 12
+_BITS = 128
+
+
+def chances(rows: Ranked, target: Fraction, rate: Fraction) -> list[Ball]:
+    """Enclose the probability of each candidate at the current precision: exp(-rate * distance) over the sum."""
+    if rows.candidates > _LARGEST:
+        raise ParameterError(
+            "the exact law lists every candidate: state a coarser grid= (at most 4096 steps) to look at it",
+            parameter="grid",
+        )
+    places = range(rows.low, rows.high + 1)
+    weights = [(-ball(rate * rows.distance(place, target))).exp() for place in places]
+    total = sum(weights, ball(0))
+    return [weight / total for weight in weights]
+
+
+class RankLaw(Tabulated):
+    """Candidate v with probability proportional to exp(-rate * rank distance of v).
+
+    >>> law = RankLaw(Ranked.of([1, 1, 3], steps=4), Fraction(3, 2), Fraction(1))
+    >>> round(law.pmf(1), 3), round(law.pmf(3), 3)
+    (0.376, 0.228)
+    """
+
+    def __init__(self, rows: Ranked, target: Fraction, rate: Fraction) -> None:
+        """The target is a rank, the rate what a distance is multiplied by."""
+        self.rows, self.target, self.rate = rows, target, rate
+
+    def table(self) -> tuple[list[Any], Floats, Floats]:
+        """Return the probabilities with bounds."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> tuple[list[Any], Floats, Floats]:
+        """Compute the probabilities once."""
+        with precision(_BITS):
+            balls = chances(self.rows, self.target, self.rate)
+            low, high = [lower_float(chance) for chance in balls], [upper_float(chance) for chance in balls]
+        outcomes = list(range(self.rows.low, self.rows.high + 1))
+        return outcomes, np.maximum(np.array(low), 0.0), np.array(high)
+
+    def sample(self, shape: Shape | None = None) -> Any:
+        """Draw one candidate or an array of them."""
+        if shape is None:
+            return draw_by_rank(self.rows, self.target, self.rate)
+        sizes, count = as_size(shape)
+        return np.array([self.sample() for _ in range(count)], dtype=np.int64).reshape(sizes)

@@ -1,0 +1,174 @@
+"""Positions in order of size, each with a weight, and the runs of candidates that share a rank distance.
+
+Let s_1 <= ... <= s_n be the positions of the rows, W_i the weight of the first i rows, and t the rank wanted. A
+candidate v has rank distance max(W(x < v) - t, t - W(x <= v), 0). It is 0 for the candidates between two neighbouring
+rows (ends included), t - W_i for those in [s_i, s_(i+1)) left of them and W_i - t for those in (s_i, s_(i+1)] right of
+them, where s_0 and s_(n+1) are the ends of the range. So the lengths of the runs are the differences of neighbouring
+positions, and equal positions make a run of length 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError
+from discreet.statistics.columns.even_sort import in_order, order
+
+Integers = NDArray[np.int64]
+LARGEST_STEPS = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs of candidates: the first candidate and the length of each, and its distance as `whole` + `sign` * part."""
+
+    first: Integers
+    length: Integers
+    whole: Integers
+    sign: Integers
+    part: Fraction
+
+    def distance(self, index: int) -> Fraction:
+        """Return the exact rank distance of a run."""
+        return int(self.whole[index]) + int(self.sign[index]) * self.part
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranked:
+    """Rows `begin` to `end` of a table sorted by position, in a range of candidates from `low` to `high`.
+
+    `cumulative[i]` is the weight of the first i rows of the table; None where every row weighs 1. Each range holds its
+    rows.
+    """
+
+    positions: Integers
+    cumulative: Integers | None
+    begin: int
+    end: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, positions: Any, *, steps: int, weights: Integers | None = None) -> Ranked:
+        """Sort positions between 0 and `steps`; rows of weight 0 may be among them."""
+        array = checked_positions(positions, steps)
+        if weights is None:
+            return cls(in_order(array, steps), None, 0, array.size, 0, steps)
+        places = order(array, steps)
+        cumulative = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights[places], dtype=np.int64)])
+        return cls(array[places], cumulative, 0, array.size, 0, steps)
+
+    @property
+    def candidates(self) -> int:
+        """How many positions the range has."""
+        return self.high - self.low + 1
+
+    @property
+    def weight(self) -> int:
+        """The weight of all rows."""
+        return self._before(self.end - self.begin)
+
+    def weights_below(self, count: int) -> Integers:
+        """Return the weight of the rows below each of the candidates 0, 1, ..., `count`."""
+        places = np.searchsorted(self.positions, np.arange(count + 1))
+        return places.astype(np.int64) if self.cumulative is None else self.cumulative[places]
+
+    def widened(self) -> Ranked:
+        """Return the same rows with one candidate more at each end, which stand for the ends of the range."""
+        return Ranked(self.positions, self.cumulative, self.begin, self.end, self.low - 1, self.high + 1)
+
+    def split(self, position: int) -> tuple[Ranked, Ranked]:
+        """Return the rows at or below a position with the candidates up to it, and the rows above with the others.
+
+        On which side a row goes depends on the row and the position alone.
+        """
+        place = np.searchsorted(self.positions[self.begin : self.end], position, side="right")
+        cut = self.begin + int(place)
+        left = Ranked(self.positions, self.cumulative, self.begin, cut, self.low, position)
+        return left, Ranked(self.positions, self.cumulative, cut, self.end, position, self.high)
+
+    def distance(self, candidate: int, target: Fraction) -> Fraction:
+        """Return the exact rank distance of one candidate; beyond all ranks the end of the range has distance 0."""
+        if (candidate == self.low and target < 0) or (candidate == self.high and target > self.weight):
+            return Fraction(0)
+        rows = self.positions[self.begin : self.end]
+        below = self._before(int(np.searchsorted(rows, candidate, side="left")))
+        up_to = self._before(int(np.searchsorted(rows, candidate, side="right")))
+        return max(below - target, target - up_to, Fraction(0))
+
+    def runs(self, target: Fraction, reach: int) -> Runs:
+        """Return the run at distance 0, and all others but some whose distance is above `reach`."""
+        floor = math.floor(target)
+        size = self.end - self.begin
+        first_above = self._index(math.ceil(target), "left")  # the first i with W_i >= target, size + 1 if none
+        last_below = self._index(floor, "right") - 1  # the last i with W_i <= target, -1 if none
+        first_left = min(self._index(floor - reach, "left"), first_above)
+        last_right = max(min(self._index(floor + reach + 1, "right") - 1, size), last_below)
+        left = self._padded(first_left - 1, first_above - 1)
+        right = self._padded(last_below, last_right)
+        start, stop = int(left[-1]), int(right[0])
+        return Runs(
+            first=np.concatenate([[start], left[:-1], right[:-1] + 1]),
+            length=np.concatenate([[stop - start + 1], np.diff(left), np.diff(right)]),
+            whole=np.concatenate(
+                [
+                    [0],
+                    floor - self._weights(first_left, first_above),
+                    self._weights(last_below + 1, last_right + 1) - floor,
+                ]
+            ),
+            sign=np.repeat(np.array([0, 1, -1], dtype=np.int64), [1, left.size - 1, right.size - 1]),
+            part=target - floor,
+        )
+
+    def _before(self, index: int) -> int:
+        """Return the weight of the first rows of this part."""
+        if self.cumulative is None:
+            return index
+        return int(self.cumulative[self.begin + index]) - int(self.cumulative[self.begin])
+
+    def _weights(self, first: int, stop: int) -> Integers:
+        """Return W_first, ..., W_(stop - 1)."""
+        if self.cumulative is None:
+            return np.arange(first, stop, dtype=np.int64)
+        part: Integers = self.cumulative[self.begin + first : self.begin + stop] - self.cumulative[self.begin]
+        return part
+
+    def _index(self, weight: int, side: str) -> int:
+        """Return where a weight belongs among W_0, ..., W_n."""
+        size = self.end - self.begin
+        if self.cumulative is None:
+            return min(max(weight + (side == "right"), 0), size + 1)
+        base = int(self.cumulative[self.begin])
+        bounded = min(max(weight, -1), self.weight + 1) + base
+        part = self.cumulative[self.begin : self.end + 1]
+        return int(np.searchsorted(part, bounded, side="left" if side == "left" else "right"))
+
+    def _padded(self, first: int, last: int) -> Integers:
+        """Return the positions of the rows from `first` to `last`, counted from 0, with the ends at -1 and n."""
+        size = self.end - self.begin
+        rows = self.positions[self.begin + max(first, 0) : self.begin + min(last + 1, size)]
+        ends = [np.full(int(first < 0), self.low), rows, np.full(int(last >= size), self.high)]
+        return np.concatenate(ends).astype(np.int64, copy=False)
+
+    def __repr__(self) -> str:
+        """Show nothing of the data."""
+        return "Ranked(...)"
+
+
+def checked_positions(positions: Any, steps: int) -> Integers:
+    """Return positions as int64; refuse what is not between 0 and `steps` without showing it."""
+    array = np.asarray(positions)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise InputError("positions are a one-dimensional array of whole numbers")
+    if not (array.min() >= 0 and array.max() <= steps):
+        raise InputError("positions lie between 0 and the number of steps of the grid")
+    return array.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Counts, sums, means and variances of bounded numbers."""

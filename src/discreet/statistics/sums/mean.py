@@ -1,0 +1,260 @@
+"""The mean of a column, under add/remove at half the error of a noisy sum over a noisy count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.laws.number import Number, round_down, round_up
+from discreet.privacy import Estimate, Relation, Target
+from discreet.privacy.numbers.arguments import whole
+from discreet.statistics.bounded import BoundedStatistic
+from discreet.statistics.columns.contribution import paired
+from discreet.statistics.columns.missing import Missing
+from discreet.statistics.pricing.combined_noise import combination_quantile
+from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.pricing.sampling_error import mean_of_population
+from discreet.statistics.sums.mean_shares import mean_shares, too_small
+
+
+class MeanForm(Enum):
+    """What is released for a mean; the relation and the rule for missing values decide which."""
+
+    TWO_DISTANCES = "the sum of the distances from the lower bound, and of those to the upper bound"
+    CENTRED = "twice the sum of the distances from the middle, and the number of values times U - L"
+    KNOWN_SIZE = "the sum; the number of values is public"
+
+
+class Mean(BoundedStatistic):
+    """The mean of values clipped to [L, U].
+
+    Under add/remove two sums are released, A of the distances x - L and B of the distances U - x; the mean is
+    L + (U - L) A / (A + B). Under change-one the sum is released and divided by the public number of rows; where
+    missing values are left out that number is private, and the centred sum is released beside it.
+
+    Privacy. epsilon-DP for noise of scale (U - L) / epsilon on both sums under add/remove, however many values there
+        are; under change-one for noise of scale (U - L) / epsilon on the sum, and on both 2 S and (U - L) N of scale
+        2 (U - L) / epsilon where values may be missing. A person with several rows: `contribution` times as much.
+        Proof: a row adds (x - L, U - x) to (A, B), two numbers at or above 0 that add up to U - L: its L1 norm, and at
+        least its L2 norm. Change-one, nothing missing: the sum moves by at most U - L. Else a person adds (s, t) with
+        |s| <= t <= c (U - L), s twice the distance from the middle; between two such vectors |s - s'| + |t - t'| <=
+        t + t' + |t - t'| = 2 max(t, t'), and (s - s')^2 + (t - t')^2 <= (t + t')^2 + (t - t')^2 <= 4 max(t, t')^2.
+    Accuracy. For the true share p = A / (A + B) the noise of (1 - p) A - p B is a known combination of two noises; all
+        p for which it stays within its quantile form the interval, which so has the stated confidence at any size. To
+        first order the variance is (p^2 + (1 - p)^2) times that of the noise, over N^2: half of what a noisy sum about
+        the middle and a noisy count give for the same epsilon.
+    Cost. One pass in cache-sized chunks; two draws.
+    Figure. mean-error.svg
+    Reference. The pair (A, B): Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954.
+
+    >>> mean_age = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)([30.0] * 5000)
+    >>> abs(mean_age.value - 30) < 1
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        bounds: Any = None,
+        relation: Relation | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Number | None = None,
+        people: int | None = None,
+        confidence: float = 0.95,
+        target: Target = Target.TABLE,
+        missing: Missing | Number = Missing.LEAVE_OUT,
+        grid: Number | None = None,
+        contribution: int | None = None,
+    ) -> None:
+        """`people` is the number of rows for which `error=` is to hold: the error of a mean depends on it."""
+        super().__init__(
+            bounds=bounds,
+            relation=relation,
+            confidence=confidence,
+            missing=missing,
+            grid=grid,
+            contribution=contribution,
+            target=target,
+        )
+        self._people = None if people is None else whole(people, name="people")
+        if error is not None and self._people is None:
+            raise MissingParameter(
+                "the error of a mean depends on how many rows there are, which may be private: with error= state "
+                "people=, the number of rows for which it is to hold",
+                parameter="people",
+            )
+        if self.target is Target.POPULATION and self.contribution is not None:
+            raise ConflictingParameters(
+                "an interval for the population needs independent rows; with several rows a person ask for the table",
+                parameter="target",
+            )
+        shift = self.scale.steps * (self.contribution or 1) * self._unit
+        if self.form is MeanForm.CENTRED:
+            shift *= 2
+        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+            shift=shift,
+            squared=shift * shift,
+            relation=self.relation,
+            width=self._predicted,
+            scalar=self.form is MeanForm.KNOWN_SIZE,
+        )
+
+    @property
+    def form(self) -> MeanForm:
+        """Which sums are released."""
+        if self.relation is Relation.ADD_REMOVE:
+            return MeanForm.TWO_DISTANCES
+        known = self._fill is not None and self.contribution is None
+        return MeanForm.KNOWN_SIZE if known else MeanForm.CENTRED
+
+    def measure(self, value: Any) -> int | NDArray[np.object_]:
+        """Return the exact sums in steps."""
+        totals = self.totals(value)
+        everything = self.scale.steps * totals.present
+        if self.form is MeanForm.KNOWN_SIZE:
+            if not totals.present:
+                raise InputError("under change-one a mean needs at least one row")
+            return totals.first
+        if self.form is MeanForm.CENTRED:
+            return np.array([2 * totals.first - everything, everything], dtype=object)
+        return np.array([totals.first, everything - totals.first], dtype=object)
+
+    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+        """Return the noisy mean with its interval, both within the bounds."""
+        confidence, sampling = self.confidence, ""
+        if self.target is Target.POPULATION:
+            confidence, sampling = 1.0 - (1.0 - self.confidence) / 4.0, ", sampling by Chernoff's bound"
+        low, value, high = self._shares(released, rows, confidence)
+        if self.target is Target.POPULATION:
+            size = self._least_size(released, rows, confidence)
+            low, high = mean_of_population(low, high, size, (1.0 - self.confidence) / 2.0)
+        first, last, half = self.scale.value(0), self.scale.value(self.scale.steps), self.scale.grid / 2
+        return Estimate(
+            self._in_units(value),
+            round_down(max(first + self._exact(low) - half, first)),
+            round_up(min(first + self._exact(high) + half, last)),
+            self.confidence,
+            self.target,
+            self.guarantee,
+            f"quantile of the noise in a ratio{sampling}",
+            self.loss,
+        )
+
+    def _exact(self, share: float) -> Fraction:
+        """Return a share of the range in the unit of the values."""
+        return Fraction(share) * self.scale.steps * self.scale.grid
+
+    def _in_units(self, share: float) -> float:
+        """Return the value at a share of the range, within the bounds."""
+        return float(self.scale.value(0) + self._exact(share))
+
+    def _shares(self, released: Any, rows: int | None, confidence: float) -> tuple[float, float, float]:
+        """Return low, value and high as shares of the range."""
+        if self.form is MeanForm.KNOWN_SIZE:
+            everything = self.scale.steps * (rows or 1)
+            width = self.mechanism.error(confidence)
+            ends = (released - width, released, released + width)
+            low, value, high = (min(max(end / everything, 0.0), 1.0) for end in ends)
+            return low, value, high
+        first, size = self._first_and_size(released)
+        return mean_shares(first, size, lambda share: self._quantile(share, confidence))
+
+    def _first_and_size(self, released: Any) -> tuple[float, float]:
+        """Return A and A + B, in steps, from either form."""
+        one, two = int(released[0]), int(released[1])
+        return ((one + two) / 2, float(two)) if self.form is MeanForm.CENTRED else (float(one), float(one + two))
+
+    def _quantile(self, share: float, confidence: float) -> float:
+        """Return how far the noise of A - p (A + B) goes."""
+        if self.form is MeanForm.CENTRED:
+            return combination_quantile(self.mechanism.noise, [0.5, 0.5 - share], confidence)
+        return combination_quantile(self.mechanism.noise, [1.0 - share, share], confidence)
+
+    def _least_size(self, released: Any, rows: int | None, confidence: float) -> float:
+        """Return a lower bound on the number of values, in rows."""
+        if self.form is MeanForm.KNOWN_SIZE:
+            return float(rows or 1)
+        noise = self.mechanism.noise
+        coefficients = [1.0] if self.form is MeanForm.CENTRED else [1.0, 1.0]
+        _, size = self._first_and_size(released)
+        left = size - combination_quantile(noise, coefficients, confidence)
+        return max(left / self.scale.steps, 0.0)
+
+    def _predicted(self, noisy: NoisyVector) -> float:
+        """Return the half-width for a table of `people` rows, at the worst share; the size's own noise included."""
+        rest = 1.0 - self.confidence
+        size = float(self.scale.steps) * (self._people or 1) * self._unit
+        unit = float(self.scale.steps * self.scale.grid)
+        if self.form is MeanForm.KNOWN_SIZE:
+            return noisy.error(self.confidence) / size * unit
+        worst = [0.5, 0.5] if self.form is MeanForm.CENTRED else [1.0, 0.0]
+        sums = [1.0] if self.form is MeanForm.CENTRED else [1.0, 1.0]
+        lost = combination_quantile(noisy.noise, sums, 1.0 - 0.1 * rest)
+        reach = combination_quantile(noisy.noise, worst, 1.0 - 0.9 * rest)
+        if too_small(size - lost, reach):
+            return math.inf
+        return reach / (size - lost) * unit + float(self.scale.grid) / 2
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row, at a bound."""
+        if self.contribution is not None:
+            return
+        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
+        if self.relation is Relation.ADD_REMOVE:
+            yield [low], [low, high]
+            yield [high, low], [high]
+        else:
+            yield [low, high], [high, high]
+            if self._fill is None:
+                yield [high, low], [None, low]
+
+
+def mean(
+    values: Any,
+    *,
+    bounds: Any = None,
+    relation: Relation | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    error: Number | None = None,
+    people: int | None = None,
+    confidence: float = 0.95,
+    target: Target = Target.TABLE,
+    missing: Missing | Number = Missing.LEAVE_OUT,
+    grid: Number | None = None,
+    unit: Any = None,
+    contribution: int | None = None,
+) -> Estimate:
+    """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
+
+    >>> ages = [20.0, 30.0, 40.0] * 1000
+    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
+    True
+    """
+    statistic = Mean(
+        bounds=bounds,
+        relation=relation,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        error=error,
+        people=people,
+        confidence=confidence,
+        target=target,
+        missing=missing,
+        grid=grid,
+        contribution=contribution,
+    )
+    result: Estimate = statistic(paired(values, unit, contribution))
+    return result
