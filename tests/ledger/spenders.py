@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Charge, Kind, SqliteLedger, crash_points
+from discreet.ledger import Charge, Kind, SqliteLedger
+from discreet.ledger.files import crash_points
 from tests.ledger.ledgers import epsilon, request, terms
 
 TURN = (

@@ -6,8 +6,8 @@ import pytest
 
 from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, ParameterError, ReleaseSuperseded
 from discreet.ledger import Kind, MemoryLedger, SqliteLedger
-from discreet.ledger.parts import Parts, taking_up
-from discreet.ledger.verification import replayed
+from discreet.ledger.contract.parts import Parts, taking_up
+from discreet.ledger.contract.verification import replayed
 from tests.ledger.ledgers import epsilon, request, terms
 from tests.ledger.test_verification import rechained
 

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from discreet.ledger import SqliteLedger, crash_points
-from discreet.ledger.private_file import make_private, open_private
+from discreet.ledger import SqliteLedger
+from discreet.ledger.files import crash_points
+from discreet.ledger.files.private_file import make_private, open_private
 from tests.ledger.ledgers import request, terms
 
 

@@ -368,7 +368,7 @@ def test_entries_can_be_read_while_others_are_written(opened):
 
 
 def test_long_texts_that_could_not_be_read_back_are_refused(opened, monkeypatch):
-    from discreet.ledger import decisions, entry
+    from discreet.ledger.contract import decisions, entry
 
     monkeypatch.setattr(decisions, "_MOST_ANSWER", 4000)
     monkeypatch.setattr(entry, "_MOST_CHARACTERS", 4000)

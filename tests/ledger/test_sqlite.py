@@ -116,7 +116,7 @@ def test_a_commit_waits_for_the_disk(durable):
 
 
 def test_a_connection_is_kept_only_with_all_its_settings(durable, folder, monkeypatch):
-    from discreet.ledger import sqlite_file as module
+    from discreet.ledger.sqlite import file as module
 
     monkeypatch.setattr(module, "_PATIENCE", 0)
     durable.close()
@@ -133,7 +133,7 @@ def test_a_connection_is_kept_only_with_all_its_settings(durable, folder, monkey
 
 
 def test_a_place_where_a_commit_does_not_wait_for_the_disk_is_refused(folder, monkeypatch):
-    from discreet.ledger import sqlite_file as module
+    from discreet.ledger.sqlite import file as module
 
     monkeypatch.setattr(module, "_PRAGMAS", ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"))
     with pytest.raises(LedgerError, match="put the ledger on a local disk"):
@@ -298,7 +298,7 @@ def test_a_link_to_a_ledger_is_that_ledger(durable, folder):
 
 
 def test_a_failed_anchor_releases_nothing_and_stays_spent(durable, monkeypatch):
-    from discreet.ledger import anchor as module
+    from discreet.ledger.files import anchor as module
 
     def full(_):
         raise OSError(28, "No space left on device")
@@ -314,7 +314,7 @@ def test_a_failed_anchor_releases_nothing_and_stays_spent(durable, monkeypatch):
 
 
 def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
-    from discreet.ledger import sqlite_file as module
+    from discreet.ledger.sqlite import file as module
 
     monkeypatch.setattr(module, "_PATIENCE", 0)
     durable.close()
@@ -332,7 +332,7 @@ def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
 
 
 def test_no_other_program_can_write_between_the_check_and_the_charge(durable, folder, monkeypatch):
-    from discreet.ledger import crash_points
+    from discreet.ledger.files import crash_points
 
     refused = []
 
@@ -355,7 +355,7 @@ def test_what_is_no_database_is_refused(folder):
 
 
 def test_an_interrupted_step_leaves_nothing_half_done(durable, monkeypatch):
-    from discreet.ledger import crash_points
+    from discreet.ledger.files import crash_points
 
     def interrupt(name):
         if name == "after insert":
@@ -397,7 +397,7 @@ def test_an_interrupt_between_two_lines_leaves_no_transaction_open(durable, step
 def test_what_the_operating_system_refuses_is_a_ledger_error(durable, folder, monkeypatch):
     import os
 
-    from discreet.ledger import anchor as module
+    from discreet.ledger.files import anchor as module
 
     def none_left(*_):
         raise OSError(37, "No locks available")
@@ -422,7 +422,7 @@ def test_the_file_is_opened_anew_after_an_error_of_sqlite(durable):
 
 
 def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
-    from discreet.ledger import opening
+    from discreet.ledger.contract import opening
 
     with monkeypatch.context() as older:
         older.setattr(opening, "FORMAT", 1)

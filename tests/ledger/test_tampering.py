@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import LedgerError, LedgerTampered
 from discreet.ledger import Kind, SqliteLedger
-from discreet.ledger.sqlite_shelf import SCHEMA
+from discreet.ledger.sqlite.shelf import SCHEMA
 from tests.ledger.ledgers import epsilon, request, terms
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Stored
-from discreet.ledger.promises import amounts_from_plain
-from discreet.ledger.verification import replayed
+from discreet.ledger.contract.promises import amounts_from_plain
+from discreet.ledger.contract.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
 from discreet.privacy.numbers.written import written
 from tests.ledger.ledgers import PEOPLE, epsilon, request, terms

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.ledger import Entry, Kind, MemoryLedger
-from discreet.ledger.verification import replayed, verified
+from discreet.ledger.contract.verification import replayed, verified
 from tests.ledger.ledgers import digest, epsilon, request, terms
 
 

@@ -10,7 +10,8 @@ import threading
 from pathlib import Path
 
 from discreet.errors import WaitedTooLong
-from discreet.ledger import Kind, crash_points
+from discreet.ledger import Kind
+from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.session import open_ledger

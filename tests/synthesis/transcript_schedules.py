@@ -25,7 +25,8 @@ import pytest
 
 from discreet.errors import DiscreetError
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.ledger import Kind, SqliteLedger, crash_points
+from discreet.ledger import Kind, SqliteLedger
+from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.policy import Analyst, Policy

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from discreet.ledger.balance import Balance, Verification
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.contract.balance import Balance, Verification
+from discreet.ledger.contract.entry import Entry, Kind
+from discreet.ledger.contract.request import Charge, Request, Stored
+from discreet.ledger.contract.terms import Terms
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import MemoryLedger
-from discreet.ledger.request import Charge, Request, Stored
-from discreet.ledger.sqlite import SqliteLedger
-from discreet.ledger.terms import Terms
+from discreet.ledger.sqlite.ledger import SqliteLedger
 
 __all__ = [
     "Balance",

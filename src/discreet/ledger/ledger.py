@@ -11,24 +11,24 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from discreet.errors import NotCopyable, ParameterError
-from discreet.ledger.accounts import amounts_of, limits, remaining_promise, room, spent_promise
-from discreet.ledger.balance import Balance, Verification
-from discreet.ledger.decisions import (
+from discreet.ledger.contract.accounts import amounts_of, limits, remaining_promise, room, spent_promise
+from discreet.ledger.contract.balance import Balance, Verification
+from discreet.ledger.contract.decisions import (
     decide,
     keep_amendment,
     keep_answer,
     keep_outcome,
     own_total,
 )
-from discreet.ledger.entry import Entry
-from discreet.ledger.one_at_a_time import OneAtATime
-from discreet.ledger.opening import terms_in_force
-from discreet.ledger.parts import Parts, keep_beginning, keep_taking_up, parts_of
-from discreet.ledger.promises import amounts_from_plain, checked_promise
-from discreet.ledger.request import Charge, Request, Stored
-from discreet.ledger.shelf import Shelf
-from discreet.ledger.terms import Terms
-from discreet.ledger.verification import complete, verified
+from discreet.ledger.contract.entry import Entry
+from discreet.ledger.contract.opening import terms_in_force
+from discreet.ledger.contract.parts import Parts, keep_beginning, keep_taking_up, parts_of
+from discreet.ledger.contract.promises import amounts_from_plain, checked_promise
+from discreet.ledger.contract.request import Charge, Request, Stored
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.verification import complete, verified
+from discreet.ledger.files.one_at_a_time import OneAtATime
 from discreet.privacy.guarantees.guarantee import Guarantee
 
 _PAGE = 64

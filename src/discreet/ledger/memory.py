@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from itertools import islice
 
 from discreet.errors import NotCopyable
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.contract.entry import Entry, Kind
+from discreet.ledger.contract.opening import first_entry
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.terms import Terms
+from discreet.ledger.files.one_at_a_time import OneAtATime
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.one_at_a_time import OneAtATime
-from discreet.ledger.opening import first_entry
-from discreet.ledger.shelf import Shelf
-from discreet.ledger.terms import Terms
 
 _SPENDING = (Kind.CHARGE, Kind.SHARE)
 

@@ -18,8 +18,8 @@ from discreet.errors import (
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
-from discreet.ledger.decisions import GRANTED
-from discreet.ledger.parts import Parts, taking_up
+from discreet.ledger.contract.decisions import GRANTED
+from discreet.ledger.contract.parts import Parts, taking_up
 from discreet.privacy import Guarantee, Relation
 from discreet.query.answer import Answer, Record
 from discreet.query.engines import evaluate

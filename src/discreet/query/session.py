@@ -15,7 +15,7 @@ from discreet.errors import (
 )
 from discreet.laws.number import Number
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
-from discreet.ledger.decisions import GRANTED
+from discreet.ledger.contract.decisions import GRANTED
 from discreet.privacy import Guarantee
 from discreet.privacy.numbers.written import as_written
 from discreet.query.answer import Answer

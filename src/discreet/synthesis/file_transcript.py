@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered
-from discreet.ledger.anchor import synchronise, synchronise_directory
+from discreet.ledger.files.anchor import synchronise, synchronise_directory
 from discreet.synthesis.transcript import Round, Transcript, other_terms, terms_words
 
 _TITLE = "discreet transcript 1"

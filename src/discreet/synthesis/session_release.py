@@ -14,7 +14,7 @@ from discreet.display import definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
-from discreet.ledger.promises import promise_to_plain
+from discreet.ledger.contract.promises import promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees.in_words import in_words, with_notion
 from discreet.query.answer import Record

@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge
-from discreet.ledger.decisions import charge_of
-from discreet.ledger.entry import Entry, Kind
-from discreet.ledger.parts import Parts
+from discreet.ledger.contract.decisions import charge_of
+from discreet.ledger.contract.entry import Entry, Kind
+from discreet.ledger.contract.parts import Parts
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.query.answer import Record
 from discreet.synthesis.domain import Records

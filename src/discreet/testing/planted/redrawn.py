@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.audit import Level
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.ledger.parts import Parts
+from discreet.ledger.contract.parts import Parts
 from discreet.mechanisms import Laplace
 from discreet.privacy import PureDP, Relation
 from discreet.synthesis.neighbours import Neighbours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.contract.entry import Entry, Kind
 
 
 class Shelf(ABC):

@@ -8,9 +8,9 @@ from contextlib import closing
 from typing import Any
 
 from discreet.errors import LedgerTampered
-from discreet.ledger.crash_points import reach
-from discreet.ledger.entry import START, Entry, Kind, changed
-from discreet.ledger.shelf import Shelf
+from discreet.ledger.contract.entry import START, Entry, Kind, changed
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.files.crash_points import reach
 
 APPLICATION = 0x64697363  # 'disc'
 

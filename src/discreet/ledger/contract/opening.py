@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from discreet.errors import LedgerError, LedgerMismatch
-from discreet.ledger.accounts import nothing
-from discreet.ledger.entry import START, Entry, Kind, changed
-from discreet.ledger.promises import amounts_to_plain
-from discreet.ledger.shelf import Shelf
-from discreet.ledger.terms import Terms
+from discreet.ledger.contract.accounts import nothing
+from discreet.ledger.contract.entry import START, Entry, Kind, changed
+from discreet.ledger.contract.promises import amounts_to_plain
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.terms import Terms
 from discreet.randomness import bits
 
 FORMAT = 2

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.errors import DiscreetError, LedgerTampered, ParameterError
-from discreet.ledger.promises import promise_from_plain
-from discreet.ledger.terms import Terms
+from discreet.ledger.contract.promises import promise_from_plain
+from discreet.ledger.contract.terms import Terms
 from discreet.privacy.guarantees.guarantee import Guarantee
 from discreet.privacy.records.text import read, write
 

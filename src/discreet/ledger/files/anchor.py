@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import DiscreetError, LedgerError, LedgerTampered
-from discreet.ledger.crash_points import reach
-from discreet.ledger.entry import START
-from discreet.ledger.private_file import open_instead, open_private
-from discreet.ledger.words import checked_digest
+from discreet.ledger.contract.entry import START
+from discreet.ledger.contract.words import checked_digest
+from discreet.ledger.files.crash_points import reach
+from discreet.ledger.files.private_file import open_instead, open_private
 from discreet.privacy.records.text import read, refuse_fields, write
 
 _REMEDY = (

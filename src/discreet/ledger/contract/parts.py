@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import LedgerMismatch, ParameterError, ReleaseSuperseded
-from discreet.ledger.decisions import append, charge_of, known_charge, spend
-from discreet.ledger.entry import Entry, Kind
-from discreet.ledger.opening import terms_in_force
-from discreet.ledger.request import Charge, Request
-from discreet.ledger.shelf import Shelf
+from discreet.ledger.contract.decisions import append, charge_of, known_charge, spend
+from discreet.ledger.contract.entry import Entry, Kind
+from discreet.ledger.contract.opening import terms_in_force
+from discreet.ledger.contract.request import Charge, Request
+from discreet.ledger.contract.shelf import Shelf
 
 _NAMES = ("attempt", "next", "most", "taken_up")
 

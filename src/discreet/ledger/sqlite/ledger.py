@@ -11,19 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import LedgerError
-from discreet.ledger import anchor as anchors
-from discreet.ledger.anchor import Anchor, AnchorFile, synchronise_directory
-from discreet.ledger.balance import Verification
-from discreet.ledger.crash_points import reach
-from discreet.ledger.decisions import keep_anchoring
-from discreet.ledger.entry import Entry
+from discreet.ledger.contract.balance import Verification
+from discreet.ledger.contract.decisions import keep_anchoring
+from discreet.ledger.contract.entry import Entry
+from discreet.ledger.contract.opening import first_entry, require_format, require_terms
+from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.verification import complete, verified
+from discreet.ledger.files import anchor as anchors
+from discreet.ledger.files.anchor import Anchor, AnchorFile, synchronise_directory
+from discreet.ledger.files.crash_points import reach
+from discreet.ledger.files.one_at_a_time import OneAtATime
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.one_at_a_time import OneAtATime
-from discreet.ledger.opening import first_entry, require_format, require_terms
-from discreet.ledger.sqlite_file import connected, translated
-from discreet.ledger.sqlite_shelf import SqliteShelf
-from discreet.ledger.terms import Terms
-from discreet.ledger.verification import complete, verified
+from discreet.ledger.sqlite.file import connected, translated
+from discreet.ledger.sqlite.shelf import SqliteShelf
 
 
 class SqliteLedger(Ledger):

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from discreet.errors import DiscreetError, LedgerTampered
-from discreet.ledger.accounts import amounts_of, limits, nothing, plus, spent_promise, within
-from discreet.ledger.balance import Verification
-from discreet.ledger.decisions import answer_of
-from discreet.ledger.entry import START, Entry, Kind, changed
-from discreet.ledger.parts import Parts, lawful
-from discreet.ledger.promises import amounts_from_plain, promise_from_plain
-from discreet.ledger.shelf import Shelf
-from discreet.ledger.terms import Terms
-from discreet.ledger.words import checked_digest
+from discreet.ledger.contract.accounts import amounts_of, limits, nothing, plus, spent_promise, within
+from discreet.ledger.contract.balance import Verification
+from discreet.ledger.contract.decisions import answer_of
+from discreet.ledger.contract.entry import START, Entry, Kind, changed
+from discreet.ledger.contract.parts import Parts, lawful
+from discreet.ledger.contract.promises import amounts_from_plain, promise_from_plain
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.words import checked_digest
 from discreet.privacy.adaptive.notions import Amounts
 
 

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import WaitedTooLong
-from discreet.ledger.anchor import unusable
-from discreet.ledger.private_file import open_private
+from discreet.ledger.files.anchor import unusable
+from discreet.ledger.files.private_file import open_private
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between two looks at the lock of another process
 _PATIENCE = 0.25  # seconds until a waiting thread looks up: an interrupt that came just before a wait does not end it
