@@ -147,7 +147,7 @@ def test_a_refusal_is_one_message_on_stderr_with_its_code_and_costs_nothing(
 def test_a_failure_after_the_charge_has_its_own_code_and_stays_charged(
     policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.query.engines.duckdb_engine import DuckDBEngine
+    from discreet.query.engines.duckdb.engine import DuckDBEngine
 
     def fail(*_: object) -> None:
         raise ValueError("kuru-canary")

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.query.policy_file import read_policy
+from discreet.query.policy.file import read_policy
 from tests.cli.program import POLICY, clinic, leaks, run
 
 

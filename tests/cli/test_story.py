@@ -16,7 +16,7 @@ from discreet.cli import story as stories
 from discreet.cli.stage import Stage
 from discreet.cli.story import Story
 from discreet.errors import ParameterError
-from discreet.query.policy_file import read_policy
+from discreet.query.policy.file import read_policy
 
 
 def test_plain_answers_give_everything_away_and_private_ones_do_not(story: Story) -> None:

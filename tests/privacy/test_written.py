@@ -36,7 +36,7 @@ from discreet.privacy.numbers.written import (
     written_down,
     written_up,
 )
-from discreet.query.price import stated
+from discreet.query.pricing.price import stated
 from discreet.statistics.pricing.price import stated_price
 from discreet.synthesis import Neighbours
 from discreet.synthesis.purse import Purse

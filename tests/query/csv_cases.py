@@ -16,14 +16,14 @@ from discreet.query import Session
 from discreet.query.csv_files.copies import Table, temporary_copy
 from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import UnreadableFile
-from discreet.query.engines.duckdb_csv import csv_select
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.policy import Policy, Source, SourceKind
-from discreet.query.policy_file import read_policy
-from discreet.query.price import stated
-from discreet.query.request import Request
-from discreet.query.schema import with_source
-from discreet.query.session import terms_of
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.engines.duckdb.files import csv_select
+from discreet.query.plan.request import Request
+from discreet.query.policy.declarations import Policy, Source, SourceKind
+from discreet.query.policy.file import read_policy
+from discreet.query.pricing.price import stated
+from discreet.query.session.opening import with_source
+from discreet.query.session.session import terms_of
 
 POLICY = """[data]
 source = "data"

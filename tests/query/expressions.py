@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from discreet.query.engines.duckdb_expressions import quoted, scanned
-from discreet.query.expression import Expression, Operation, Value
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.engines.duckdb.expressions import quoted, scanned
+from discreet.query.expression.expression import Expression, Operation, Value
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle
 
 LARGEST, SMALLEST = 2**63 - 1, -(2**63)

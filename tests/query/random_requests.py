@@ -13,10 +13,13 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression import Expression, Operation
-from discreet.query.frame_tables import FrameTable
-from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
-from discreet.query.policy import (
+from discreet.query.expression.expression import Expression, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column
+from discreet.query.frames.tables import FrameTable
+from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.plan.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
+from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,
     PublicTable,
@@ -28,9 +31,6 @@ from discreet.query.policy import (
     UnitIsRow,
     UnitLink,
 )
-from discreet.query.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column
 from discreet.statistics.columns.fixed_point import FixedPoint
 from tests.query.expressions import COLUMNS, VALUES, Maker
 

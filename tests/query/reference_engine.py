@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.query.expression import Value
-from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
-from discreet.query.policy import Policy, UnitColumn, UnitIsRow, UnitLink
-from discreet.query.request import (
+from discreet.query.expression.expression import Value
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.plan.request import (
     WEIGHT,
     Cell,
     EachRow,
@@ -31,7 +31,7 @@ from discreet.query.request import (
     Sums,
     Units,
 )
-from discreet.query.types import Type
+from discreet.query.policy.declarations import Policy, UnitColumn, UnitIsRow, UnitLink
 from tests.query import oracle
 
 Table = Sequence[Mapping[str, Any]]

@@ -7,8 +7,9 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression import Expression, Value
-from discreet.query.policy import (
+from discreet.query.expression.expression import Expression, Value
+from discreet.query.expression.types import Type
+from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,
     Policy,
@@ -20,7 +21,6 @@ from discreet.query.policy import (
     UnitIsRow,
     UnitLink,
 )
-from discreet.query.types import Type
 from tests.query import oracle
 
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from discreet.errors import UnknownName
 from discreet.privacy import PureDP
-from discreet.query.expression import Column
-from discreet.query.plan import Aggregation, Asked, Filter, Key, MeasureKind, Query, Scan
-from discreet.query.policy import (
+from discreet.query.expression.expression import Column
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, MeasureKind, Query, Scan
+from discreet.query.plan.request import Engine, Sums
+from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,
     Contributions,
@@ -24,10 +26,8 @@ from discreet.query.policy import (
     UnitColumn,
     UnitIsRow,
 )
-from discreet.query.price import stated
-from discreet.query.release import priced
-from discreet.query.request import Engine, Sums
-from discreet.query.types import Type
+from discreet.query.pricing.price import stated
+from discreet.query.pricing.priced_query import priced
 from tests.query.reference_engine import ReferenceEngine
 
 GROUPS = (0, 1)

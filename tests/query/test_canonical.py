@@ -13,9 +13,9 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.query.canonical import canonical, written
-from discreet.query.policy import Policy
-from discreet.query.read_query import read_query
+from discreet.query.plan.canonical import canonical, written
+from discreet.query.policy.declarations import Policy
+from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY, VISITS, column, evaluate
 from tests.query.test_parse_expressions import MEANINGS
 from tests.query.test_parse_fuzz import VALID

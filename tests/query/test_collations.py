@@ -12,12 +12,12 @@ from discreet.cli.check import check
 from discreet.errors import PolicyError
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.plan import Key, Scan
-from discreet.query.policy_file import read_policy
-from discreet.query.request import EachRow, One, Request
-from discreet.query.types import Type
-from discreet.query.typing_rules import column
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import column
+from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.request import EachRow, One, Request
+from discreet.query.policy.file import read_policy
 
 POLICY = """[data]
 source = "people.duckdb"

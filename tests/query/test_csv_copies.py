@@ -19,7 +19,7 @@ from discreet.query.csv_files.copies import Table, current_copy, ledger_folder
 from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import header_of
 from discreet.query.csv_files.sources import convert_source
-from discreet.query.policy_file import read_policy
+from discreet.query.policy.file import read_policy
 from tests.query.csv_cases import opened, written
 
 SMALL = b"uid,k,x\np,a,1\nq,b,2\n"

@@ -16,7 +16,7 @@ from discreet.privacy import PureDP
 from discreet.query.csv_files import reader
 from discreet.query.csv_files.format import ENCODINGS, CsvFormat
 from discreet.query.csv_files.reader import LONGEST_RECORD, Records, UnreadableFile, own_csv
-from discreet.query.policy_file import read_policy
+from discreet.query.policy.file import read_policy
 from tests.query.csv_cases import opened, written
 
 
@@ -82,7 +82,7 @@ def test_a_decimal_comma_is_read_in_columns_declared_as_numbers_and_only_there(t
 def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_path: Path) -> None:
     policy = written(tmp_path, b"uid;k;x\n7;a;1\n7,0;b;1\n007;c;1\n", csv=section(delimiter='";"', decimal='","'))
     policy.write_text(policy.read_text().replace('uid = {type = "text"}', 'uid = {type = "integer"}'))
-    from discreet.query.price import stated
+    from discreet.query.pricing.price import stated
     from tests.query.csv_cases import PEOPLE
 
     with opened(policy) as session:

@@ -14,21 +14,12 @@ import pytest
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName
 from discreet.privacy import ZCDP, Relation
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.expression import Operation
-from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
-from discreet.query.policy import (
-    ColumnPolicy,
-    Policy,
-    PublicTable,
-    Source,
-    SourceKind,
-    TablePolicy,
-    UnitColumn,
-    UnitIsRow,
-    UnitLink,
-)
-from discreet.query.request import (
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.expression.expression import Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
+from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.plan.request import (
     WEIGHT,
     EachRow,
     Groups,
@@ -40,8 +31,17 @@ from discreet.query.request import (
     Steps,
     Units,
 )
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.policy.declarations import (
+    ColumnPolicy,
+    Policy,
+    PublicTable,
+    Source,
+    SourceKind,
+    TablePolicy,
+    UnitColumn,
+    UnitIsRow,
+    UnitLink,
+)
 from discreet.statistics.columns.fixed_point import FixedPoint
 
 INTEGER, TEXT, REAL = Type.INTEGER, Type.TEXT, Type.REAL

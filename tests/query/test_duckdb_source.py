@@ -16,9 +16,12 @@ from pyarrow import parquet
 
 from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
 from discreet.privacy import ZCDP, Relation
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.plan import Key, Scan
-from discreet.query.policy import (
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import column
+from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
+from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,
     PublicTable,
@@ -28,10 +31,7 @@ from discreet.query.policy import (
     UnitColumn,
     UnitIsRow,
 )
-from discreet.query.policy_source import table_files, table_names
-from discreet.query.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
-from discreet.query.types import Type
-from discreet.query.typing_rules import column
+from discreet.query.policy.policy_source import table_files, table_names
 from discreet.statistics.columns.fixed_point import FixedPoint
 
 COLUMNS = {"person": Type.INTEGER, "ward": Type.TEXT, "cost": Type.REAL, "day": Type.DATE, "ill": Type.BOOLEAN}

@@ -14,10 +14,11 @@ from pyarrow import parquet
 
 from discreet.errors import PolicyError
 from discreet.privacy import ZCDP, Relation
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.plan import Key, Scan
-from discreet.query.policy import ColumnPolicy, Policy, Source, SourceKind, TablePolicy, UnitColumn, UnitLink
-from discreet.query.request import (
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import column
+from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.request import (
     WEIGHT,
     EachRow,
     Groups,
@@ -28,8 +29,15 @@ from discreet.query.request import (
     RowWeights,
     Units,
 )
-from discreet.query.types import Type
-from discreet.query.typing_rules import column
+from discreet.query.policy.declarations import (
+    ColumnPolicy,
+    Policy,
+    Source,
+    SourceKind,
+    TablePolicy,
+    UnitColumn,
+    UnitLink,
+)
 from discreet.statistics.columns.fixed_point import FixedPoint
 
 WARD = Key("ward", column("ward", Type.TEXT), None)

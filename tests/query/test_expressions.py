@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.query.engines.duckdb_expressions import constant, quoted, render
-from discreet.query.expression import Expression, Operation
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.engines.duckdb.expressions import constant, quoted, render
+from discreet.query.expression.expression import Expression, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle
 from tests.query.expressions import COLUMNS, INEXACT, LARGEST, SMALLEST, VALUES, read, scan, store
 

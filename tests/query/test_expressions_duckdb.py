@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb_expressions import constant, position, quoted, scanned, type_of
-from discreet.query.types import Type
+from discreet.query.engines.duckdb.expressions import constant, position, quoted, scanned, type_of
+from discreet.query.expression.types import Type
 from discreet.statistics.columns.fixed_point import FixedPoint
 from tests.query import oracle
 from tests.query.expressions import INTEGERS, REALS, TEXTS

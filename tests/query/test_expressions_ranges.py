@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from discreet.query.expression import Apply, Column, Expression, Interval, Operation
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.expression.expression import Apply, Column, Expression, Interval, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
 from tests.conftest import Rounds
 from tests.query import oracle
 from tests.query.expressions import COLUMNS, LARGEST, Maker

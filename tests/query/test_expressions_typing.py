@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import Apply, Expression, Literal, Operation
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.expression.expression import Apply, Expression, Literal, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query.expressions import LARGEST, SMALLEST
 
 WHOLE, NUMBER, WORDS = column("i", Type.INTEGER), column("x", Type.REAL), column("t", Type.TEXT)

@@ -20,10 +20,10 @@ import pytest
 from discreet.errors import DiscreetError, InputError
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.frame_cells import SAFE, fitted
-from discreet.query.frame_columns import columns_of
-from discreet.query.frame_tables import TYPE_OF_KIND, frame_table
-from discreet.query.types import Type
+from discreet.query.expression.types import Type
+from discreet.query.frames.cells import SAFE, fitted
+from discreet.query.frames.columns import columns_of
+from discreet.query.frames.tables import TYPE_OF_KIND, frame_table
 
 EAST = timezone(timedelta(hours=5))
 ODD = [

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from discreet.errors import DiscreetError, InputError, ParameterError, PolicyError, QueryFailed, UnsupportedSQL
 from discreet.privacy import ApproxDP, PureDP, Relation
 from discreet.query import Session
-from discreet.query.price import stated
+from discreet.query.pricing.price import stated
 from discreet.statistics.ranks.interval import RankInterval
 
 REGIONS = {"k": {"values": ["a", "b"]}, "x": {"min": 0, "max": 10}}

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import QueryRefused
 from discreet.ledger import MemoryLedger
-from discreet.query.session import Session, terms_of
+from discreet.query.session.session import Session, terms_of
 from tests.query.hostile import HOSTILE
 from tests.query.sample_policy import POLICY
 

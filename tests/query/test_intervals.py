@@ -10,8 +10,8 @@ import pytest
 
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.query import Session
-from discreet.query.plan import MeasureKind
-from discreet.query.request import WEIGHT, Steps, Sums, Units
+from discreet.query.plan.query_plan import MeasureKind
+from discreet.query.plan.request import WEIGHT, Steps, Sums, Units
 from tests.chances import fewest, most
 from tests.query.small_tables import Told, asked, priced_for, private_key, public_key, table_policy
 

@@ -12,14 +12,14 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.bounding import Bounding, Noise, choose
+from discreet.query.expression.types import Type
 from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
 from discreet.query.measures.plan_measures import measures
+from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
-from discreet.query.measures.selected import SelectedKeys
-from discreet.query.plan import MeasureKind
-from discreet.query.request import WEIGHT, EachRow, HistogramRequest
-from discreet.query.types import Type
+from discreet.query.plan.bounding import Bounding, Noise, choose
+from discreet.query.plan.query_plan import MeasureKind
+from discreet.query.plan.request import WEIGHT, EachRow, HistogramRequest
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from discreet.statistics.ranks.ranked import Ranked
@@ -107,7 +107,7 @@ def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
         {"t": [one for unit, x in enumerate(rows) for one in stored([(0, x)], unit=unit)]},
     )
     query = query_for(asked(kind, low=-2, high=6))
-    from discreet.query.request import Request
+    from discreet.query.plan.request import Request
 
     sums = engine.run(Request(query.aggregation.source, (), measure.bounding.form, measure.cells))
     released = measure.vectors(sums.cells)
@@ -327,7 +327,7 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
     table = table_policy(**stated)
     keys = (private_key(),)
     policy = policy_for(table)
-    from discreet.query.request import Request, Units
+    from discreet.query.plan.request import Request, Units
 
     request = Request(
         query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form, (Units(),)

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query import parse as parsing
-from discreet.query.parse import parse, shown
+from discreet.query.reading import parse as parsing
+from discreet.query.reading.parse import parse, shown
 
 
 def test_one_select_is_read_with_or_without_a_semicolon_brackets_and_comments():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.query.read_query import read_query
+from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY, evaluate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "sql.md").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from datetime import date, datetime
 
 import pytest
 
-from discreet.query.expression import Operation
-from discreet.query.read_query import read_query
+from discreet.query.expression.expression import Operation
+from discreet.query.reading.query import read_query
 from tests.query import oracle
 from tests.query.sample_policy import POLICY
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
-from discreet.query.canonical import canonical, written
-from discreet.query.plan import Query
-from discreet.query.read_query import read_query
+from discreet.query.plan.canonical import canonical, written
+from discreet.query.plan.query_plan import Query
+from discreet.query.reading.query import read_query
 from tests.query.hostile import HOSTILE
 from tests.query.sample_policy import POLICY
 from tests.query.test_parse_expressions import MEANINGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import QueryRefused
-from discreet.query.read_query import read_query
+from discreet.query.reading.query import read_query
 from tests.query.hostile import EXPECTED, HOSTILE
 from tests.query.sample_policy import POLICY
 

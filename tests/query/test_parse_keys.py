@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import ParameterError, UnsupportedSQL
-from discreet.query.read_query import read_query
+from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY, evaluate
 
 

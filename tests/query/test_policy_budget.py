@@ -8,8 +8,8 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Relation, implies
-from discreet.query.policy_budget import concentrated
-from discreet.query.policy_file import parse_policy
+from discreet.query.policy.budget import concentrated
+from discreet.query.policy.file import parse_policy
 from tests.query.policies import policy_text
 
 TARGETS = [

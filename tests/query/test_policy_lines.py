@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.query.policy_lines import find_lines, header, key_in_toml, text_in_toml
+from discreet.query.policy.toml_lines import find_lines, header, key_in_toml, text_in_toml
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import ZCDP, Relation
-from discreet.query.policy import SourceKind, UnitColumn, UnitIsRow, UnitLink
-from discreet.query.policy_check import check, with_schema
-from discreet.query.policy_file import parse_policy
-from discreet.query.policy_skeleton import skeleton
-from discreet.query.types import Type
+from discreet.query.expression.types import Type
+from discreet.query.policy.check import check, with_schema
+from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.policy.file import parse_policy
+from discreet.query.policy.skeleton import skeleton
 from tests.query.policies import SCHEMA
 
 DRUGS = {"drugs": {"visit_id": Type.INTEGER, "drug": Type.TEXT, "given": Type.TIMESTAMP, "paid": Type.BOOLEAN}}

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation, implies
-from discreet.query.bounding import Noise
-from discreet.query.plan import MeasureKind
-from discreet.query.price import Stated, cheapest, divided, noise_of, payment, stated
+from discreet.query.plan.bounding import Noise
+from discreet.query.plan.query_plan import MeasureKind
+from discreet.query.pricing.price import Stated, cheapest, divided, noise_of, payment, stated
 from tests.query.small_tables import asked, priced_for, private_key, public_key, table_policy
 
 PEOPLE = Relation.ADD_REMOVE

@@ -8,7 +8,7 @@ import pytest
 from discreet.errors import MissingBound, PrivateKeys, QueryRefused, UnknownName, UnsupportedSQL
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.read_query import read_query
+from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY, evaluate
 
 FROM = " FROM visits"

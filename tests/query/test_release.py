@@ -14,15 +14,15 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression import Column
-from discreet.query.key_text import key_from_text, key_to_text
-from discreet.query.plan import Key, MeasureKind
-from discreet.query.policy import UnitColumn
-from discreet.query.price import stated
-from discreet.query.release import priced
-from discreet.query.released_table import ReleasedTable
-from discreet.query.request import Steps, Sums, Units
-from discreet.query.types import Type
+from discreet.query.expression.expression import Column
+from discreet.query.expression.types import Type
+from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.plan.query_plan import Key, MeasureKind
+from discreet.query.plan.request import Steps, Sums, Units
+from discreet.query.policy.declarations import UnitColumn
+from discreet.query.pricing.price import stated
+from discreet.query.pricing.priced_query import priced
+from discreet.query.pricing.released_table import ReleasedTable
 from tests.query.small_tables import (
     Told,
     asked,

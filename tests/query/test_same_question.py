@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.query import Session
-from discreet.query.canonical import canonical
-from discreet.query.expression import Apply, Literal, Operation
-from discreet.query.plan import Asked, MeasureKind
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.expression.expression import Apply, Literal, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
+from discreet.query.plan.canonical import canonical
+from discreet.query.plan.query_plan import Asked, MeasureKind
 from tests.query import expressions, oracle
 from tests.query.small_tables import query_for
 

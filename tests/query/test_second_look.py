@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError, PolicyError, QueryFailed
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.guarantees.in_words import in_words
 from discreet.query import Session
-from discreet.query.price import stated
+from discreet.query.pricing.price import stated
 
 POLICY = """[data]
 source = "data"

@@ -29,9 +29,9 @@ from discreet.errors import (
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
-from discreet.query.desk import FAILED, UNBOUNDED
-from discreet.query.policy import Analyst, TablePolicy, UnitColumn
-from discreet.query.session import terms_of
+from discreet.query.policy.declarations import Analyst, TablePolicy, UnitColumn
+from discreet.query.session.charging import FAILED, UNBOUNDED
+from discreet.query.session.session import terms_of
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
 PEOPLE = Relation.ADD_REMOVE
@@ -291,7 +291,7 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
         for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(NotCopyable):
                 attempt(session)
-        made = session._priced(ASK, __import__("discreet.query.price", fromlist=["stated"]).stated(epsilon=1))
+        made = session._priced(ASK, __import__("discreet.query.pricing.price", fromlist=["stated"]).stated(epsilon=1))
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]
         shown += [str(session.budget), repr(session.ledger), str(session.explain(ASK, epsilon=1))]
         for text in shown:
@@ -430,8 +430,8 @@ def test_rehearsals_and_explanations_read_nothing_and_spend_nothing():
 def test_a_rehearsal_has_every_type_and_link_of_the_policy():
     from datetime import date, datetime
 
-    from discreet.query.policy import ColumnPolicy, UnitLink
-    from discreet.query.types import Type
+    from discreet.query.expression.types import Type
+    from discreet.query.policy.declarations import ColumnPolicy, UnitLink
 
     columns = {
         one.name: one

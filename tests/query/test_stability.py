@@ -14,9 +14,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.plan import Filter, Key, Project, PublicJoin, Rows, Scan
-from discreet.query.request import (
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import column
+from discreet.query.plan.query_plan import Filter, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.plan.request import (
     WEIGHT,
     Cell,
     EachRow,
@@ -31,8 +33,6 @@ from discreet.query.request import (
     Sums,
     Units,
 )
-from discreet.query.types import Type
-from discreet.query.typing_rules import column
 from tests.conftest import Rounds
 from tests.query.random_requests import Tables, World, cells_of, form_of, keys_of, neighbour, rows_of, scale_of, world
 from tests.query.reference_engine import ReferenceEngine

@@ -25,11 +25,11 @@ from discreet.ledger import MemoryLedger
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
-from discreet.query.bounding import Noise
-from discreet.query.plan import MeasureKind
-from discreet.query.request import WEIGHT, Request
-from discreet.query.session import terms_of
-from discreet.query.top import TopKeys
+from discreet.query.plan.bounding import Noise
+from discreet.query.plan.query_plan import MeasureKind
+from discreet.query.plan.request import WEIGHT, Request
+from discreet.query.session.session import terms_of
+from discreet.query.session.top import TopKeys
 from tests.query.small_tables import (
     Slow,
     Told,

@@ -12,10 +12,10 @@ import duckdb
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb_expressions import LONGEST_STATEMENT, quoted, render
-from discreet.query.expression import Apply, Column, Expression, Literal, Operation
-from discreet.query.types import Type
-from discreet.query.typing_rules import apply, column, literal
+from discreet.query.engines.duckdb.expressions import LONGEST_STATEMENT, quoted, render
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation
+from discreet.query.expression.types import Type
+from discreet.query.expression.typing_rules import apply, column, literal
 from tests.conftest import Rounds
 from tests.query import oracle
 from tests.query.expressions import COLUMNS, Maker, hostile_rows, read, scan, store

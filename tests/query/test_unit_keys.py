@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.policy import PublicTable, TablePolicy, UnitColumn, UnitLink
-from discreet.query.read_query import read_query
-from discreet.query.types import Type
+from discreet.query.expression.types import Type
+from discreet.query.policy.declarations import PublicTable, TablePolicy, UnitColumn, UnitLink
+from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY as SAMPLE
 from tests.query.sample_policy import column, columns, evaluate
 

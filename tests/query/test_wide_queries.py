@@ -17,8 +17,8 @@ from discreet.laws.noise import noise
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
-from discreet.query.canonical import written
-from discreet.query.read_query import read_query
+from discreet.query.plan.canonical import written
+from discreet.query.reading.query import read_query
 
 COLUMNS, ROWS = 300, 50
 KINDS, SCALES = (DiscreteLaplace, DiscreteGaussian), (0.01, 0.3, 7, 2.0**35)

@@ -29,9 +29,9 @@ from discreet.ledger.contract.parts import keep_beginning, parts_of
 from discreet.ledger.contract.shelf import Shelf
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
-from discreet.query.engines.duckdb_engine import DuckDBEngine
-from discreet.query.policy import Analyst
-from discreet.query.session import terms_of
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.policy.declarations import Analyst
+from discreet.query.session.session import terms_of
 from discreet.synthesis import Neighbours, Release, Workload, conjunctions
 from discreet.synthesis.dual_query import DualQuery, _Game
 from discreet.synthesis.file_transcript import FileTranscript

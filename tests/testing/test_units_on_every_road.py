@@ -23,8 +23,8 @@ from discreet.errors import DiscreetError, StreamSpent
 from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.plan import Scan
-from discreet.query.request import Groups, Request, Units
+from discreet.query.plan.query_plan import Scan
+from discreet.query.plan.request import Groups, Request, Units
 from discreet.statistics.columns.keys import bounded_keys
 from discreet.synthesis.session_domain import bounded
 from discreet.testing.spellings import SPELLINGS

@@ -12,7 +12,7 @@ from discreet.privacy import PrivacyLoss, compose
 from discreet.statistics.columns.numbers import frame_library
 
 if TYPE_CHECKING:
-    from discreet.query.session import Session
+    from discreet.query.session.session import Session
 
 Run = Callable[[str], Iterable[Sequence[Any]]]
 """The text of a query in, its rows out; for a DuckDB connection `lambda text: connection.execute(text).fetchall()`."""

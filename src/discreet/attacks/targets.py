@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 
 if TYPE_CHECKING:
-    from discreet.query.session import Session
+    from discreet.query.session.session import Session
 
 Ask = Callable[[CountingQueries], Floats]
 """Queries in, answers out: one number a query, or one a query and group, in the order of the design."""

@@ -17,8 +17,8 @@ from discreet.cli.explain import finite
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.answer import Answer
-from discreet.query.answer import plain as plain_value
+from discreet.query.answer.answer import Answer
+from discreet.query.answer.answer import plain as plain_value
 
 _DRAWINGS = (".svg", ".png", ".pdf")
 _CERTIFICATES = (".html", ".json")

@@ -17,8 +17,8 @@ from discreet.cli.plan import read_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.query import Session
-from discreet.query.policy import Policy
-from discreet.query.policy_file import read_policy
+from discreet.query.policy.declarations import Policy
+from discreet.query.policy.file import read_policy
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 FILE = click.Path(dir_okay=False, path_type=Path)

@@ -13,8 +13,8 @@ from discreet.cli.console import answering, readable_console, say_facts
 from discreet.display import Rounding
 from discreet.ledger import Balance
 from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.policy_file import read_policy
-from discreet.query.session import open_ledger
+from discreet.query.policy.file import read_policy
+from discreet.query.session.session import open_ledger
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

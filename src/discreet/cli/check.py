@@ -15,10 +15,10 @@ from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
 from discreet.query.csv_files.sources import SourceRefused, convert_source
 from discreet.query.engines import engine_for
-from discreet.query.policy import Policy
-from discreet.query.policy_file import read_policy
-from discreet.query.schema import fitted
-from discreet.query.session import terms_of
+from discreet.query.policy.declarations import Policy
+from discreet.query.policy.file import read_policy
+from discreet.query.session.opening import fitted
+from discreet.query.session.session import terms_of
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,7 +70,7 @@ def checked(path: Path) -> Policy:
 
 def _check_unique(policy: Policy) -> None:
     """Refuse a public table in which two rows agree on columns declared unique: a join would count people twice."""
-    from discreet.query.engines.duckdb_engine import DuckDBEngine
+    from discreet.query.engines.duckdb.engine import DuckDBEngine
 
     engine, problems = DuckDBEngine(policy), []
     try:

@@ -8,7 +8,15 @@ from fractions import Fraction
 from discreet.display import Rounding, Table, format_number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee
 from discreet.privacy.guarantees.in_words import in_words
-from discreet.query.policy import ColumnPolicy, Policy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.policy.declarations import (
+    ColumnPolicy,
+    Policy,
+    SourceKind,
+    TablePolicy,
+    UnitColumn,
+    UnitIsRow,
+    UnitLink,
+)
 
 _MUCH = 10
 _WIDE = 100

@@ -13,7 +13,7 @@ from discreet.cli.asking import decorated, json_option, opened, prices, query_op
 from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
 from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.explain import Explanation
+from discreet.query.pricing.explanation import Explanation
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,9 +11,9 @@ from discreet.cli.console import Refusal, answering, readable_console, say, say_
 from discreet.cli.source_tables import source_at, source_schema
 from discreet.errors import ParameterError, PolicyError
 from discreet.query.csv_files.reader import FORMAT_PLACE
-from discreet.query.policy import Source, SourceKind
-from discreet.query.policy_check import Schema
-from discreet.query.policy_skeleton import skeleton
+from discreet.query.policy.check import Schema
+from discreet.query.policy.declarations import Source, SourceKind
+from discreet.query.policy.skeleton import skeleton
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -16,9 +16,9 @@ from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
 from discreet.ledger import Entry, Kind, SqliteLedger, Verification
 from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.policy import Policy
-from discreet.query.policy_file import read_policy
-from discreet.query.session import terms_of
+from discreet.query.policy.declarations import Policy
+from discreet.query.policy.file import read_policy
+from discreet.query.session.session import terms_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _LONGEST = 44

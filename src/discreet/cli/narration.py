@@ -12,7 +12,7 @@ from discreet.privacy.guarantees.in_words import in_words
 
 if TYPE_CHECKING:
     from discreet.cli.story import Story
-    from discreet.query.answer import Answer
+    from discreet.query.answer.answer import Answer
 
 ATTACK, DEPARTMENTS = "attack", "departments"
 _MOST_ROWS = 12

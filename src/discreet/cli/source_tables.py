@@ -10,12 +10,12 @@ from discreet.errors import ParameterError
 from discreet.privacy import PureDP
 from discreet.query.csv_files.format import read_format
 from discreet.query.engines import engine_for
-from discreet.query.engines.duckdb_source import Resources, connect
-from discreet.query.policy import Policy, Source, SourceKind, TablePolicy, UnitIsRow
-from discreet.query.policy_section import Problems, Section
-from discreet.query.policy_source import find_source, table_names
-from discreet.query.schema import schemas
-from discreet.query.types import Type
+from discreet.query.engines.duckdb.source import Resources, connect
+from discreet.query.expression.types import Type
+from discreet.query.policy.declarations import Policy, Source, SourceKind, TablePolicy, UnitIsRow
+from discreet.query.policy.policy_source import find_source, table_names
+from discreet.query.policy.toml_section import Problems, Section
+from discreet.query.session.opening import schemas
 
 
 def source_at(path: Path, csv: Mapping[str, str]) -> Source:

@@ -20,8 +20,8 @@ from discreet.cli.explain import finite
 from discreet.display import Table
 from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query import Session
-from discreet.query.policy import Source
-from discreet.query.policy_tables import LARGEST_SIZE
+from discreet.query.policy.declarations import Source
+from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.synthesis import Release, SyntheticTable, Workload, conjunctions, marginals
 from discreet.synthesis.methods import METHODS, spelled
 from discreet.synthesis.plan_words import exact, plan_lines

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from discreet.query.answer import Answer, Record
-from discreet.query.budget import Budget
-from discreet.query.certificate import Certificate
-from discreet.query.explain import Explanation
-from discreet.query.policy import Policy
-from discreet.query.policy_file import parse_policy, read_policy
-from discreet.query.session import Session
-from discreet.query.top import Top
-from discreet.query.types import Type
-from discreet.query.watch import Watch
+from discreet.query.answer.answer import Answer, Record
+from discreet.query.answer.certificate import Certificate
+from discreet.query.expression.types import Type
+from discreet.query.policy.declarations import Policy
+from discreet.query.policy.file import parse_policy, read_policy
+from discreet.query.pricing.explanation import Explanation
+from discreet.query.session.budget import Budget
+from discreet.query.session.session import Session
+from discreet.query.session.top import Top
+from discreet.query.session.watch import Watch
 
 __all__ = [
     "Answer",

@@ -17,11 +17,11 @@ from discreet.ledger import Charge
 from discreet.ledger.contract.promises import promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees.in_words import in_words, with_notion
-from discreet.query.answer import Record
-from discreet.query.policy import TablePolicy, UnitIsRow
-from discreet.query.policy_budget import concentrated
-from discreet.query.policy_tables import LARGEST_SIZE
-from discreet.query.price import Stated, stated
+from discreet.query.answer.answer import Record
+from discreet.query.policy.budget import concentrated
+from discreet.query.policy.declarations import TablePolicy, UnitIsRow
+from discreet.query.policy.tables import LARGEST_SIZE
+from discreet.query.pricing.price import Stated, stated
 from discreet.synthesis.domain import Records
 from discreet.synthesis.in_full import in_full
 from discreet.synthesis.methods import Make, Price
@@ -33,7 +33,7 @@ from discreet.synthesis.stored_release import from_text, to_text
 from discreet.synthesis.workload import Workload
 
 if TYPE_CHECKING:
-    from discreet.query.session import Session
+    from discreet.query.session.session import Session
 
 Run = Callable[[Records, Charge], Release]
 _FORMAT = "discreet synthesis 1"

@@ -15,7 +15,7 @@ from discreet.ledger.contract.decisions import charge_of
 from discreet.ledger.contract.entry import Entry, Kind
 from discreet.ledger.contract.parts import Parts
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.query.answer import Record
+from discreet.query.answer.answer import Record
 from discreet.synthesis.domain import Records
 from discreet.synthesis.dual_query import DualQuery
 from discreet.synthesis.file_transcript import FileTranscript
@@ -24,7 +24,7 @@ from discreet.synthesis.session_release import Prepared, noted, told
 from discreet.synthesis.stored_release import to_text
 
 if TYPE_CHECKING:
-    from discreet.query.session import Session
+    from discreet.query.session.session import Session
 
 
 def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:

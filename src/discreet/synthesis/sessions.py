@@ -18,7 +18,7 @@ from discreet.synthesis.release import Progress, Release, Synthesizer
 from discreet.synthesis.workload import Workload
 
 if TYPE_CHECKING:
-    from discreet.query.session import Session
+    from discreet.query.session.session import Session
     from discreet.synthesis.session_release import Prepared
 
 

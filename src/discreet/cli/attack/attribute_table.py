@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.cli.attack.secret_column import SECRET, TABLE, secret_session
 from discreet.data.invention import coins as invented_coins
-from discreet.query.session import Session
+from discreet.query.session.session import Session
 
 __all__ = ["ATTRIBUTE", "SECRET", "TABLE", "attribute_session", "invented_attributes"]
 

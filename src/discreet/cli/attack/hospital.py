@@ -12,7 +12,7 @@ from discreet._optional import optional
 from discreet.attacks.running import Run
 from discreet.cli.stage import ATTACKER, build
 from discreet.data import HospitalDatabase
-from discreet.query.session import Session
+from discreet.query.session.session import Session
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from discreet.errors import ParameterError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
 from discreet.privacy.numbers.arguments import positive
-from discreet.query.policy_file import read_policy
-from discreet.query.schema import with_source
-from discreet.query.session import Session, terms_of
+from discreet.query.policy.file import read_policy
+from discreet.query.session.opening import with_source
+from discreet.query.session.session import Session, terms_of
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"

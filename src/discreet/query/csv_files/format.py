@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass, fields
 
-from discreet.query.policy_section import Section, kind, shown
+from discreet.query.policy.toml_section import Section, kind, shown
 
 # Every byte, or pair of bytes, of these is decoded alone. In an encoding with shifts (ISO-2022, UTF-7) or lead bytes
 # (Shift-JIS, GBK) what one cell ends with would change how the next one is read.

@@ -17,8 +17,8 @@ from discreet.query.csv_files.copies import (
     temporary_copy,
 )
 from discreet.query.csv_files.reader import Fault, UnreadableFile
-from discreet.query.policy import Policy, SourceKind
-from discreet.query.policy_source import table_files
+from discreet.query.policy.declarations import Policy, SourceKind
+from discreet.query.policy.policy_source import table_files
 
 
 class SourceRefused(PolicyError):

@@ -14,11 +14,11 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.noise.additive import floor_log2, two_to
-from discreet.query.bounding import Bounding, RowNorms
-from discreet.query.expression import Expression
-from discreet.query.plan import Asked
-from discreet.query.request import Cell
-from discreet.query.types import Type
+from discreet.query.expression.expression import Expression
+from discreet.query.expression.types import Type
+from discreet.query.plan.bounding import Bounding, RowNorms
+from discreet.query.plan.query_plan import Asked
+from discreet.query.plan.request import Cell
 from discreet.statistics.columns.fixed_point import FixedPoint
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 

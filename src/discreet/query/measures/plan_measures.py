@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from discreet.query.bounding import Bounding, Noise
-from discreet.query.measures.count import count
+from discreet.query.measures.counts_and_sums import count
 from discreet.query.measures.mean import mean
 from discreet.query.measures.measure import Measure
 from discreet.query.measures.quantile import quantiles
 from discreet.query.measures.total import total
 from discreet.query.measures.variance import variance
-from discreet.query.plan import Asked, MeasureKind
+from discreet.query.plan.bounding import Bounding, Noise
+from discreet.query.plan.query_plan import Asked, MeasureKind
 
 Place = tuple[int, int]  # which measure, and which of its aggregates
 

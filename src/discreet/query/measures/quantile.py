@@ -12,11 +12,11 @@ import numpy as np
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
 from discreet.privacy.guarantees.in_words import in_words
-from discreet.query.bounding import Bounding
-from discreet.query.expression import Expression
+from discreet.query.expression.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
-from discreet.query.plan import Asked
-from discreet.query.request import WEIGHT
+from discreet.query.plan.bounding import Bounding
+from discreet.query.plan.query_plan import Asked
+from discreet.query.plan.request import WEIGHT
 from discreet.statistics.columns.fixed_point import FixedPoint
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.bounding import Bounding, RowNorms
 from discreet.query.measures.measure import STEP_BITS, Simple, grid_between
-from discreet.query.plan import Asked
-from discreet.query.request import Steps
+from discreet.query.plan.bounding import Bounding, RowNorms
+from discreet.query.plan.query_plan import Asked
+from discreet.query.plan.request import Steps
 
 _LARGEST = 1 << 40
 

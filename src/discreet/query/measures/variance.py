@@ -9,8 +9,7 @@ from fractions import Fraction
 
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
-from discreet.query.bounding import Bounding, Noise, RowNorms
-from discreet.query.expression import Expression
+from discreet.query.expression.expression import Expression
 from discreet.query.measures.measure import (
     SQUARE_BITS,
     Additive,
@@ -22,8 +21,9 @@ from discreet.query.measures.measure import (
     noise_words,
     rounding,
 )
-from discreet.query.plan import Asked, MeasureKind
-from discreet.query.request import Cell, Present, Steps
+from discreet.query.plan.bounding import Bounding, Noise, RowNorms
+from discreet.query.plan.query_plan import Asked, MeasureKind
+from discreet.query.plan.request import Cell, Present, Steps
 from discreet.statistics.columns.fixed_point import FixedPoint, Totals
 from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
 

@@ -1,0 +1,283 @@
+"""An answer: a table of noisy values with their intervals, the promise under which it left, and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from discreet._optional import optional
+from discreet.display import Table, definition_list, visible
+from discreet.errors import ParameterError
+from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
+from discreet.privacy.guarantees.in_words import with_notion
+from discreet.query.answer.after_release import Finished
+from discreet.query.expression.expression import Value
+from discreet.query.measures.measure import Estimated, Measure, Spend
+from discreet.query.pricing.priced_query import PricedQuery
+from discreet.query.pricing.released_table import ReleasedTable
+from discreet.statistics.pricing.price import stated_confidence
+
+if TYPE_CHECKING:
+    from discreet.display.plots import Plot
+    from discreet.query.answer.certificate import Certificate
+
+LOW, HIGH = "low", "high"
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where the ledger keeps an answer: the number of the charge and the hash of the entry."""
+
+    number: int
+    entry_hash: str
+    analyst: str
+    replayed: bool  # the stored answer was handed out again, at no cost to the total
+    rehearsed: bool = False  # made-up rows were asked; nothing was released
+    lost: tuple[int, ...] = ()  # earlier charges for the same question that gave no answer and stay spent
+
+    @property
+    def lost_words(self) -> str:
+        """Say which charges for the same question were lost."""
+        numbers = ", ".join(map(str, self.lost))
+        one = "an earlier charge" if len(self.lost) == 1 else "earlier charges"
+        stays = "stays" if len(self.lost) == 1 else "stay"
+        return f"{one} for the same question (record {numbers}) gave no answer and {stays} spent"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A released table. Every aggregate comes with an interval; what was computed from answers comes without.
+
+    Intervals are for the table as it was bounded and clipped: they cover the noise. What bounding and clipping leave
+    out is not in them; `explain` says how to judge it.
+    """
+
+    priced: PricedQuery = field(repr=False)
+    released: ReleasedTable = field(repr=False)
+    finished: Finished = field(repr=False)
+    record: Record
+    unit: str
+    lineage: str
+    sql: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, as asked."""
+        return self.finished.names
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that the release keeps for one unit."""
+        return self.priced.guarantee
+
+    @property
+    def relation(self) -> Relation:
+        """What neighbours are."""
+        return self.guarantee.relation
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """The price as a loss that adds up with others."""
+        return self.guarantee.loss
+
+    @property
+    def rows(self) -> list[tuple[Value, ...]]:
+        """The rows of values, without intervals."""
+        return [tuple(row) for row in self.finished.rows]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.finished.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Value]]:
+        """Iterate over rows as mappings from column to value."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.finished.rows)
+
+    def __getitem__(self, column: str) -> list[Value]:
+        """Return the values of a column."""
+        place = self._place(column)
+        return [row[place] for row in self.finished.rows]
+
+    @property
+    def value(self) -> Value:
+        """The value of an answer that has one aggregate and one row."""
+        measured = self.measured
+        if len(self) != 1 or len(measured) != 1:
+            raise ParameterError("value is for an answer of one row and one aggregate; take answer.rows")
+        return self[measured[0]][0]
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The columns that are aggregates as they were released, with intervals."""
+        return tuple(name for name in self.columns if self._source(name) is not None)
+
+    def estimates(self, column: str, confidence: float = 0.95) -> list[Estimate]:
+        """Return a column as estimates: value, interval, promise."""
+        if self._source(column) is None:
+            raise ParameterError(f"{column!r} is no aggregate as it was released, so it has no interval")
+        held = stated_confidence(confidence)
+        method = "quantile of the noise, for the rows as they were bounded and clipped"
+        return [
+            Estimate(value, min(low, value), max(high, value), held, Target.TABLE, self.guarantee, method)
+            for value, low, high in self._intervals(column, held)
+        ]
+
+    def intervals(self, confidence: float = 0.95, *, together: bool = False) -> Table:
+        """Return the answer as a table with low and high beside each aggregate.
+
+        `together=True` widens all intervals so that all of them hold at once with the confidence, by the union bound
+        over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
+        """
+        held = stated_confidence(confidence)
+        count = max(len(self.released.keys) * len(self.measured), 1)
+        each = 1.0 - (1.0 - held) / count if together else held
+        names, columns = self._with_intervals(each)
+        words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
+        return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
+
+    def _with_intervals(self, confidence: float) -> tuple[list[str], list[list[Any]]]:
+        names: list[str] = []
+        columns: list[list[Any]] = []
+        for name in self.columns:
+            names.append(name)
+            columns.append(list(self[name]))
+            if self._source(name) is None:
+                continue
+            ends = self._intervals(name, confidence)
+            names += [self._free(f"{name}_{LOW}"), self._free(f"{name}_{HIGH}")]
+            columns += [[low for _, low, _ in ends], [high for _, _, high in ends]]
+        return names, columns
+
+    def _free(self, name: str) -> str:
+        """Return a name for an end of an interval that no column of the answer has."""
+        while name in self.columns:
+            name += "_"
+        return name
+
+    def _intervals(self, column: str, confidence: float) -> list[Estimated]:
+        source = self._source(column)
+        if source is None:
+            raise AssertionError("only aggregates have intervals")
+        index, inner = self.priced.places[source]
+        found = self._estimated(index, confidence)[inner]
+        # 0.0 is added for the sake of the negative zero, which people do not expect
+        return [(value, low + 0.0, high + 0.0) for value, low, high in (found[row] for row in self.finished.sources)]
+
+    def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
+        known: dict[tuple[int, float], list[list[Estimated]]] = self._known
+        if (index, confidence) not in known:
+            measure, spend = self._measure(index)
+            known[index, confidence] = measure.estimates(self.released.released[index], spend, confidence)
+        return known[index, confidence]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, float], list[list[Estimated]]]:
+        return {}
+
+    def _measure(self, index: int) -> tuple[Measure, Spend]:
+        return self.priced.measures[index], self.priced.spends[index]
+
+    @property
+    def noise(self) -> dict[str, float | None]:
+        """The standard deviation of the noise of each aggregate; None where it depends on the size of a group."""
+        found = {}
+        for name in self.measured:
+            index, inner = self.priced.places[self._source(name) or ""]
+            measure, spend = self._measure(index)
+            found[name] = measure.spread(spend)[inner]
+        return found
+
+    def _source(self, column: str) -> str | None:
+        """Return the aggregate that a column shows unchanged, or None."""
+        shown = self.finished.shown[self._place(column)]
+        return shown if shown in self.priced.places else None
+
+    def _place(self, column: str) -> int:
+        if column not in self.columns:
+            raise ParameterError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
+        return self.columns.index(column)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, list[Any]]:
+        """Return columns by name, intervals included."""
+        names, columns = self._with_intervals(stated_confidence(confidence))
+        return dict(zip(names, columns, strict=True))
+
+    def to_pandas(self, confidence: float = 0.95) -> Any:
+        """Return a pandas frame, intervals included."""
+        return optional("pandas", extra="frames", purpose="a pandas frame").DataFrame(self.to_dict(confidence))
+
+    def to_polars(self, confidence: float = 0.95) -> Any:
+        """Return a Polars frame, intervals included."""
+        polars = optional("polars", extra="frames", purpose="a Polars frame")
+        return polars.DataFrame(self.to_dict(confidence), strict=False)
+
+    def to_arrow(self, confidence: float = 0.95) -> Any:
+        """Return an Arrow table, intervals included."""
+        arrow = optional("pyarrow", extra="frames", purpose="an Arrow table")
+        return arrow.table(self.to_dict(confidence))
+
+    def plot(self, column: str | None = None, confidence: float = 0.95) -> Plot:
+        """Draw an aggregate with its intervals: a line over a single numeric or date key, else bars."""
+        from discreet.query.answer.plot import answer_plot
+
+        return answer_plot(self, column, stated_confidence(confidence))
+
+    def certificate(self) -> Certificate:
+        """Return the certificate of this release, to be kept as HTML or JSON."""
+        if self.record.rehearsed:
+            raise ParameterError("a rehearsal on made-up rows releases nothing, so there is nothing to certify")
+        from discreet.query.answer.certificate import Certificate
+
+        return Certificate.of(self)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what goes with the table: promise, unit, relation, noise, record."""
+        noise = {name: one for name, one in self.noise.items() if one is not None}
+        spread = ", ".join(f"{name} {value:.4g}" for name, value in noise.items())
+        if self.record.rehearsed:
+            return [
+                ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
+                ("promise it would keep", with_notion(self.guarantee)),
+                ("bounding", self.priced.bounding.reason),
+            ]
+        again = " (stored answer, handed out again)" if self.record.replayed else ""
+        return [
+            ("promise", with_notion(self.guarantee)),
+            ("unit of protection", self.unit),
+            ("neighbours", self.relation.sentence),
+            *([("standard deviation of the noise", spread)] if spread else []),
+            ("bounding", self.priced.bounding.reason),
+            ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
+            *([("paid before", self.record.lost_words)] if self.record.lost else []),
+        ]
+
+    def table(self, confidence: float = 0.95) -> Table:
+        """Return what people are shown: the first rows with their intervals."""
+        whole = self.intervals(confidence)
+        left = len(whole) - _SHOWN
+        caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
+        return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
+
+    def __str__(self) -> str:
+        """Return the table and what goes with it."""
+        lines = [visible(f"{name}: {words}") for name, words in self.facts()]
+        return "\n".join([str(self.table()), "", *lines])
+
+    def _repr_html_(self) -> str:
+        """Return the answer for a notebook."""
+        return self.table()._repr_html_() + definition_list(self.facts())
+
+
+def plain(value: Value) -> bool | int | float | str | None:
+    """Return a value as JSON can hold it."""
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def key_columns(answer: Answer) -> list[str]:
+    """Return the columns of an answer that are keys shown unchanged."""
+    keys = {key.name for key in answer.priced.query.aggregation.keys}
+    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

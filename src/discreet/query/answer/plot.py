@@ -1,0 +1,107 @@
+"""The picture of an answer: bars or a line, with error bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from discreet.display import visible
+from discreet.display.plots import BLUE, INK, Plot, axes
+from discreet.errors import ParameterError
+from discreet.query.answer.answer import Answer, key_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_BARS = 60
+_MOST_TICKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What is drawn: a value for each key, and how far its interval reaches below and above."""
+
+    name: str
+    keys: Sequence[str]
+    labels: list[tuple[Any, ...]]
+    values: list[float]
+    below: list[float]
+    above: list[float]
+    title: str
+
+
+def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
+    """Draw one aggregate of an answer against its keys."""
+    measured = answer.measured
+    if not measured:
+        raise ParameterError("this answer has no aggregate as it was released, so there is nothing to draw")
+    name = column if column is not None else measured[0]
+    if name not in measured:
+        raise ParameterError(f"{name!r} is no aggregate of this answer; there are {', '.join(measured)}")
+    estimates = answer.estimates(name, confidence)
+    keys = key_columns(answer)
+    drawn = _Drawn(
+        name=name,
+        keys=keys,
+        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(estimates),
+        values=[float(one.value) for one in estimates],
+        below=[float(one.value - one.low) for one in estimates],
+        above=[float(one.high - one.value) for one in estimates],
+        title=f"{name}, with {100 * confidence:.6g} % intervals",
+    )
+    return _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+
+
+def _line(drawn: _Drawn) -> Plot:
+    """Draw the values along their keys, in the order of the keys."""
+    from matplotlib import dates, ticker
+
+    order = sorted(range(len(drawn.labels)), key=lambda place: drawn.labels[place][0])
+    places, values, below, above = (
+        [column[place] for place in order]
+        for column in ([label[0] for label in drawn.labels], drawn.values, drawn.below, drawn.above)
+    )
+    shown = axes(title=drawn.title, x_label=drawn.keys[0], y_label=drawn.name)
+    shown.errorbar(places, values, yerr=[below, above], color=BLUE, ecolor=INK, elinewidth=1, capsize=2, marker="o")
+    if isinstance(places[0], date):
+        locator = dates.AutoDateLocator(maxticks=_MOST_TICKS)  # type: ignore[no-untyped-call]
+        shown.xaxis.set_major_locator(locator)
+        shown.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    else:
+        whole = all(isinstance(place, int) for place in places)
+        shown.xaxis.set_major_locator(ticker.MaxNLocator(nbins=_MOST_TICKS, integer=whole))
+    return Plot(shown.figure)  # type: ignore[arg-type]
+
+
+def _bars(drawn: _Drawn) -> Plot:
+    """Draw a bar for each of the first groups."""
+    shown = slice(0, _MOST_BARS)
+    words = [
+        ", ".join("NULL" if value is None else visible(str(value)) for value in label) for label in drawn.labels[shown]
+    ]
+    count, whole = len(words), len(drawn.values)
+    panel = axes(
+        title=drawn.title + (f" (first {count} of {whole})" if whole > count else ""),
+        x_label=drawn.name,
+        y_label=", ".join(drawn.keys),
+        height=max(1.6, 1.1 + 0.28 * count),
+    )
+    if not count:
+        panel.set(xticks=[], yticks=[])
+        panel.text(0.5, 0.5, "no group was named", transform=panel.transAxes, color=INK, ha="center", va="center")
+        return Plot(panel.figure)  # type: ignore[arg-type]
+    places = list(range(count))[::-1]
+    reach = [drawn.below[shown], drawn.above[shown]]
+    style = {"elinewidth": 1, "capsize": 2, "ecolor": INK}
+    panel.barh(places, drawn.values[shown], height=0.7, xerr=reach, color=BLUE, error_kw=style)
+    panel.set_yticks(places, words, parse_math=False)
+    panel.set_ylim(-0.6, count - 0.4)
+    return Plot(panel.figure)  # type: ignore[arg-type]
+
+
+def _ordered(values: Sequence[object]) -> bool:
+    """Say whether keys are numbers or dates, more than two, to be drawn along a line."""
+    return len(values) > 2 and all(
+        isinstance(value, int | float | date) and not isinstance(value, bool) for value in values
+    )

@@ -1,0 +1,274 @@
+"""The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet._optional import optional
+from discreet.errors import PolicyError, QueryFailed, UnknownName
+from discreet.query.csv_files.copies import Copy
+from discreet.query.csv_files.sources import open_copies
+from discreet.query.engines.duckdb.bounded_tables import LARGEST_DICTIONARY, BoundedTable, bounded_table
+from discreet.query.engines.duckdb.duckdb_choice import salt_of
+from discreet.query.engines.duckdb.expressions import quoted, type_of
+from discreet.query.engines.duckdb.group_keys import Domain
+from discreet.query.engines.duckdb.rows import block
+from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, open_tables
+from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement
+from discreet.query.engines.duckdb.tables import Tables
+from discreet.query.engines.duckdb.units import unfit_columns
+from discreet.query.expression.expression import Value
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import Rows
+from discreet.query.plan.request import Engine, HistogramRequest, Request, Sums
+from discreet.query.policy.declarations import Policy
+
+_Result = TypeVar("_Result")
+_FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"
+_UNOPENED = "the source cannot be opened; check that the path names readable data of the stated kind"
+
+
+class DuckDBEngine(Engine):
+    """Sums of bounded rows by DuckDB, in this process; it reads the source and can reach nothing else.
+
+    `threads` and `memory` (bytes) change speed only. What does not fit into memory is spilled into a folder that only
+    this user can read, and that goes with the engine.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        frames: Mapping[str, Any] | None = None,
+        *,
+        threads: int | None = None,
+        memory: int | None = None,
+        header_only: bool = False,
+    ) -> None:
+        """Open the source that a policy names; frames are given by the names of their tables.
+
+        CSV files are converted here if there is no copy of them yet. With `header_only` they are not, and have columns
+        but no row, which is what a policy is completed from.
+        """
+        self._folder = Path(tempfile.mkdtemp(prefix="discreet-"))
+        copies: dict[str, Copy] = {}
+        self._gone = weakref.finalize(self, _leave, self._folder, copies)
+        self._lock = threading.RLock()
+        self._connection = connect(Resources(threads, memory, self._folder))
+        try:
+            if not header_only:
+                copies |= open_copies(policy, self._folder)
+            held = None if header_only else copies
+            opened = self._outcome(lambda: open_tables(self._connection, policy, frames, held))
+        except BaseException:
+            self.close()
+            raise
+        if opened is None:
+            self.close()
+            raise PolicyError([(None, _UNOPENED)])
+        self._bounded: dict[str, Stored] = {}
+        self._domains: set[str] = set()
+        self._tables = Tables(policy, opened, self._bounded)
+        self._salt = salt_of(policy.lineage)
+
+    def schema(self, table: str) -> Mapping[str, Type]:
+        """Return the columns of a table that can be queried, and their types; those of CSV files are texts."""
+        kinds = {name: type_of(stated) for name, stated in self._tables.of(table).columns.items()}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    def unfit(self, table: str) -> Mapping[str, str]:
+        """Return the columns of a table whose type cannot name a unit, and DuckDB's name of it."""
+        return unfit_columns(self._tables.of(table))
+
+    def text(self, request: Request | HistogramRequest) -> str:
+        """Return the statement that `run` or `histogram` executes."""
+        return self._statement(request).text
+
+    def run(self, request: Request) -> Sums:
+        """Return the exact sums, one group for no keys, also over no rows."""
+        asked = self._statement(request)
+        listed = self._fetched(asked, lambda result: result.fetchall())
+        width = 1 if asked.code is not None else len(asked.keys)
+        keys = [_key(asked, row[:width]) for row in listed]
+        if not asked.keys and not listed:
+            return Sums([()], [[0] for _ in asked.cells])
+        cells: list[list[int]] = []
+        for factors in asked.cells:
+            columns = range(width, width + len(factors))
+            cells.append([sum(f * (row[c] or 0) for f, c in zip(factors, columns, strict=True)) for row in listed])
+            width += len(factors)
+        return Sums(keys, cells)
+
+    def histogram(self, request: HistogramRequest) -> dict[tuple[Value, ...], tuple[Any, Any]]:
+        """Return the occupied positions of every group with rows, and their weights."""
+        asked = self._statement(request)
+        columns = list(self._fetched(asked, lambda result: result.fetchnumpy()).values())
+        *named, places, weights = columns
+        groups: dict[tuple[Value, ...], Any] = {(): range(len(weights))}
+        if asked.keys:
+            kinds = [Type.INTEGER] if asked.code is not None else [key.expression.type for key in asked.keys]
+            groups = {}
+            listed = (_listed(column, kind) for column, kind in zip(named, kinds, strict=True))
+            for index, key in enumerate(zip(*listed, strict=True)):
+                groups.setdefault(key, []).append(index)
+        missing = np.ma.getmaskarray(places)
+        places, weights = np.ma.getdata(places).astype(np.int64), np.ma.getdata(weights).astype(np.int64)
+        answer = {}
+        for key, indices in groups.items():
+            there = np.asarray(indices, dtype=np.int64)
+            there = there[~missing[there]]
+            there = there[np.argsort(places[there])]
+            answer[_key(asked, key) if asked.keys else ()] = (places[there], weights[there])
+        return answer
+
+    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+        """Return columns of rows as arrays, masked where a value is NULL, with the unit under the name "unit"."""
+        below = block(self._tables, source, frozenset(columns), None).nested()
+        items = [f"{below.columns[name]} AS c_{index}" for index, name in enumerate(columns)]
+        text = below.select([*items, f"{below.unit or 'NULL'} AS unit"])
+        arrays = self._outcome(lambda: self._connection.execute(text).fetchnumpy())
+        if arrays is None:
+            raise QueryFailed(_FAILED)
+        *values, unit = arrays.values()
+        answer = dict(zip(columns, values, strict=True))
+        return answer | {"unit": np.arange(len(unit)) if below.unit is None else np.ma.getdata(unit)}
+
+    def bound(self, table: str, rows: int) -> str:
+        """Make, once, a table with at most `rows` rows of each unit, and return its name for `Request.bounded`."""
+        handle = f"{table}, {rows} rows a unit"
+        with self._lock:
+            if handle not in self._bounded:
+                name = f"{MADE}.bounded_{len(self._bounded) + 1}"
+                made = bounded_table(self._tables, table, rows, name=name, salt=self._salt)
+                stored = self._outcome(lambda: self._made(made))
+                if stored is None:
+                    raise QueryFailed(_FAILED)
+                self._bounded[handle] = stored
+        return handle
+
+    def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
+        """Say whether two rows of a public table agree on columns that are declared unique; NULL agrees with none."""
+        if table not in self._tables.policy.public:
+            raise UnknownName(f"the policy has no public table {table!r}")
+        texts = [f"{self._tables.read(table, name, 't')} AS {quoted(name)}" for name in columns]
+        there = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in columns)
+        names = ", ".join(quoted(name) for name in columns)
+        counted = (
+            f"SELECT count(*) FROM (SELECT {names} FROM (SELECT {', '.join(texts)} "
+            f"FROM {self._tables.of(table).name} AS t) WHERE {there} GROUP BY {names} HAVING count(*) > 1)"
+        )
+        found = self._outcome(lambda: self._connection.execute(counted).fetchall())
+        if found is None:
+            raise QueryFailed(_FAILED)
+        return bool(found[0][0])
+
+    def close(self) -> None:
+        """Let go of the database and of everything spilled."""
+        with self._lock:
+            self._connection.close()
+            self._gone()
+
+    def _made(self, table: BoundedTable) -> Stored:
+        """Make a bounded table; texts with few values are kept as numbers, by which groups are found faster."""
+        dictionaries: dict[str, str] = {}
+        counts = self._connection.execute(table.distinct).fetchall()[0] if table.texts else ()
+        for column, count in zip(table.texts, counts, strict=True):
+            if 1 <= count <= LARGEST_DICTIONARY:
+                dictionaries[column], text = table.dictionary(column)
+                self._connection.execute(f"DROP TYPE IF EXISTS {dictionaries[column]}")  # of an attempt that was ended
+                self._connection.execute(text)
+        self._connection.execute(table.made_with(dictionaries))
+        return Stored(table.name, table.stored)
+
+    def _statement(self, request: Request | HistogramRequest) -> Statement:
+        if isinstance(request, Request):
+            return statement(self._tables, request, self._salt)
+        return histogram_statement(self._tables, request, self._salt)
+
+    def _fetched(self, asked: Statement, fetch: Callable[[Any], _Result]) -> _Result:
+        """Run a statement; where DuckDB fails, say the same whatever the reason."""
+
+        def run() -> _Result:
+            for domain in asked.domains:
+                self._keep(domain)
+            return fetch(self._connection.execute(asked.text))
+
+        result = self._outcome(run)
+        if result is None:
+            raise QueryFailed(_FAILED)
+        return result
+
+    def _keep(self, domain: Domain) -> None:
+        """Make the table of a public domain."""
+        if domain.name not in self._domains:
+            self._connection.execute(domain.text)
+            self._domains.add(domain.name)
+
+    def _outcome(self, call: Callable[[], _Result]) -> _Result | None:
+        """Return what a call gives, or None where DuckDB raised: its message may show data, so it is let go here.
+
+        The call runs in a thread of its own, so that an interrupt of this one ends the query at once.
+        """
+        results: list[_Result] = []
+        problems: list[BaseException] = []
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                results.append(call())
+            except duckdb.Error:
+                pass
+            except BaseException as problem:
+                problems.append(problem)
+            finally:
+                done.set()
+
+        duckdb = optional("duckdb", extra="sql", purpose=PURPOSE)
+        with self._lock:
+            thread = threading.Thread(target=work, daemon=True)
+            try:
+                thread.start()
+                done.wait()
+            except BaseException:
+                while not done.wait(0.05):
+                    self._connection.interrupt()
+                raise
+        for problem in problems:
+            raise problem
+        return results[0] if results else None
+
+
+def _leave(folder: Path, copies: Mapping[str, Copy]) -> None:
+    """Remove what was spilled, and let go of the copies of CSV files."""
+    for copy in copies.values():
+        copy.release()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:
+    """Return the key of a group; one number may stand for the places of all keys in their domains."""
+    if not asked.keys:
+        return ()
+    if asked.code is None:
+        return tuple(values)
+    place, key = int(values[0]), []
+    for stated, size in zip(reversed(asked.keys), reversed(asked.code), strict=True):
+        place, index = divmod(place, size)
+        key.append((stated.domain or ())[index])
+    return tuple(reversed(key))
+
+
+def _listed(column: Any, kind: Type) -> list[Any]:
+    """Return a column as Python values, None for NULL."""
+    precision = {Type.DATE: "datetime64[D]", Type.TIMESTAMP: "datetime64[us]"}.get(kind)
+    values: list[Any] = (column if precision is None else column.astype(precision)).tolist()
+    if kind is Type.TEXT:  # NULL among texts that are kept as numbers comes as NaN
+        return [value if isinstance(value, str) else None for value in values]
+    return values

@@ -1,0 +1,346 @@
+"""Expressions as DuckDB text: every row gives the value that the operation is defined to have, and none raises.
+
+Nothing relies on the order in which DuckDB evaluates: an operand that would raise is made NULL before it is used
+(divisors, logarithms), integers are widened to 128 bits unless the operands are certain to be small, and every cast
+that can fail is TRY_CAST. Within real arithmetic NaN stands for NULL, since both swallow whatever they meet; it is
+turned into NULL where something else than arithmetic looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+
+from discreet.errors import UnsupportedSQL
+from discreet.query.engines.duckdb.duckdb_parts import Call, Part, Writer
+from discreet.query.engines.duckdb.functions import (
+    add_days,
+    cast,
+    concatenate,
+    days_between,
+    letters,
+    substring,
+    truncate,
+)
+from discreet.query.engines.duckdb.stored_columns import position, scanned, type_of
+from discreet.query.engines.duckdb.text import constant, quoted, real
+from discreet.query.expression import ranges
+from discreet.query.expression.expression import Apply, Column, Expression, Interval, Literal, Operation
+from discreet.query.expression.types import Type
+
+__all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
+
+LONGEST_STATEMENT = 200_000
+DEEPEST_NESTING = 250  # DuckDB refuses expressions 1000 deep, and one pair of parentheses here is at most 4 of those
+_TOO_DEEP = "this expression is nested too deeply: write it in steps, in a WITH clause each"
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WHOLE = real(2.0**52)  # from here on every float is a whole number
+
+
+def render(expression: Expression, columns: Callable[[str], str] | Mapping[str, str]) -> str:
+    """Return the text of an expression; `columns` gives the text of a column by its name, quoted already.
+
+    Raises:
+        UnsupportedSQL: where the text would be longer than 200 000 characters or nested more than 250 deep.
+
+    >>> from discreet.query.expression.typing_rules import apply, column, literal
+    >>> month = apply(Operation.MONTH, column("day", Type.DATE))
+    >>> print(render(apply(Operation.ADD, month, literal(1)), {"day": '"day"'}))
+    (month("day") + (1)::BIGINT)
+    """
+    name = columns.__getitem__ if isinstance(columns, Mapping) else columns
+    try:
+        written = _part(expression, name).clean
+    except RecursionError:
+        raise UnsupportedSQL(_TOO_DEEP) from None
+    if len(written) > LONGEST_STATEMENT or _depth(written) > DEEPEST_NESTING:
+        raise UnsupportedSQL(_TOO_DEEP)
+    return written
+
+
+def _depth(written: str) -> int:
+    """Return how deeply parentheses are nested."""
+    steps = ((character == "(") - (character == ")") for character in written)
+    return max(accumulate(steps), default=0)
+
+
+def _part(node: Expression, columns: Callable[[str], str]) -> Part:
+    real_number = node.type is Type.REAL
+    if isinstance(node, Column):
+        return Part(columns(node.name), node, _width(node), infinite=real_number)
+    if isinstance(node, Literal):
+        return Part(constant(node.value, node.type), node, ranges.interval_of(node.value) or _width(node))
+    if not isinstance(node, Apply):
+        raise TypeError("an expression is a column, a literal or an operation")
+    parts = [_part(argument, columns) for argument in node.arguments]
+    sql = _WRITERS[node.operation](Call(node.type, parts))
+    if len(sql) > LONGEST_STATEMENT:
+        raise UnsupportedSQL(_TOO_DEEP)
+    certain = ranges.certain(node.operation, node.type, node.arguments, [part.range for part in parts])
+    nan, infinite = _surprises(node, parts) if real_number else (False, False)
+    return Part(sql, node, certain, nan, infinite)
+
+
+def _width(node: Expression) -> Interval | None:
+    return ranges.WIDEST if node.type is Type.INTEGER else None
+
+
+def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
+    """Tell whether the real result may be NaN, and whether it may be infinite."""
+    nan, infinite = any(part.nan for part in parts), any(part.infinite for part in parts)
+    match node.operation:
+        case Operation.ADD | Operation.SUBTRACT | Operation.DIVIDE:
+            nan, infinite = nan or all(part.infinite for part in parts), True
+        case Operation.MULTIPLY:  # by a literal other than 0, infinity stays what it is
+            nan, infinite = nan or (infinite and not any(part.number for part in parts)), True
+        case Operation.POWER:
+            nan, infinite = True, True
+        case Operation.EXP | Operation.CAST:
+            infinite = node.arguments[0].type is not Type.INTEGER
+        case Operation.CLAMP:
+            nan, infinite = False, False
+        case Operation.COALESCE:
+            nan = parts[-1].nan
+        case Operation.GREATEST | Operation.LEAST:
+            nan = False
+    return nan, infinite
+
+
+def _wide(sql: str) -> str:
+    return f"{sql}::HUGEINT"
+
+
+def _narrow(sql: str) -> str:
+    return f"TRY_CAST({sql} AS BIGINT)"
+
+
+def _within(low: int, high: int) -> bool:
+    return low >= ranges.SMALLEST_INTEGER and high <= ranges.LARGEST_INTEGER
+
+
+def _sum(sign: str) -> Writer:
+    """Return the writer of + or - or *; 64-bit integers are added in 128 bits unless they are certain to fit."""
+    combine: Callable[[int, int], int] = {
+        "+": lambda x, y: x + y,
+        "-": lambda x, y: x - y,
+        "*": lambda x, y: x * y,
+    }[sign]
+
+    def write(call: Call) -> str:
+        one, two = call.parts
+        if call.type is Type.REAL:
+            return f"({one.sql} {sign} {two.sql})"
+        ends = [combine(int(x), int(y)) for x in one.range or ranges.WIDEST for y in two.range or ranges.WIDEST]
+        if _within(min(ends), max(ends)):
+            return f"({one.sql} {sign} {two.sql})"
+        return _narrow(f"{_wide(one.sql)} {sign} {_wide(two.sql)}")
+
+    return write
+
+
+def _nonzero(part: Part) -> str:
+    """Return a divisor that is NULL instead of 0."""
+    return part.sql if part.number else f"(CASE WHEN {part.sql} <> 0 THEN {part.sql} END)"
+
+
+def _divide(call: Call) -> str:
+    return f"({call.parts[0].sql} / {_nonzero(call.parts[1])})"
+
+
+def _floor_divide(call: Call) -> str:
+    one, two = (part.sql for part in call.parts)
+    if (call.parts[1].number or 0) > 0:  # towards minus infinity: the complement of a negative number is not negative
+        return f"(CASE WHEN {one} >= 0 THEN {one} // {two} ELSE ~((~{one}) // {two}) END)"
+    top, bottom = _wide(one), f"(CASE WHEN {two} <> 0 THEN {_wide(two)} END)"
+    return _narrow(
+        f"{top} // {bottom} - CASE WHEN {top} % {bottom} <> 0 AND ({one} < 0) <> ({two} < 0) THEN 1 ELSE 0 END"
+    )
+
+
+def _modulo(call: Call) -> str:
+    one, two = (part.sql for part in call.parts)
+    divisor = call.parts[1].number or 0
+    if 0 < divisor <= 1 << 62:
+        return f"(({one} % {two} + {two}) % {two})"
+    bottom = f"(CASE WHEN {two} <> 0 THEN {_wide(two)} END)"
+    return _narrow(f"({_wide(one)} % {bottom} + {bottom}) % {bottom}")
+
+
+def _negate(call: Call) -> str:
+    (one,) = call.parts
+    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
+        return f"(-{one.sql})"
+    return _narrow(f"-({_wide(one.sql)})")
+
+
+def _absolute(call: Call) -> str:
+    (one,) = call.parts
+    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
+        return f"abs({one.sql})"
+    return _narrow(f"abs({_wide(one.sql)})")
+
+
+def _places(part: Part) -> str:
+    """Return a number of places to shift by that is NULL outside 0 .. 63."""
+    if part.number is not None:
+        return str(int(part.number)) if 0 <= part.number <= 63 else "NULL::BIGINT"
+    return f"(CASE WHEN {part.sql} BETWEEN 0 AND 63 THEN {part.sql} END)"
+
+
+def _shift_left(call: Call) -> str:
+    return _narrow(f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)")
+
+
+def _shift_right(call: Call) -> str:
+    return f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)"
+
+
+def _infix(sign: str) -> Writer:
+    """Return the writer of an operation between its arguments, which must not be NaN."""
+    return lambda call: "(" + f" {sign} ".join(part.clean for part in call.parts) + ")"
+
+
+def _function(name: str) -> Writer:
+    """Return the writer of a function that is total and gives the right type."""
+    return lambda call: f"{name}({', '.join(part.sql for part in call.parts)})"
+
+
+def _whole(name: str) -> Writer:
+    """Return the writer of a part that DuckDB gives as a narrower integer."""
+    return lambda call: f"CAST({name}({call.parts[0].clean}) AS BIGINT)"
+
+
+def _in(call: Call) -> str:
+    return f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))"
+
+
+def _case(call: Call) -> str:
+    pairs = zip(call.parts[:-1:2], call.parts[1::2], strict=True)
+    branches = " ".join(f"WHEN {condition.sql} THEN {result.sql}" for condition, result in pairs)
+    return f"(CASE {branches} ELSE {call.parts[-1].sql} END)"
+
+
+def _coalesce(call: Call) -> str:
+    return f"coalesce({', '.join([part.clean for part in call.parts[:-1]] + [call.parts[-1].sql])})"
+
+
+def _null_if(call: Call) -> str:
+    one, two = (part.sql for part in call.parts)
+    return f"(CASE WHEN {one} = {two} THEN NULL ELSE {one} END)"
+
+
+def _extreme(name: str) -> Writer:
+    """Return the writer of GREATEST or LEAST, which DuckDB lets skip NULLs and we do not."""
+
+    def write(call: Call) -> str:
+        present = " AND ".join(f"{part.clean} IS NOT NULL" for part in call.parts if part.number is None)
+        values = list(dict.fromkeys(part.clean for part in call.parts))  # DuckDB cannot copy a call with one name twice
+        chosen = f"{name}({', '.join(values)})" if len(values) > 1 else values[0]
+        return f"(CASE WHEN {present} THEN {chosen} END)" if present else chosen
+
+    return write
+
+
+def _clamp(call: Call) -> str:
+    value, low, high = call.parts[0].clean, call.parts[1].sql, call.parts[2].sql
+    return f"(CASE WHEN {value} >= {high} THEN {high} WHEN {value} <= {low} THEN {low} ELSE {value} END)"
+
+
+def _to_integer(name: str) -> Writer:
+    """Return the writer of FLOOR, CEIL or ROUND to a whole number."""
+
+    def write(call: Call) -> str:
+        one = call.parts[0].sql
+        return one if call.parts[0].node.type is Type.INTEGER else _narrow(f"{name}({one})")
+
+    return write
+
+
+def _round(call: Call) -> str:
+    if call.type is Type.INTEGER:
+        return _to_integer("round")(call)
+    one, power = call.parts[0].sql, real(10.0 ** int(call.parts[1].number or 0))
+    return f"(CASE WHEN abs({one}) < {_WHOLE} THEN round({one} * {power}) / {power} ELSE {one} END)"
+
+
+def _defined(name: str, condition: str) -> Writer:
+    """Return the writer of a function on the numbers for which it is defined, NULL elsewhere."""
+
+    def write(call: Call) -> str:
+        one = call.parts[0].sql
+        return f"{name}(CASE WHEN {one} {condition} THEN {one} END)"
+
+    return write
+
+
+def _power(call: Call) -> str:
+    base, exponent = (part.clean for part in call.parts)
+    return f"pow(CASE WHEN {base} <> 0 OR {exponent} >= 0 THEN {base} END, {exponent})"
+
+
+_WRITERS: Mapping[Operation, Writer] = {
+    Operation.ADD: _sum("+"),
+    Operation.SUBTRACT: _sum("-"),
+    Operation.MULTIPLY: _sum("*"),
+    Operation.DIVIDE: _divide,
+    Operation.FLOOR_DIVIDE: _floor_divide,
+    Operation.MODULO: _modulo,
+    Operation.NEGATE: _negate,
+    Operation.BIT_AND: _infix("&"),
+    Operation.BIT_OR: _infix("|"),
+    Operation.BIT_XOR: _function("xor"),
+    Operation.BIT_NOT: lambda call: f"(~{call.parts[0].sql})",
+    Operation.SHIFT_LEFT: _shift_left,
+    Operation.SHIFT_RIGHT: _shift_right,
+    Operation.BIT_COUNT: _whole("bit_count"),
+    Operation.EQUAL: _infix("="),
+    Operation.UNEQUAL: _infix("<>"),
+    Operation.LESS: _infix("<"),
+    Operation.AT_MOST: _infix("<="),
+    Operation.GREATER: _infix(">"),
+    Operation.AT_LEAST: _infix(">="),
+    Operation.AND: _infix("AND"),
+    Operation.OR: _infix("OR"),
+    Operation.NOT: lambda call: f"(NOT {call.parts[0].sql})",
+    Operation.IS_NULL: lambda call: f"({call.parts[0].clean} IS NULL)",
+    Operation.IN: _in,
+    Operation.LIKE: _infix("LIKE"),
+    Operation.CASE: _case,
+    Operation.COALESCE: _coalesce,
+    Operation.NULLIF: _null_if,
+    Operation.GREATEST: _extreme("greatest"),
+    Operation.LEAST: _extreme("least"),
+    Operation.CLAMP: _clamp,
+    Operation.ABS: _absolute,
+    Operation.SIGN: _whole("sign"),
+    Operation.FLOOR: _to_integer("floor"),
+    Operation.CEIL: _to_integer("ceil"),
+    Operation.ROUND: _round,
+    Operation.SQRT: _defined("sqrt", ">= 0"),
+    Operation.LN: _defined("ln", "> 0"),
+    Operation.LOG10: _defined("log10", "> 0"),
+    Operation.EXP: _function("exp"),
+    Operation.POWER: _power,
+    Operation.LOWER: letters("lower", _CAPITALS, _CAPITALS.lower()),
+    Operation.UPPER: letters("upper", _CAPITALS.lower(), _CAPITALS),
+    Operation.TRIM: lambda call: f"trim({call.parts[0].sql}, ' ')",
+    Operation.LENGTH: _function("length"),
+    Operation.SUBSTRING: substring,
+    Operation.CONCAT: concatenate,
+    Operation.CAST: cast,
+    Operation.YEAR: _function("year"),
+    Operation.QUARTER: _function("quarter"),
+    Operation.MONTH: _function("month"),
+    Operation.DAY: _function("day"),
+    Operation.WEEKDAY: _function("isodow"),
+    Operation.HOUR: _function("hour"),
+    Operation.MINUTE: _function("minute"),
+    Operation.TRUNCATE_YEAR: truncate("year"),
+    Operation.TRUNCATE_QUARTER: truncate("quarter"),
+    Operation.TRUNCATE_MONTH: truncate("month"),
+    Operation.TRUNCATE_WEEK: truncate("week"),
+    Operation.TRUNCATE_DAY: truncate("day"),
+    Operation.TRUNCATE_HOUR: truncate("hour"),
+    Operation.DAYS_BETWEEN: days_between,
+    Operation.ADD_DAYS: add_days,
+}

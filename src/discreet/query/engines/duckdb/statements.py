@@ -1,0 +1,334 @@
+"""From a request to one SELECT of DuckDB: one function for each form of bounding.
+
+Every number in a statement is an integer and fits: a row adds less than 2^42 times a weight of at most 2^20, which
+64 bits hold, and DuckDB adds up in 128 bits, which no number of rows can overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.errors import ParameterError
+from discreet.query.engines.duckdb import duckdb_choice as choice
+from discreet.query.engines.duckdb.expressions import position, render
+from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
+from discreet.query.engines.duckdb.rows import Block, block, read_by, table_of
+from discreet.query.engines.duckdb.tables import Tables
+from discreet.query.engines.duckdb.text import indented
+from discreet.query.engines.duckdb.units import unit_type
+from discreet.query.expression.expression import Expression
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import Key
+from discreet.query.plan.request import (
+    WEIGHT,
+    Cell,
+    EachRow,
+    Groups,
+    HistogramRequest,
+    NormWeights,
+    Present,
+    Request,
+    RowWeights,
+    Steps,
+    Units,
+)
+
+_VALUE_BITS = 42
+_LARGEST_ROWS = 1 << 40
+_LISTED_GROUPS = 64  # the list of the smallest takes memory for as many, in every unit
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sum that DuckDB computes: `value` of a row in terms of the columns of `rows`, None for 1; times `factor`."""
+
+    factor: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A SELECT, the tables of public keys it joins, and how to read its columns: keys first, then parts of cells."""
+
+    text: str
+    domains: tuple[Domain, ...]
+    keys: tuple[Key, ...]
+    code: tuple[int, ...] | None  # the sizes of the domains, where one number stands for all keys
+    cells: tuple[tuple[int, ...], ...]  # the factors of the parts of each cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The rows that every form starts from: `rows` has the columns unit, the keys (or `code`) and x_1, x_2, ..."""
+
+    rows: str
+    keys: list[str]
+    unit: Type | None
+    sizes: tuple[int, ...] | None
+    domains: tuple[Domain, ...]
+    key_types: list[Type]
+    scans: bool  # whether rows are cheap to read again
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """What a form makes of the rows: named subqueries, and where the weighted rows or pairs are."""
+
+    queries: list[tuple[str, str]]
+    tables: str
+
+
+def statement(tables: Tables, request: Request, salt: int) -> Statement:
+    """Return the statement of a request."""
+    below = _checked_block(tables, request, _read(request.cells))
+    items, cells = _cell_columns(request.cells, below)
+    source = _source(tables, request, below, items)
+    form, flat = request.form, [part for parts in cells for part in parts]
+    if isinstance(form, EachRow):
+        bounded = _Bounded([("rows", source.rows)], "rows")
+        sums = [_sum(part, "") for part in flat]
+    elif isinstance(form, RowWeights) and source.scans:
+        bounded = _row_weights_less(source, form, flat)
+        sums = [f"sum(c_{index})" for index in range(1, len(flat) + 1)]
+    elif isinstance(form, RowWeights):
+        bounded = _row_weights(source, form)
+        sums = [_sum(part, "weight") for part in flat]
+    else:
+        values = dict.fromkeys(part.value for part in flat if part.value is not None)
+        names = {value: f"s_{index}" for index, value in enumerate(values, 1)}
+        pair_sums = [f"sum({value}) AS {name}" for value, name in names.items()]
+        if isinstance(form, NormWeights):
+            bounded = _norm_weights(source, form, pair_sums)
+        elif isinstance(form, Groups):
+            bounded = _groups(source, form, pair_sums, salt)
+        else:
+            raise TypeError(f"no rule for {type(form).__name__}")
+        sums = [
+            "count(*)"
+            if isinstance(cell, Units)
+            else f"sum(weight * {'n' if part.value is None else names[part.value]})"
+            for cell, parts in zip(request.cells, cells, strict=True)
+            for part in parts
+        ]
+    sums = [f"{text} AS c_{index}" for index, text in enumerate(sums, 1)]
+    factors = tuple(tuple(part.factor for part in parts) for parts in cells)
+    text = _final(bounded, source.keys, sums, source.keys)
+    return Statement(text, source.domains, request.keys, source.sizes, factors)
+
+
+def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> Statement:
+    """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
+    below = _checked_block(tables, request, [request.argument])
+    text = position(render(request.argument, below.columns), request.scale, request.argument.type)
+    source, form = _source(tables, request, below, [f"{text} AS x_1"]), request.form
+    keys = [f"rows.{key}" for key in source.keys]
+    weight = "sum(weight)"
+    if isinstance(form, EachRow):
+        bounded, weight = _Bounded([("rows", source.rows)], "rows"), "count(*)"
+    elif isinstance(form, RowWeights):
+        bounded = _row_weights(source, form)
+    elif isinstance(form, NormWeights):
+        bounded = _norm_weights(source, form, [])
+        bounded = _Bounded(bounded.queries, _weighted("rows", "weights"))
+    elif isinstance(form, Groups):
+        bounded = _groups(source, form, [], salt)
+        same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
+        bounded = _Bounded(bounded.queries, "rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+    else:
+        raise TypeError(f"no rule for {type(form).__name__}")
+    final = _final(bounded, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
+    return Statement(final, source.domains, request.keys, source.sizes, ((1,),))
+
+
+def _checked_block(tables: Tables, request: Request | HistogramRequest, read: Sequence[Expression]) -> Block:
+    """Return the rows of a request, if its form bounds them."""
+    form, cells = request.form, request.cells if isinstance(request, Request) else ()
+    wanted = read_by([key.expression for key in request.keys]) | read_by(read)
+    below = block(tables, request.source, wanted, request.bounded).nested()
+    if isinstance(form, EachRow) == (below.unit is not None):
+        raise ParameterError("EachRow is for rows that are units and for bounded tables, every other form for units")
+    if not isinstance(form, EachRow) and not 1 <= getattr(form, "rows", 1) <= _LARGEST_ROWS:
+        raise ParameterError("the rows of a unit are bounded by an integer from 1 to 2^40")
+    if isinstance(form, Groups) and not 1 <= form.groups <= _LARGEST_ROWS:
+        raise ParameterError("the groups of a unit are bounded by an integer from 1 to 2^40")
+    rows_are_units = isinstance(form, EachRow) and request.bounded is None
+    if any(isinstance(cell, Units) for cell in cells) and not (isinstance(form, Groups) or rows_are_units):
+        raise ParameterError("units are counted in the form Groups, or where a row is a unit")
+    return below
+
+
+def _read(cells: Sequence[Cell]) -> list[Expression]:
+    """Return the expressions that cells read."""
+    return [cell.argument for cell in cells if isinstance(cell, Present | Steps)]
+
+
+def _cell_columns(cells: Sequence[Cell], below: Block) -> tuple[list[str], list[list[Part]]]:
+    """Return the columns x_1, x_2, ... that cells need of a row, and every cell as sums of values made from them."""
+    names: dict[str, str] = {}
+    parts: list[list[Part]] = []
+    for cell in cells:
+        if isinstance(cell, Present):
+            text = f"CASE WHEN {render(cell.argument, below.columns)} IS NULL THEN 0 ELSE 1 END"
+            parts.append([Part(1, names.setdefault(text, f"x_{len(names) + 1}"))])
+        elif isinstance(cell, Steps):
+            text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
+            text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
+            parts.append(_powers(cell, names.setdefault(text, f"x_{len(names) + 1}")))
+        else:
+            parts.append([Part(1, None)])
+    return [f"{text} AS {name}" for text, name in names.items()], parts
+
+
+def _powers(cell: Steps, name: str) -> list[Part]:
+    """Return a value or its square in parts of less than 42 bits each: (2^h a + b)^2 = 2^2h a^2 + 2^(h+1) a b + b^2."""
+    bits = max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
+    if bits > _VALUE_BITS or cell.power not in (1, 2):
+        raise ParameterError("a value in steps of its grid must be less than 2^42, and its power 1 or 2")
+    if cell.power == 1:
+        return [Part(1, name)]
+    if 2 * bits <= _VALUE_BITS:
+        return [Part(1, f"({name} * {name})")]
+    half = (bits + 1) // 2
+    high, low = f"(abs({name}) >> {half})", f"(abs({name}) & {(1 << half) - 1})"
+    return [
+        Part(1 << 2 * half, f"({high} * {high})"),
+        Part(1 << half + 1, f"({high} * {low})"),
+        Part(1, f"({low} * {low})"),
+    ]
+
+
+def _source(tables: Tables, request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
+    """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
+    kind = None if below.unit is None else unit_type(tables, table_of(request.source))
+    unit = [] if below.unit is None else [f"{below.unit} AS unit"]
+    if isinstance(request.form, Groups | NormWeights):
+        made = coded(request.keys, below)
+    else:
+        made = Coded(below, native_keys(request.keys, below), None, ())
+    names = [item.rpartition(" AS ")[2] for item in made.items]
+    rows = made.block.select([*unit, *made.items, *items] or ["1"])
+    types = [key.expression.type for key in request.keys]
+    return _Source(rows, names, kind, made.sizes, made.domains, types, "JOIN " not in rows)
+
+
+def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
+    """Give every row of a unit of n rows the weight min(2^20, floor(rows 2^20 / n)).
+
+    Stability. A unit adds at most rows 2^20 in all, if each of its rows adds at most its weight.
+        Proof: n times min(2^20, floor(rows 2^20 / n)) is at most rows 2^20. No other unit's weights depend on it.
+    """
+    over = f"SELECT unit, {form.rows * WEIGHT} // count(*) AS weight\n{_over(form)}"
+    return _Bounded([("rows", source.rows), ("over_bound", over)], _weighted("rows", "over_bound"))
+
+
+def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[Part]) -> _Bounded:
+    """Give the same weights as `_row_weights`: 2^20 to all rows, less what units over the bound have too much.
+
+    Cost. One more pass over the rows, but only rows of units over the bound are joined with their weights.
+    """
+    over = f"SELECT unit, CAST({WEIGHT} - {form.rows * WEIGHT} // count(*) AS INTEGER) AS excess\n{_over(form)}"
+    full = [f"{_sum(part, '')} * CAST({WEIGHT} AS HUGEINT) AS c_{index}" for index, part in enumerate(parts, 1)]
+    less = [f"-{_sum(part, 'excess')} AS c_{index}" for index, part in enumerate(parts, 1)]
+    grouped = f"\nGROUP BY {', '.join(source.keys)}" if source.keys else ""
+    both = (
+        f"SELECT {', '.join([*source.keys, *full])}\nFROM rows{grouped}\nUNION ALL\n"
+        f"SELECT {', '.join([*source.keys, *less])}\nFROM rows JOIN over_bound USING (unit){grouped}"
+    )
+    return _Bounded([("rows", source.rows), ("over_bound", over), ("weighted", both)], "weighted")
+
+
+def _over(form: RowWeights) -> str:
+    return f"FROM rows\nGROUP BY unit\nHAVING count(*) > {form.rows}"
+
+
+def _norm_weights(source: _Source, form: NormWeights, pair_sums: list[str]) -> _Bounded:
+    """Give every row of a unit the weight min(2^20, floor(rows 2^20 / c)), c the ceiling of the norm of its row counts.
+
+    Stability. The vector of what a unit adds to the groups has Euclidean norm at most rows 2^20.
+        Proof: it is at most w times the vector of the row counts, of norm s, and w s <= rows 2^20 s / c <= rows 2^20,
+        as c >= s. The float square root of an integer below 2^100 is off by less than 1/2, so its ceiling r is c - 1,
+        c or c + 1, and the two comparisons of exact integers tell which. Where s <= rows the weight is 2^20.
+    """
+    over = (
+        "SELECT unit, sum(CAST(n AS HUGEINT) * n) AS squares\nFROM pairs\nGROUP BY unit\n"
+        f"HAVING sum(CAST(n AS HUGEINT) * n) > {form.rows**2}"
+    )
+    ceiling = "CASE WHEN r * r < squares THEN r + 1 WHEN (r - 1) * (r - 1) >= squares THEN r - 1 ELSE r END"
+    weights = (
+        f"SELECT unit, CAST({form.rows * WEIGHT} // ({ceiling}) AS BIGINT) AS weight\n"
+        "FROM (SELECT *, CAST(ceil(sqrt(CAST(squares AS DOUBLE))) AS HUGEINT) AS r FROM over_bound)"
+    )
+    queries = [("rows", source.rows), ("pairs", _pairs(source.keys, pair_sums)), ("over_bound", over)]
+    return _Bounded([*queries, ("weights", weights)], _weighted("pairs", "weights"))
+
+
+def _weighted(rows: str, weights: str) -> str:
+    """Return the text of rows or pairs with their weights: 2^20 for units that have none of their own."""
+    text = f"SELECT {rows}.*, coalesce(weight, {WEIGHT}) AS weight\nFROM {rows} LEFT JOIN {weights} USING (unit)"
+    return f"(\n{indented(text)}\n) AS {rows}"
+
+
+def _groups(source: _Source, form: Groups, pair_sums: list[str], salt: int) -> _Bounded:
+    """Keep the groups of a unit that come first by (hash, key), in each with weight min(2^20, floor(rows 2^20 / n)).
+
+    Stability. A unit touches at most `groups` groups and adds at most rows 2^20 to each.
+        Proof: exactly the first groups in an order of the unit's own groups are kept. It has no ties: the numbers that
+        are compared contain the group's code. In each group, n rows have weights that add to rows 2^20 at most. Which
+        groups come first depends on no other unit's rows: the hash comes from unit and key, and of the codes, which
+        may count all keys there are, only the order matters, the order of the keys.
+    """
+    keys, sums, queries = source.keys, [_name(text) for text in pair_sums], [("rows", source.rows)]
+    group, pairs, numbered = choice.start("code"), "rows", "pairs"
+    if source.sizes is None:
+        code = choice.key_code(list(zip(keys, source.key_types, strict=True)))
+        order, listed = ", ".join(f"{key} NULLS LAST" for key in keys), ", ".join(keys)
+        names = f"SELECT *, row_number() OVER (ORDER BY {order}) AS code, {choice.start(code)} AS b\n"
+        queries.append(("names", f"{names}FROM (SELECT DISTINCT {listed} FROM rows)"))
+        same = " AND ".join(f"rows.{key} IS NOT DISTINCT FROM names.{key}" for key in keys)
+        group, pairs, numbered = "b", f"rows JOIN names ON {same}", "pairs JOIN names USING (code)"
+    queries.append(("pairs", _pairs(["code"], pair_sums, pairs)))
+    unit = choice.unit_start("unit", source.unit or Type.INTEGER, salt)
+    hashes = (
+        f"SELECT {', '.join(['unit', *keys, 'n', *sums])}, {choice.hashed('x', 'y')} * {1 << 32} + code AS place\n"
+        f"FROM (SELECT *, {choice.factor('a')} AS x, {choice.factor('b')} AS y\n"
+        f"      FROM (SELECT *, {unit} AS a{'' if group == 'b' else f', {group} AS b'} FROM {numbered}))"
+    )
+    weight = f"least({WEIGHT}, {form.rows * WEIGHT} // n) AS weight"
+    listed = ", ".join(["unit", *keys, weight, "n", *sums])
+    if form.groups <= _LISTED_GROUPS:
+        cut = f"SELECT unit, min(place, {form.groups})[-1] AS last\nFROM hashes\nGROUP BY unit"
+        kept = f"SELECT {listed}\nFROM hashes JOIN cut USING (unit)\nWHERE place <= last"
+        return _Bounded([*queries, ("hashes", hashes), ("cut", cut), ("kept", kept)], "kept")
+    first = f"QUALIFY row_number() OVER (PARTITION BY unit ORDER BY place) <= {form.groups}"
+    return _Bounded([*queries, ("hashes", hashes), ("kept", f"SELECT {listed}\nFROM hashes\n{first}")], "kept")
+
+
+def _pairs(keys: list[str], pair_sums: list[str], tables: str = "rows") -> str:
+    """Return the sums of every unit in each of its groups."""
+    items = ", ".join(["unit", *keys, "count(*) AS n", *pair_sums])
+    return f"SELECT {items}\nFROM {tables}\nGROUP BY {', '.join(['unit', *keys])}"
+
+
+def _name(item: str) -> str:
+    """Return the name that an item of a SELECT gives."""
+    return item.rpartition(" AS ")[2]
+
+
+def _sum(part: Part, weight: str) -> str:
+    """Return the sum of a part over rows, each with a weight if there is one."""
+    if part.value is None:
+        return f"sum({weight})" if weight else "count(*)"
+    return f"sum({weight} * {part.value})" if weight else f"sum({part.value})"
+
+
+def _final(bounded: _Bounded, keys: list[str], sums: list[str], grouped: list[str]) -> str:
+    """Return the whole text."""
+    # What several read is computed once; not the rows, which are read again rather than kept.
+    once = ("names", "hashes") if any(name == "hashes" for name, _ in bounded.queries) else ("pairs",)
+    named = ",\n".join(
+        f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)"
+        for name, text in bounded.queries
+    )
+    text = f"WITH {named}\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
+    return text + (f"\nGROUP BY {', '.join(grouped)}" if grouped else "")

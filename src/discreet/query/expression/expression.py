@@ -1,0 +1,148 @@
+"""Expressions over one row: typed, immutable, and total: no row can make an engine raise.
+
+An expression is a column, a literal, or an operation applied to expressions. What an operation means is fixed here, for
+every engine: where an engine would raise (an overflow, a zero divisor, a bad cast, a logarithm of 0) the result is
+NULL, and NaN is NULL everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import Enum
+from fractions import Fraction
+
+from discreet.query.expression.types import Type
+
+Value = bool | int | float | str | date | datetime | None
+Interval = tuple[Fraction, Fraction]
+
+
+class Operation(Enum):
+    """Everything that can be computed from a row; the value is the word people read in messages."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"  # always real
+    FLOOR_DIVIDE = "//"  # integers, towards minus infinity
+    MODULO = "%"  # integers, the remainder of FLOOR_DIVIDE
+    NEGATE = "unary -"
+    BIT_AND = "&"
+    BIT_OR = "|"
+    BIT_XOR = "XOR"
+    BIT_NOT = "~"
+    SHIFT_LEFT = "<<"
+    SHIFT_RIGHT = ">>"
+    BIT_COUNT = "BIT_COUNT"
+    EQUAL = "="
+    UNEQUAL = "<>"
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+    AND = "AND"
+    OR = "OR"
+    NOT = "NOT"
+    IS_NULL = "IS NULL"
+    IN = "IN"  # a value, then the literals
+    LIKE = "LIKE"  # a text, then a literal pattern of % and _
+    CASE = "CASE"  # condition, result, condition, result, ..., otherwise
+    COALESCE = "COALESCE"
+    NULLIF = "NULLIF"
+    GREATEST = "GREATEST"
+    LEAST = "LEAST"
+    CLAMP = "CLAMP"  # a value, then two literals
+    ABS = "ABS"
+    SIGN = "SIGN"
+    FLOOR = "FLOOR"  # to an integer
+    CEIL = "CEIL"
+    ROUND = "ROUND"  # half away from zero; a value, then a literal number of digits
+    SQRT = "SQRT"
+    LN = "LN"
+    LOG10 = "LOG10"
+    EXP = "EXP"
+    POWER = "POWER"
+    LOWER = "LOWER"
+    UPPER = "UPPER"
+    TRIM = "TRIM"
+    LENGTH = "LENGTH"
+    SUBSTRING = "SUBSTRING"  # a text, then two literals: first position (from 1) and length
+    CONCAT = "||"
+    CAST = "CAST"  # to the type of the result
+    YEAR = "YEAR"
+    QUARTER = "QUARTER"
+    MONTH = "MONTH"
+    DAY = "DAY"
+    WEEKDAY = "WEEKDAY"  # 1 Monday .. 7 Sunday
+    HOUR = "HOUR"
+    MINUTE = "MINUTE"
+    TRUNCATE_YEAR = "DATE_TRUNC year"
+    TRUNCATE_QUARTER = "DATE_TRUNC quarter"
+    TRUNCATE_MONTH = "DATE_TRUNC month"
+    TRUNCATE_WEEK = "DATE_TRUNC week"
+    TRUNCATE_DAY = "DATE_TRUNC day"
+    TRUNCATE_HOUR = "DATE_TRUNC hour"
+    DAYS_BETWEEN = "days between"  # second minus first, in whole days
+    ADD_DAYS = "+ INTERVAL days"  # a date, then an integer
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Operation.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What every expression knows: its type, and the public range of its values where one follows from the policy.
+
+    `interval` is a declaration, not a fact about the data: whoever relies on it clips to it.
+    """
+
+    type: Type
+    interval: Interval | None
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The expressions directly beneath."""
+        return ()
+
+    def columns(self) -> Iterator[Column]:
+        """Yield every column that is read, with repetitions."""
+        for part in self.parts:
+            yield from part.columns()
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Expression):
+    """A column of the rows that the expression stands on, by name.
+
+    `declare` is how another type would be declared for it, with TYPE in the type's place, where none is declared.
+    """
+
+    name: str
+    declare: str = field(default="", compare=False, repr=False)
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the column itself."""
+        yield self
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expression):
+    """A constant; `value` is a Python value of the type, or None for NULL."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expression):
+    """An operation on expressions. Make one with `discreet.query.expression.typing_rules.apply`, which checks the types."""
+
+    operation: Operation
+    arguments: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments

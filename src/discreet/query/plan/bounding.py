@@ -1,0 +1,197 @@
+"""How the rows of one unit are bounded, and how far one unit can then move integer sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
+from discreet.privacy import Relation
+from discreet.query.plan.query_plan import Aggregation, MeasureKind
+from discreet.query.plan.request import WEIGHT, EachRow, Form, Groups, NormWeights, RowWeights
+from discreet.query.policy.declarations import TablePolicy, UnitIsRow
+
+
+class Noise(Enum):
+    """The noise that a price buys: it decides which norm of a unit's rows counts."""
+
+    LAPLACE = "Laplace"
+    GAUSSIAN = "Gaussian"
+
+
+@dataclass(frozen=True, slots=True)
+class RowNorms:
+    """How large the integers are that one row adds: L1 norm, square of the L2 norm, and distances of two units.
+
+    `apart` and `apart_squared` bound the L1 distance, and the square of the L2 distance, between what two units with
+    at most one row each add to the same group; `nonnegative` says that no entry is below 0.
+    """
+
+    one: int
+    squared: int
+    apart: int
+    apart_squared: int
+    nonnegative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """A form of bounding with what it promises: the weights of one unit's rows, in units of 1 / `unit` rows.
+
+    Privacy. Let a row add a vector of L1 norm at most r (L2 norm at most s) to its group. Under add/remove a unit moves
+        all sums together by at most `total` r in L1 and `sqrt(squared)` s in L2. Under change-one by twice that; by at
+        most sqrt 2 times in L2 where no entry is negative; where there is one group only, by the distance that two
+        units in one group can have.
+        Proof: a form gives each row of a unit a weight that depends on that unit's rows alone, so adding or removing
+        the unit adds or removes the sum of its weighted rows. RowWeights: n rows of weight at most floor(c 2^20 / n)
+        each weigh at most c 2^20, and norms obey the triangle inequality. NormWeights: in group g the norm is at most
+        w n_g s, over all groups w sqrt(sum n_g^2) s <= c 2^20 s. Groups: in each of at most k groups the weight is at
+        most m 2^20; k such blocks have L1 norm k m 2^20 r and, being orthogonal, L2 norm sqrt(k) m 2^20 s. EachRow: at
+        most c rows of weight 1. Changing a unit removes one such vector a and adds another b: |a - b| <= |a| + |b|; if
+        no entry is negative the inner product is not either, so |a - b|^2 <= |a|^2 + |b|^2. In one group a and b are
+        points of the weight times the hull of single rows and 0, and two points of a hull are at most as far apart as
+        two of its corners.
+    """
+
+    form: Form
+    relation: Relation
+    unit: int
+    total: int | None  # None: the L1 norm has no bound
+    squared: int
+    groups: int | None  # how many groups one unit can be in; None: any number
+    single: bool  # there is one group only
+    reason: str
+
+    def moved(self, norms: RowNorms) -> tuple[int, int]:
+        """Return the L1 distance of neighbours and the square of their L2 distance, as integers."""
+        total = self.total if self.total is not None else math.isqrt(self.squared) + 1
+        if self.relation is not Relation.CHANGE_ONE:
+            return total * norms.one, self.squared * norms.squared
+        if self.single:
+            return total * norms.apart, self.squared * norms.apart_squared
+        return 2 * total * norms.one, (2 if norms.nonnegative else 4) * self.squared * norms.squared
+
+    @property
+    def largest(self) -> int:
+        """The most that the rows of one unit can weigh in one group."""
+        if isinstance(self.form, Groups):
+            return self.form.rows * self.unit if self.unit > 1 else 1  # a unit that is counted counts once
+        return math.isqrt(self.squared) if self.total is None else self.total
+
+    @property
+    def contribution(self) -> int:
+        """How many rows one unit counts for in all: the weight that ranks are moved by."""
+        if self.total is None:
+            raise AssertionError("ranks need a bound on the weight of a unit")
+        return self.total // self.unit
+
+
+def choose(
+    aggregation: Aggregation,
+    table: TablePolicy,
+    relation: Relation,
+    noise: Noise,
+    *,
+    bounded_rows: int | None = None,
+    frames: bool = False,
+) -> Bounding:
+    """Return the form for a query: weights where the policy states rows, for they leave nobody out, else groups.
+
+    Keys that are not public, and COUNT(DISTINCT unit), need the form that bounds the number of groups; quantiles need a
+    bound on the weight of a unit. `frames` says where a bound that is missing would be stated.
+    """
+    single = not aggregation.keys
+    by_groups = not aggregation.public or any(one.kind is MeasureKind.COUNT_UNITS for one in aggregation.asked)
+    if isinstance(table.unit, UnitIsRow):
+        return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
+    if bounded_rows is not None:
+        _refuse_units(by_groups=by_groups)
+        words = f"read from the table bounded beforehand to {bounded_rows} rows a unit"
+        return Bounding(EachRow(), relation, 1, bounded_rows, bounded_rows**2, None, single, words)
+    ranks = any(one.kind is MeasureKind.QUANTILE for one in aggregation.asked)
+    options = _options(aggregation, table, relation, noise, by_groups=by_groups, ranks=ranks)
+    if not options:
+        raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
+    return options[0]
+
+
+def _options(
+    aggregation: Aggregation, table: TablePolicy, relation: Relation, noise: Noise, *, by_groups: bool, ranks: bool
+) -> list[Bounding]:
+    """Return the forms that the policy states and that the query may use; weights first, for they lose no rows."""
+    single = not aggregation.keys
+    most, found = _most_rows(table, single=single), []
+    if most is not None and not by_groups:
+        whole = most * WEIGHT
+        if noise is Noise.GAUSSIAN and not single and not ranks:
+            words = f"weights scale the rows of a unit down to {most} in L2 norm over the groups"
+            found.append(Bounding(NormWeights(most), relation, WEIGHT, None, whole**2, None, single, words))
+        else:
+            words = f"weights scale the rows of a unit down to {most} in all"
+            found.append(Bounding(RowWeights(most), relation, WEIGHT, whole, whole**2, None, single, words))
+    groups, rows = _groups(aggregation, table)
+    if groups is not None and rows is not None and (by_groups or not single):
+        each = rows * WEIGHT
+        words = (
+            f"a unit counts in at most {groups} group{'s' if groups > 1 else ''}, chosen by a keyed hash, with weight "
+            f"of at most {rows} row{'s' if rows > 1 else ''} in each"
+            if not single
+            else f"a unit counts once, and its rows with weight of at most {rows} in all"
+        )
+        form = Groups(groups, rows)
+        found.append(Bounding(form, relation, WEIGHT, groups * each, groups * each**2, groups, single, words))
+    return found
+
+
+def _most_rows(table: TablePolicy, *, single: bool) -> int | None:
+    """Return how many rows of a unit may count in all; in one group that is what all groups allow together."""
+    stated = table.contributions
+    if stated.rows is None and single and stated.groups is not None and stated.rows_per_group is not None:
+        return stated.groups * stated.rows_per_group
+    return stated.rows
+
+
+def _groups(aggregation: Aggregation, table: TablePolicy) -> tuple[int | None, int | None]:
+    """Return how many groups a unit may be in, and with how many rows in each."""
+    stated = table.contributions
+    if not aggregation.keys:
+        return 1, _most_rows(table, single=True)
+    groups, rows = stated.groups, stated.rows_per_group if stated.rows_per_group is not None else stated.rows
+    if aggregation.public and groups is not None:
+        groups = min(groups, math.prod(len(key.domain or ()) for key in aggregation.keys))
+    return groups, rows
+
+
+def _refuse_units(*, by_groups: bool) -> None:
+    if by_groups:
+        raise UnsupportedSQL(
+            "a bounded table limits rows, not groups: private keys and COUNT(DISTINCT ...) are asked of the table "
+            "itself. Leave bounded= out. Nothing was spent."
+        )
+
+
+def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool, frames: bool) -> Exception:
+    """Say which bound the policy lacks, as it is written in a policy file, or in the call of `from_frames`."""
+    rows, groups, each = "rows = ...", "groups = ...", "rows_per_group = ..."
+    place = f" under [tables.{table.name}]"
+    if frames:
+        rows, groups, each, place = "rows=", "groups=", "rows_per_group=", " to from_frames"
+    if not by_groups:
+        return MissingBound(
+            f'"{table.name}" has no contribution bound that fits this query. Add {rows}{place}, or {groups} and '
+            f"{each}. Nothing was spent."
+        )
+    if not aggregation.public:
+        private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)
+        declared = '{"values": [...]}' if frames else "values = [...]"
+        public = '"public": True' if frames else "public = true"
+        return PrivateKeys(
+            f"the values of {private} are not public, so the query needs a bound on how many groups one unit can be "
+            f"in. Add {groups} and {each}{place}, declare the key public ({declared}, or {public} beside min and max), "
+            "or give the values with keys=. Nothing was spent."
+        )
+    return MissingBound(
+        f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add {groups}{place}. "
+        "Nothing was spent."
+    )

@@ -1,0 +1,283 @@
+"""One text for one meaning: equal queries, however they are written, have the same canonical text.
+
+Names of tables and columns inside the query, the order and nesting of subqueries, spaces, capitals and comments leave
+no trace, nor do the order of keys, of their public values and of conditions, and conditions that are always true; every
+constant, range, key, aggregate, condition and name of the answer does. Equal parts are written once, so the text stays
+short where a query uses a column many times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Value
+from discreet.query.expression.types import Type
+from discreet.query.plan.in_words import written
+from discreet.query.plan.one_form import JUNCTIONS, Reference, formed, junction
+from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, Project, PublicJoin, Query, Rows, Scan
+
+VERSION = 1
+_Names = Mapping[str, "int | tuple[Any, ...]"]
+
+
+def canonical(query: Query) -> str:
+    """Return the canonical text of a query, as JSON.
+
+    `names` are the columns of the answer: two queries that differ in them alone are two.
+    """
+    nodes = _Nodes()
+    steps, names = _rows(query.aggregation.source, nodes)
+    keys = _ranked_keys(query.aggregation, nodes, names)
+    asked = [
+        [
+            one.kind.name,
+            nodes.number(one.argument, names) if one.argument is not None else None,
+            [str(end) for end in one.bounds] if one.bounds is not None else None,
+            str(one.level) if one.level is not None else None,
+        ]
+        for one in query.aggregation.asked
+    ]
+    listed = [[nodes.number(key.expression, names), _values(key.domain)] for _, key in keys]
+    finish, shown = _finish([key for _, key in keys], query, nodes)
+    content = {"rows": steps, "keys": listed, "asked": asked, "finish": finish}
+    return json.dumps(
+        {"version": VERSION, **nodes.renumbered(content), "names": shown}, sort_keys=True, separators=(",", ":")
+    )
+
+
+def ordered_keys(aggregation: Aggregation) -> list[int]:
+    """Return the places of the keys in the order of their meaning, however GROUP BY lists them."""
+    nodes = _Nodes()
+    _, names = _rows(aggregation.source, nodes)
+    return [place for place, _ in _ranked_keys(aggregation, nodes, names)]
+
+
+def ordered_values(domain: Sequence[Value]) -> list[Value]:
+    """Return the public values of a key in an order of their own, however they were listed."""
+    return sorted(domain, key=lambda value: (type(value).__name__, value))  # one type, so that any two can be compared
+
+
+def ordered_asked(aggregation: Aggregation) -> tuple[Asked, ...]:
+    """Return what is asked in the order of its meaning, however the query lists and names it."""
+    nodes = _Nodes()
+    _, names = _rows(aggregation.source, nodes)
+
+    def rank(one: Asked) -> tuple[str, str, str, str]:
+        argument = "" if one.argument is None else nodes.rank(nodes.number(one.argument, names))
+        return one.kind.name, argument, str(one.bounds), str(one.level)
+
+    return tuple(sorted(aggregation.asked, key=rank))
+
+
+def _ranked_keys(aggregation: Aggregation, nodes: _Nodes, names: _Names) -> list[tuple[int, Key]]:
+    """Return the keys with their places, in the order of their meaning."""
+
+    def rank(pair: tuple[int, Key]) -> tuple[str, str]:
+        key = pair[1]
+        return nodes.rank(nodes.number(key.expression, names)), json.dumps(_values(key.domain))
+
+    return sorted(enumerate(aggregation.keys), key=rank)
+
+
+class _Nodes:
+    """Every expression once, by number."""
+
+    def __init__(self) -> None:
+        """Start without nodes."""
+        self._numbers: dict[tuple[Any, ...], Reference] = {}
+        self._content: list[tuple[Any, ...]] = []
+        self._ranks: list[str] = []
+        self._constants: dict[Reference, Value] = {}
+        self._known: dict[tuple[int, int], tuple[Expression, _Names, Reference]] = {}
+
+    def add(self, *content: Any) -> Reference:
+        """Return the number of a node with this content."""
+        key = tuple((type(one).__name__, one) for one in content)
+        if key not in self._numbers:
+            self._numbers[key] = Reference(len(self._content))
+            self._content.append(content)
+            said = [["node", self._ranks[one]] if isinstance(one, Reference) else one for one in content]
+            self._ranks.append(hashlib.sha256(json.dumps(said).encode()).hexdigest())
+        return self._numbers[key]
+
+    def constant(self, value: Value, type: Type) -> Reference:
+        """Return the number of a constant."""
+        found = self.add("literal", type.name, _value(value))
+        self._constants[found] = value
+        return found
+
+    def value(self, node: Reference) -> Value:
+        """Return the value of a constant."""
+        return self._constants[node]
+
+    def is_constant(self, node: Reference) -> bool:
+        """Say whether a node is a constant."""
+        return node in self._constants
+
+    def operands(self, node: Reference, operation: Operation) -> Sequence[Reference]:
+        """Return what AND or OR joins in a node, which is flat already, or the node alone."""
+        content = self._content[node]
+        return content[2:] if content[0] == operation.name else (node,)
+
+    def rank(self, node: Reference) -> str:
+        """Return the hash of what a node says."""
+        return self._ranks[node]
+
+    def number(self, expression: Expression, names: _Names) -> Reference:
+        """Return the number of an expression over columns that stand for other nodes; long chains do not recurse."""
+        pending = [expression]
+        while pending:
+            one = pending[-1]
+            parts = _parts(one)
+            missing = [part for part in parts if (id(part), id(names)) not in self._known]
+            if missing:
+                pending.extend(reversed(missing))
+                continue
+            pending.pop()
+            if (id(one), id(names)) not in self._known:
+                found = [self._known[id(part), id(names)][2] for part in parts]
+                self._known[id(one), id(names)] = one, names, self._number(one, found, names)
+        return self._known[id(expression), id(names)][2]
+
+    def _number(self, expression: Expression, parts: Sequence[Reference], names: _Names) -> Reference:
+        """Return the number of an expression whose parts have theirs."""
+        if isinstance(expression, Column):
+            meant = names.get(expression.name, ("column", expression.name))
+            if isinstance(meant, Reference):
+                return meant
+            return self.add(*meant, expression.type.name, _ends(expression.interval))  # type: ignore[misc]
+        if isinstance(expression, Literal):
+            return self.constant(expression.value, expression.type)
+        if isinstance(expression, Apply):
+            return formed(self, expression.operation, expression.type, parts)
+        return self.add(type(expression).__name__, expression.type.name, *parts)
+
+    def renumbered(self, content: dict[str, Any]) -> dict[str, Any]:
+        """Return content with the nodes it refers to, numbered in the order in which they are met."""
+        order: dict[int, int] = {}
+        pending = _references(content)[::-1]
+        while pending:
+            number = pending.pop()
+            if number in order:
+                continue
+            missing = [one for one in _references(self._content[number]) if one not in order]
+            if missing:
+                pending.extend((number, *reversed(missing)))
+            else:
+                order[number] = len(order)
+        nodes = [_replaced(self._content[number], order) for number in order]
+        return {"nodes": nodes, **{name: _replaced(part, order) for name, part in content.items()}}
+
+
+def _references(content: Any) -> list[int]:
+    """Return the numbers of nodes in some content, in order."""
+    if isinstance(content, Reference):
+        return [int(content)]
+    if isinstance(content, dict):
+        return [one for part in content.values() for one in _references(part)]
+    if isinstance(content, list | tuple):
+        return [one for part in content for one in _references(part)]
+    return []
+
+
+def _replaced(content: Any, order: Mapping[int, int]) -> Any:
+    """Return content with other numbers, each marked as the number of a node."""
+    if isinstance(content, Reference):
+        return {"node": order[int(content)]}
+    if isinstance(content, list | tuple):
+        return [_replaced(part, order) for part in content]
+    return content
+
+
+def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
+    """Return what is done to the rows, step by step, and what their columns stand for."""
+    chain = [rows]
+    while not isinstance(chain[-1], Scan):
+        chain.append(chain[-1].source)  # type: ignore[attr-defined]
+    steps: list[list[Any]] = []
+    conditions: list[Reference] = []
+    names: dict[str, Any] = {}
+    for step in reversed(chain):
+        if isinstance(step, Scan):
+            steps.append(["scan", step.table])
+        elif isinstance(step, Filter):
+            conditions.append(nodes.number(step.condition, names))
+        elif isinstance(step, Project):
+            names = {name: nodes.number(expression, names) for name, expression in step.columns}
+        elif isinstance(step, PublicJoin):
+            steps.extend(_filters(conditions, nodes))
+            conditions = []
+            keys = sorted(
+                ([column, nodes.number(one, names)] for one, column in step.keys), key=lambda pair: str(pair[0])
+            )
+            place = sum(1 for one in steps if one[0] == "join")
+            steps.append(["join", step.table, step.kind.name, keys])
+            names = {**names, **{name: ("joined", place, column) for name, column, _ in step.columns}}
+        else:
+            raise TypeError(f"no canonical form for {type(step).__name__}")
+    return [*steps, *_filters(conditions, nodes)], names
+
+
+def _filters(conditions: Sequence[Reference], nodes: _Nodes) -> list[list[Any]]:
+    """Return the conditions that all must be true, between two joins, in one order; what is always true is none."""
+    whole = junction(nodes, Operation.AND, conditions)
+    if nodes.is_constant(whole) and nodes.value(whole) is True:
+        return []
+    return [["filter", one] for one in nodes.operands(whole, Operation.AND)]
+
+
+def _parts(expression: Expression) -> list[Expression]:
+    """Return the parts of an expression; of a chain of AND or of OR all that it joins."""
+    if not isinstance(expression, Apply) or expression.operation not in JUNCTIONS:
+        return list(expression.parts)
+    found: list[Expression] = []
+    pending = list(reversed(expression.arguments))
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Apply) and one.operation is expression.operation:
+            pending.extend(reversed(one.arguments))
+        else:
+            found.append(one)
+    return found
+
+
+def _finish(keys: Sequence[Key], query: Query, nodes: _Nodes) -> tuple[list[Any], list[str]]:
+    """Return the steps on the released table, and the names of the answer."""
+    by_place = {key.name: nodes.add("key", place) for place, key in enumerate(keys)}
+    names: dict[str, Any] = {key.name: by_place[key.name] for key in query.aggregation.keys}
+    names.update({one.name: nodes.add("asked", place) for place, one in enumerate(query.aggregation.asked)})
+    found = []
+    for step in query.finish:
+        columns = [(name, nodes.number(expression, names)) for name, expression in step.columns]
+        condition = nodes.number(step.condition, names) if step.condition is not None else None
+        order = [[nodes.number(one.expression, names), one.descending] for one in step.order]
+        found.append([[number for _, number in columns], condition, order, step.limit])
+        names = dict(columns)
+    return found, list(names)
+
+
+def _ends(interval: tuple[Fraction, Fraction] | None) -> tuple[str, str] | None:
+    """Return the ends of a range exactly."""
+    return (str(interval[0]), str(interval[1])) if interval is not None else None
+
+
+def _values(domain: Sequence[Value] | None) -> list[Any] | None:
+    """Return the values of a public key, in their own order."""
+    return [_value(value) for value in ordered_values(domain)] if domain is not None else None
+
+
+def _value(value: Value) -> Any:
+    """Return a constant as JSON has it, floats to the last bit, and apart from other types."""
+    if isinstance(value, float):
+        return "float " + value.hex()
+    if isinstance(value, date):
+        return "date " + value.isoformat()
+    return f"text {value}" if isinstance(value, str) else value
+
+
+__all__ = ["canonical", "ordered_asked", "ordered_keys", "ordered_values", "written"]

@@ -1,0 +1,185 @@
+"""A query in readable words: what is read, what is asked, and what is done with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from fractions import Fraction
+
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation
+from discreet.query.plan.query_plan import (
+    Asked,
+    Filter,
+    Finish,
+    Key,
+    MeasureKind,
+    Project,
+    PublicJoin,
+    Query,
+    Rows,
+    Scan,
+)
+
+_INFIX = {
+    Operation.ADD,
+    Operation.SUBTRACT,
+    Operation.MULTIPLY,
+    Operation.DIVIDE,
+    Operation.FLOOR_DIVIDE,
+    Operation.MODULO,
+    Operation.BIT_AND,
+    Operation.BIT_OR,
+    Operation.SHIFT_LEFT,
+    Operation.SHIFT_RIGHT,
+    Operation.EQUAL,
+    Operation.UNEQUAL,
+    Operation.LESS,
+    Operation.AT_MOST,
+    Operation.GREATER,
+    Operation.AT_LEAST,
+    Operation.AND,
+    Operation.OR,
+    Operation.LIKE,
+    Operation.CONCAT,
+}
+_FEW = 6
+
+
+def written(query: Query) -> str:
+    """Return a query in lines that read like SQL, with the ranges and domains that were found for it."""
+    aggregation = query.aggregation
+    lines = _rows(aggregation.source)
+    if aggregation.keys:
+        lines.append("GROUP BY " + ", ".join(_key(key) for key in aggregation.keys))
+    lines.append("ASK " + ", ".join(_asked(one) for one in aggregation.asked))
+    for step in query.finish:
+        lines.extend(_finish(step))
+    return "\n".join(lines)
+
+
+def written_expression(expression: Expression) -> str:
+    """Return an expression as SQL writes it.
+
+    >>> from discreet.query import typing_rules
+    >>> written_expression(typing_rules.apply(Operation.ADD, typing_rules.literal(1), typing_rules.literal(2)))
+    '1 + 2'
+    """
+    if isinstance(expression, Column):
+        return expression.name
+    if isinstance(expression, Literal):
+        return _constant(expression)
+    if not isinstance(expression, Apply):
+        raise TypeError(f"no words for {type(expression).__name__}")
+    operation, parts = expression.operation, expression.arguments
+    if operation in _INFIX:
+        return f" {operation.value} ".join(_enclosed(part) for part in parts)
+    return _function(expression, [written_expression(part) for part in parts])
+
+
+def _function(expression: Apply, texts: Sequence[str]) -> str:
+    """Return an operation that is no infix operator."""
+    operation, first = expression.operation, _bracketed(expression.arguments[0], texts[0])
+    branches = " ".join(f"WHEN {texts[at]} THEN {texts[at + 1]}" for at in range(0, len(texts) - 1, 2))
+    forms = {
+        Operation.CAST: f"CAST({texts[0]} AS {expression.type.name})",
+        Operation.IN: f"{first} IN ({_some(texts[1:])})",
+        Operation.CASE: f"CASE {branches} ELSE {texts[-1]} END",
+        Operation.IS_NULL: f"{first} IS NULL",
+        Operation.NOT: f"NOT {first}",
+        Operation.NEGATE: f"-{first}",
+        Operation.BIT_NOT: f"~{first}",
+        Operation.ADD_DAYS: f"{first} + {texts[-1]} days",
+        Operation.DAYS_BETWEEN: f"DATEDIFF('day', {texts[0]}, {texts[-1]})",
+    }
+    if operation.name.startswith("TRUNCATE_"):
+        return f"DATE_TRUNC('{operation.name.removeprefix('TRUNCATE_').lower()}', {texts[0]})"
+    return forms.get(operation) or f"{operation.value}({', '.join(texts)})"
+
+
+def _enclosed(expression: Expression) -> str:
+    """Return an expression in brackets where it needs them."""
+    return _bracketed(expression, written_expression(expression))
+
+
+def _bracketed(expression: Expression, text: str) -> str:
+    """Return the text of an expression in brackets where it needs them; written once, so that depth costs its depth."""
+    loose = isinstance(expression, Apply) and (
+        expression.operation in _INFIX
+        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, Operation.ADD_DAYS)
+    )
+    return f"({text})" if loose else text
+
+
+def _constant(literal: Literal) -> str:
+    """Return a constant as SQL writes it."""
+    value = literal.value
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def _some(texts: Sequence[str]) -> str:
+    """Return a list, cut short."""
+    return ", ".join(texts) if len(texts) <= _FEW else ", ".join(texts[:_FEW]) + f", ... ({len(texts)} in all)"
+
+
+def _rows(rows: Rows) -> list[str]:
+    """Return how the rows come about, one line a step."""
+    if isinstance(rows, Scan):
+        return [f"FROM {rows.table}"]
+    if isinstance(rows, Filter):
+        return [*_rows(rows.source), f"WHERE {written_expression(rows.condition)}"]
+    if isinstance(rows, Project):
+        columns = [_named(name, expression) for name, expression in rows.columns]
+        return [*_rows(rows.source), "WITH COLUMNS " + ", ".join(columns)]
+    if not isinstance(rows, PublicJoin):
+        raise TypeError(f"no words for {type(rows).__name__}")
+    keys = " AND ".join(f"{_enclosed(one)} = {rows.table}.{column}" for one, column in rows.keys)
+    return [*_rows(rows.source), f"{rows.kind.name} JOIN {rows.table} ON {keys}"]
+
+
+def _named(name: str, expression: Expression) -> str:
+    """Return an expression with its name, where it differs."""
+    text = written_expression(expression)
+    return text if text == name else f"{text} AS {name}"
+
+
+def _key(key: Key) -> str:
+    """Return a key and how many public values it has."""
+    domain = "private" if key.domain is None else f"{len(key.domain)} public"
+    return f"{_named(key.name, key.expression)} ({domain})"
+
+
+def _asked(one: Asked) -> str:
+    """Return an aggregate with its range."""
+    if one.argument is None:
+        return f"{one.kind.value} AS {one.name}"
+    inner = written_expression(one.argument)
+    level = f", {_number(one.level)}" if one.level is not None else ""
+    word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
+    ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
+    return f"{word}({inner}{level}){ends} AS {one.name}"
+
+
+def _number(value: Fraction) -> str:
+    """Return a number in few digits."""
+    return str(value) if value.denominator == 1 and abs(value) < 10**15 else f"{float(value):g}"
+
+
+def _finish(step: Finish) -> list[str]:
+    """Return a step on the released table."""
+    lines = ["THEN SELECT " + ", ".join(_named(name, expression) for name, expression in step.columns)]
+    if step.condition is not None:
+        lines.append(f"  WHERE {written_expression(step.condition)}")
+    if step.order:
+        terms = [written_expression(one.expression) + (" DESC" if one.descending else "") for one in step.order]
+        lines.append("  ORDER BY " + ", ".join(terms))
+    if step.limit is not None:
+        lines.append(f"  LIMIT {step.limit}")
+    return lines

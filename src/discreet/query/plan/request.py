@@ -1,0 +1,167 @@
+"""What an engine is asked: integer sums over bounded rows, in terms that no engine owns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import UnknownName
+from discreet.query.expression.expression import Expression, Value
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import Key, Rows
+from discreet.statistics.columns.fixed_point import FixedPoint
+
+WEIGHT_BITS = 20
+WEIGHT = 1 << WEIGHT_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the rows of one unit are bounded: a rule that gives every row an integer weight of at most `one`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EachRow(Form):
+    """Every row has weight 1: rows are units, or the table was bounded beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowWeights(Form):
+    """Weight min(2^20, floor(rows 2^20 / n)) for a unit of n rows, counted after every filter and join."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class NormWeights(Form):
+    """Weight min(2^20, floor(rows 2^20 / ceil(sqrt(sum of squares of the unit's rows a group))))."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Form):
+    """The `groups` groups of a unit with the smallest keyed hash; in each, weight min(2^20, floor(rows 2^20 / n))."""
+
+    groups: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An integer that every row adds to its group, times the row's weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class One(Cell):
+    """1 for every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Cell):
+    """1 where the argument is not NULL, else 0."""
+
+    argument: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Cell):
+    """The argument clipped and rounded to a grid, in steps above the lower bound: 0 .. scale.steps; NULL adds 0.
+
+    `power` 2 adds the square. `offset` is added to the steps of a value that is there, before squaring.
+    """
+
+    argument: Expression
+    scale: FixedPoint
+    power: int = 1
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Units(Cell):
+    """1 for every unit with a row in the group; only with the form `Groups`, or where a row is a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Sums of cells over bounded rows, by keys. `table` names a bounded table to be read instead of the private one."""
+
+    source: Rows
+    keys: tuple[Key, ...]
+    form: Form
+    cells: tuple[Cell, ...]
+    bounded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramRequest:
+    """For quantiles: the weight of the rows of every group at every position of a grid."""
+
+    source: Rows
+    keys: tuple[Key, ...]
+    form: Form
+    argument: Expression
+    scale: FixedPoint
+    bounded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What an engine returns: one tuple of key values a group that has rows, and an integer for each cell. Private."""
+
+    keys: list[tuple[Value, ...]]
+    cells: list[list[int]]  # one list a cell, in the order of `keys`
+
+    def __repr__(self) -> str:
+        """Show nothing: everything in it is private."""
+        return "Sums(private)"
+
+
+class Engine(ABC):
+    """A leaf that runs requests on one kind of database; it adds no noise, raises nothing that depends on the data."""
+
+    def has(self, table: str) -> bool:
+        """Say whether the source has a table of this name."""
+        try:
+            self.schema(table)
+        except UnknownName:
+            return False
+        return True
+
+    @abstractmethod
+    def schema(self, table: str) -> Mapping[str, Type]:
+        """Return the columns of a table and their types, reading no row."""
+
+    def unfit(self, table: str) -> Mapping[str, str]:  # noqa: ARG002  an engine without such columns needs no rule
+        """Return the columns of a table whose type cannot name a unit (floats, lists, ...), and the type's name."""
+        return {}
+
+    @abstractmethod
+    def text(self, request: Request | HistogramRequest) -> str:
+        """Return the statement that `run` would execute."""
+
+    @abstractmethod
+    def run(self, request: Request) -> Sums:
+        """Return the exact sums."""
+
+    @abstractmethod
+    def histogram(self, request: HistogramRequest) -> dict[tuple[Value, ...], tuple[Any, Any]]:
+        """Return for every group with rows the occupied positions, increasing, and their weights, as integer arrays."""
+
+    @abstractmethod
+    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+        """Return columns of rows, with the unit under the name "unit", as arrays; for `grant` only."""
+
+    @abstractmethod
+    def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
+        """Say whether two rows of a public table agree on columns that are declared unique; reads public data only."""
+
+    @abstractmethod
+    def bound(self, table: str, rows: int) -> str:
+        """Make, once, a table with at most `rows` rows of each unit; return its name for `Request.bounded`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""

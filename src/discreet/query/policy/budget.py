@@ -1,0 +1,224 @@
+"""The budget of a policy and the caps of its analysts: exact numbers in one notion of privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from discreet.errors import ParameterError
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation, implies
+from discreet.query.policy.declarations import Analyst
+from discreet.query.policy.toml_lines import key_in_toml
+from discreet.query.policy.toml_section import Section, kind, meant, shown
+
+NOTIONS = ("pure", "approx", "zcdp")
+LARGEST_EPSILON = 10_000
+_BUDGET_KEYS = ("notion", "epsilon", "rho", "delta", "ledger", "anchor", "shared_answers")
+_CAP_KEYS = ("share", "epsilon", "rho", "delta")
+_NOTION_LINE = 'notion = "zcdp"'
+_NOTION_WHY = '"zcdp" with rho and delta, "approx" with epsilon and delta, or "pure" with epsilon'
+_DELTA_WHY = "the chance of a failure; it must be far below one in the number of people"
+
+
+@lru_cache(maxsize=64)
+def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
+    """Return a zCDP budget that keeps an (epsilon, delta) promise: half of delta is kept for private keys.
+
+    Privacy. Whatever keeps the returned promise is (epsilon, delta)-differentially private. Its rho is the largest for
+    which rho-zCDP is proven here to imply (epsilon, delta/2)-differential privacy, down to the last digits of a float.
+        Proof: rho is found by bisection and verified by `implies`. The promise is delta/2-approximate: both laws are
+        mixtures of weight 1 - delta/2 of laws A, A' that keep rho-zCDP, hence (epsilon, delta/2), with anything. So
+        P(M in S) <= (1 - delta/2)(e^epsilon P(A' in S) + delta/2) + delta/2 <= e^epsilon P(M' in S) + delta.
+    Reference. Bun, Steinke 2016, section 8.
+
+    >>> budget = concentrated(Fraction(1), Fraction(1, 10**6))
+    >>> round(float(budget.rho), 4), budget.delta
+    (0.0229, Fraction(1, 2000000))
+    """
+    target = ApproxDP(epsilon, delta / 2)
+
+    def enough(rho: float) -> bool:
+        return implies(ZCDP(rho), target)
+
+    rho = _largest(enough, float(epsilon) + 1)
+    if rho <= 0:
+        raise ParameterError("no positive rho keeps this epsilon and delta; both are too small", parameter="epsilon")
+    return ZCDP(Fraction(rho), delta / 2)
+
+
+def _largest(holds: Callable[[float], bool], beyond: float) -> float:
+    """Return the largest float of [0, beyond] that bisection finds to hold; 0 if none does."""
+    high = beyond
+    while high > 1e-300 and not holds(high):
+        high /= 2
+    if not holds(high):
+        return 0.0
+    low, high = high, min(2 * high, beyond)
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low if low == high or not holds(high) else high
+
+
+def read_budget(section: Section, relation: Relation) -> Guarantee | None:
+    """Return the total budget, or None where it is not well stated."""
+    section.only(_BUDGET_KEYS)
+    notion = _notion(section)
+    if notion is None:
+        if "notion" not in section and "epsilon" not in section and "rho" not in section:
+            _promise(section, "zcdp", None)  # say which numbers are missing too, as for the notion that was proposed
+        return None
+    found = _promise(section, notion, None)
+    return None if found is None else found.under(relation)
+
+
+def read_analysts(section: Section, notion: str | None, budget: Guarantee | None) -> dict[str, Analyst]:
+    """Return everybody who may ask, with the caps that are stated."""
+    if not section.entries:
+        section.complain("nobody may ask. Add a line such as `ana = {}` or `ben = {share = 0.25}`")
+    found = {}
+    for one in section.sections(inline=True, example="ana = {share = 0.25}"):
+        name = str(one.place[-1])
+        one.only(_CAP_KEYS)
+        found[name] = Analyst(name, _cap(one, notion, budget))
+    return found
+
+
+def notion_of(section: Section) -> str | None:
+    """Return the notion without complaint, None where it is not one."""
+    notion = section.entries.get("notion")
+    return notion if isinstance(notion, str) and notion in NOTIONS else None
+
+
+def _notion(section: Section) -> str | None:
+    if "notion" not in section:
+        section.missing("notion", _NOTION_LINE, _NOTION_WHY)
+        return None
+    notion = section.entries["notion"]
+    if isinstance(notion, str) and notion in NOTIONS:
+        return notion
+    given = shown(notion) if isinstance(notion, str) else kind(notion)
+    near = meant(notion, NOTIONS) if isinstance(notion, str) else ""
+    section.complain(f"{given} is no notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion")
+    return None
+
+
+def _promise(section: Section, notion: str, total: Guarantee | None) -> Guarantee | None:
+    """Return the promise a budget or (with the total) a cap states in a notion, None where it is not well stated."""
+    if _misplaced(section, notion):
+        return None
+    main = "rho" if notion == "zcdp" and "epsilon" not in section else "epsilon"
+    loss = _loss(section, main, notion)
+    delta = Fraction(0) if notion == "pure" else _delta(section, main, notion, total)
+    if loss is None or delta is None:
+        return None
+    if notion == "pure":
+        return PureDP(loss)
+    if notion == "approx":
+        return ApproxDP(loss, delta)
+    return ZCDP(loss, delta) if main == "rho" else _concentrated(section, loss, delta)
+
+
+def _misplaced(section: Section, notion: str) -> bool:
+    """Note a number that the notion does not have, or two that say the same."""
+    if notion != "zcdp" and "rho" in section:
+        section.complain(f'rho belongs to the notion "zcdp"; with "{notion}" write `epsilon = ...`', "rho")
+    elif notion == "pure" and "delta" in section:
+        section.complain('the notion "pure" has no delta. Remove the line, or write `notion = "approx"`', "delta")
+    elif notion == "zcdp" and "rho" in section and "epsilon" in section:
+        words = "rho and epsilon are both given. Keep rho (with delta), or epsilon and delta, of which rho is computed"
+        section.complain(words, "epsilon")
+    else:
+        return False
+    return True
+
+
+def _concentrated(section: Section, epsilon: Fraction, delta: Fraction) -> ZCDP | None:
+    try:
+        return concentrated(epsilon, delta)
+    except ParameterError as problem:
+        section.complain(f"{problem}. Write larger ones, or state rho", "epsilon")
+        return None
+
+
+def _loss(section: Section, key: str, notion: str) -> Fraction | None:
+    """Return epsilon or rho, which is never defaulted."""
+    if key not in section:
+        other = ", or state epsilon and delta, of which rho is computed" if notion == "zcdp" else ""
+        section.missing(key, f"{key} = ...", f"how much may be learned about one unit in all: your decision{other}")
+        return None
+    value = section.number(key)
+    if value is not None and value <= 0:
+        section.complain(f"must be greater than 0: nothing could be asked. Write, for example, `{key} = 0.5`", key)
+        return None
+    if value is not None and value > LARGEST_EPSILON:
+        section.complain(f"must be at most {LARGEST_EPSILON}: more protects nobody. Write a smaller {key}", key)
+        return None
+    return value
+
+
+def _delta(section: Section, main: str, notion: str, total: Guarantee | None) -> Fraction | None:
+    """Return delta; a cap that leaves it out is held by the total alone, a budget must state it."""
+    of_total = getattr(total, "delta", None)
+    if "delta" not in section:
+        if of_total is not None and not (notion == "zcdp" and main == "epsilon"):
+            return Fraction(of_total)
+        none = "; 0 if no query may group by private keys" if main == "rho" else ""
+        section.missing("delta", "delta = ...", f"{_DELTA_WHY}, such as 1e-7{none}")
+        return None
+    value = section.number("delta")
+    if value is not None and not 0 <= value < 1:
+        section.complain("must be at least 0 and less than 1. Write, for example, `delta = 1e-7`", "delta")
+        return None
+    if value == 0 and total is None and main == "epsilon":
+        words = 'must be greater than 0. Write, for example, `delta = 1e-7`, or `notion = "pure"` without a delta'
+        section.complain(words, "delta")
+        return None
+    return value
+
+
+def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guarantee | None:
+    """Return the cap an analyst is given, None for none."""
+    stated = [key for key in ("share", "epsilon", "rho") if key in section]
+    share = _share(section)
+    name = key_in_toml(section.place[-1])
+    if len(stated) > 1 or ("share" in stated and "delta" in section):
+        section.complain("states more than one cap. Keep share alone, or epsilon (with delta), or rho (with delta)")
+    elif not stated and section.entries:
+        section.complain(f"states no cap. Write `{name} = {{}}` for none, or `{name} = {{share = 0.25}}`")
+    elif stated and notion is not None and budget is not None:
+        if "share" in stated:
+            return None if share is None else _part(budget, share)
+        cap = _promise(section, notion, budget)
+        if cap is None or not _exceeds(cap, budget):
+            return None if cap is None else cap.under(budget.relation)
+        section.complain(f"the cap is larger than the budget. Write a smaller one, or `{name} = {{}}` for none")
+    return None
+
+
+def _share(section: Section) -> Fraction | None:
+    share = section.number("share")
+    if share is not None and not 0 < share <= 1:
+        section.complain("must be greater than 0 and at most 1. Write, for example, `share = 0.25`", "share")
+        return None
+    return share
+
+
+def _part(budget: Guarantee, share: Fraction) -> Guarantee | None:
+    """Return a share of every number of a budget."""
+    match budget:
+        case PureDP():
+            return PureDP(share * Fraction(budget.epsilon), relation=budget.relation)
+        case ApproxDP():
+            delta = share * Fraction(budget.delta)
+            return ApproxDP(share * Fraction(budget.epsilon), delta, relation=budget.relation)
+        case ZCDP():
+            return ZCDP(share * Fraction(budget.rho), share * Fraction(budget.delta), relation=budget.relation)
+    return None
+
+
+def _exceeds(cap: Guarantee, budget: Guarantee) -> bool:
+    def parts(promise: Guarantee) -> list[Fraction]:
+        return [Fraction(getattr(promise, name, 0)) for name in ("epsilon", "rho", "delta")]
+
+    return any(one > whole for one, whole in zip(parts(cap), parts(budget), strict=True))

@@ -1,0 +1,161 @@
+"""The policy: what the curator declares, as frozen values; everything not declared is private and unbounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+
+from discreet.privacy import Guarantee, Relation
+from discreet.query.csv_files.format import USUAL, CsvFormat
+from discreet.query.expression.expression import Value
+from discreet.query.expression.types import Type
+from discreet.query.policy.toml_lines import Place
+
+LARGEST_DOMAIN = 100_000
+
+
+class SourceKind(Enum):
+    """Where the tables are."""
+
+    DUCKDB = "duckdb"  # a database file
+    PARQUET = "parquet"  # a folder: one file, or one folder of files, a table
+    CSV = "csv"
+    FRAMES = "frames"  # data frames of this process
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The private data; `path` is None for frames, `csv` says how CSV files are written."""
+
+    kind: SourceKind
+    path: Path | None
+    csv: CsvFormat = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPolicy:
+    """What is public about a column: its type, the range its values are clipped to, the values it can have as a key.
+
+    `public` says that every value of an integer or date column between `low` and `high` may be shown as a key. `typed`
+    says that the type was declared, not inferred from the range or the values.
+    """
+
+    name: str
+    type: Type
+    low: Fraction | date | None = None
+    high: Fraction | date | None = None
+    values: tuple[Value, ...] | None = None
+    public: bool = False
+    typed: bool = False
+
+    @property
+    def interval(self) -> tuple[Fraction, Fraction] | None:
+        """The range of a number, if both ends are declared."""
+        if isinstance(self.low, Fraction) and isinstance(self.high, Fraction):
+            return self.low, self.high
+        return None
+
+    @property
+    def domain(self) -> tuple[Value, ...] | None:
+        """All values the column can show as a key, in order, or None where keys are private."""
+        if self.values is not None:
+            return self.values
+        if self.type is Type.BOOLEAN and self.public:
+            return (False, True)
+        if not self.public or self.low is None or self.high is None:
+            return None
+        if isinstance(self.low, Fraction) and isinstance(self.high, Fraction):
+            return tuple(range(-(-self.low.numerator // self.low.denominator), int(self.high // 1) + 1))
+        if isinstance(self.low, date) and isinstance(self.high, date):
+            return tuple(self.low + timedelta(days=day) for day in range((self.high - self.low).days + 1))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitIsRow:
+    """Every row is a unit of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitColumn:
+    """The unit is named by a column of the table."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLink:
+    """The unit is that of the row of another private table whose `key` equals `column` here."""
+
+    column: str
+    table: str
+    key: str
+
+
+Unit = UnitIsRow | UnitColumn | UnitLink
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """How much of one unit is let through: at most `rows` in all, or `rows_per_group` in each of `groups` groups."""
+
+    rows: int | None = None
+    groups: int | None = None
+    rows_per_group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TablePolicy:
+    """A private table."""
+
+    name: str
+    unit: Unit
+    columns: Mapping[str, ColumnPolicy]
+    contributions: Contributions = Contributions()
+    size: int | None = None  # the number of units, declared public: then neighbours change one unit
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTable:
+    """A table that everybody may see; `unique` are sets of columns no two rows agree on."""
+
+    name: str
+    columns: Mapping[str, ColumnPolicy]
+    unique: tuple[frozenset[str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analyst:
+    """Somebody who may ask, with an own cap within the budget, or None."""
+
+    name: str
+    cap: Guarantee | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One file of declarations: which people, which tables, how much may be learned, by whom."""
+
+    source: Source
+    lineage: str
+    version: str
+    unit: str  # the word for who is protected
+    tables: Mapping[str, TablePolicy]
+    public: Mapping[str, PublicTable] = field(default_factory=dict)
+    budget: Guarantee
+    analysts: Mapping[str, Analyst]
+    shared_answers: bool = False
+    ledger: Path | None = None  # None: kept in memory, for frames
+    anchor: Path | None = None
+    file: str = field(default="policy.toml", compare=False, repr=False)
+    lines: Mapping[Place, int] = field(default_factory=dict, compare=False, repr=False)  # where things stand in it
+
+    @property
+    def relation(self) -> Relation:
+        """Add/remove one unit; where a size is public, change one unit."""
+        sized = any(table.size is not None for table in self.tables.values())
+        return Relation.CHANGE_ONE if sized else Relation.ADD_REMOVE

@@ -1,0 +1,190 @@
+"""What a query would cost and how exact it would be, told before anything is read or spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.display import Table, definition_list, escape
+from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
+from discreet.privacy.guarantees.in_words import in_words, with_notion
+from discreet.query.expression.expression import Expression
+from discreet.query.expression.undeclared import undeclared_texts
+from discreet.query.measures.measure import Spend
+from discreet.query.measures.quantile import QuantilesOfGroups
+from discreet.query.plan.query_plan import Filter, Project, PublicJoin, Scan
+from discreet.query.plan.request import EachRow, Engine, Groups, NormWeights, RowWeights
+from discreet.query.policy.declarations import Policy
+from discreet.query.pricing.priced_query import PricedQuery
+from discreet.statistics.pricing.price import stated_confidence
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Price, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
+
+    guarantee: Guarantee
+    unit: str
+    aggregates: Table
+    groups: str
+    bounding: str
+    bias: str
+    statements: tuple[str, ...]
+    fits: int
+    confidence: float
+    digest: str
+    charged: str = ""  # in the budget's notion, where that is another
+    undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
+
+    @property
+    def relation(self) -> Relation:
+        """What neighbours are."""
+        return self.guarantee.relation
+
+    @property
+    def price(self) -> Guarantee:
+        """What would be charged."""
+        return self.guarantee
+
+    @property
+    def sql(self) -> str:
+        """What the engine would run."""
+        return ";\n\n".join(self.statements)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return everything but the table and the statements, as pairs."""
+        return [
+            ("price", with_notion(self.guarantee)),
+            *([("charged as", self.charged)] if self.charged else []),
+            ("unit of protection", self.unit),
+            ("neighbours", self.relation.sentence),
+            ("groups", self.groups),
+            ("bounding", self.bounding),
+            ("what bounding may bias", self.bias),
+            *([("undeclared columns", "; ".join(self.undeclared))] if self.undeclared else []),
+            ("how many like it still fit", f"{self.fits:,}"),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for machines."""
+        rows = [dict(zip(self.aggregates.columns, row, strict=True)) for row in self.aggregates.rows]
+        return {**dict(self.facts()), "fits": self.fits, "aggregates": rows, "sql": self.sql, "digest": self.digest}
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        lines = [f"{name}: {words}" for name, words in self.facts()]
+        return "\n".join([*lines, "", str(self.aggregates), "", self.sql])
+
+    def _repr_html_(self) -> str:
+        """Return the explanation for a notebook."""
+        statement = f"<pre>{escape(self.sql)}</pre>"
+        return definition_list(self.facts()) + self.aggregates._repr_html_() + statement
+
+
+def explain(
+    made: PricedQuery, engine: Engine, *, policy: Policy, people: int | None, confidence: float, fits: int
+) -> Explanation:
+    """Describe a priced query; the engine is asked for its statement only."""
+    held = stated_confidence(confidence)
+    statements = [engine.text(made.request())] if made.request().cells else []
+    statements += [engine.text(one) for one in made.histogram_requests()]
+    return Explanation(
+        guarantee=made.guarantee,
+        unit=policy.unit,
+        aggregates=_aggregates(made, people, held),
+        groups=_groups(made),
+        bounding=made.bounding.reason,
+        bias=_bias(made),
+        statements=tuple(statements),
+        fits=fits,
+        confidence=held,
+        digest=made.digest,
+        charged=_charged(made, policy),
+        undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
+    )
+
+
+def _read(made: PricedQuery) -> set[str]:
+    """Return the names of all columns that a query reads."""
+    aggregation = made.query.aggregation
+    expressions: list[Expression] = [key.expression for key in aggregation.keys]
+    expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
+    rows = aggregation.source
+    while not isinstance(rows, Scan):
+        if isinstance(rows, Filter):
+            expressions.append(rows.condition)
+        if isinstance(rows, Project):
+            expressions += [expression for _, expression in rows.columns]
+        if isinstance(rows, PublicJoin):
+            expressions += [expression for expression, _ in rows.keys]
+        rows = rows.source  # type: ignore[attr-defined]
+    return {column.name for expression in expressions for column in expression.columns()}
+
+
+def _charged(made: PricedQuery, policy: Policy) -> str:
+    """Return the price in the notion of the budget, where the release keeps another one."""
+    notion = type(policy.budget)
+    if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
+        return ""
+    return in_words(convert(made.guarantee, notion))
+
+
+def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
+    """List the aggregates with their part of the price, their noise and their expected half-width."""
+    rows: list[list[object]] = []
+    for asked in made.query.aggregation.asked:
+        index, inner = made.places[asked.name]
+        measure, spend = made.measures[index], made.spends[index]
+        widths = measure.width(spend, confidence, people)
+        half = _width(measure, spend, widths[inner] if inner < len(widths) else None, confidence)
+        rows.append([asked.name, _part(spend), measure.spread(spend)[inner], half, measure.words(spend)])
+    if made.selection is not None and made.selection_spend is not None and not made.selection.asked:
+        rows.append(["(keys)", _part(made.selection_spend), None, "", made.selection.words(made.selection_spend)])
+    unit = "epsilon" if made.payment.noise.name == "LAPLACE" else "rho"
+    title = f"half-width at {100 * confidence:.6g} %" + (f" for {people:,} rows a group" if people else "")
+    return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
+
+
+def _part(spend: Spend) -> float:
+    return float(spend.epsilon if spend.epsilon is not None else spend.rho or 0)
+
+
+def _width(measure: Any, spend: Any, width: float | None, confidence: float) -> object:
+    if width is not None:
+        return f"{width:.5g}"
+    if isinstance(measure, QuantilesOfGroups):
+        rank = measure.rank_error(spend, confidence)
+        return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
+    return "depends on the rows of a group: state people="
+
+
+def _groups(made: PricedQuery) -> str:
+    aggregation = made.query.aggregation
+    if not aggregation.keys:
+        return "one, the whole table"
+    if made.selection is not None and made.selection_spend is not None:
+        return made.selection.words(made.selection_spend)
+    count = 1
+    for key in aggregation.keys:
+        count *= len(key.domain or ())
+    return (
+        f"{count:,}, all of them public and all in the answer, empty ones too; rows with NULL or another value in a "
+        "key are in none (COALESCE(key, 'none') gives them one)"
+    )
+
+
+def _bias(made: PricedQuery) -> str:
+    """Say what bounding does to the answer, in words: nobody has looked at the data."""
+    form = made.bounding.form
+    words = {
+        EachRow: "units with more rows than the bounded table keeps count for that many of them",
+        RowWeights: "a unit with n > {rows} rows counts each of them {rows}/n: its groups are too low by the rest",
+        NormWeights: "a unit whose numbers of rows a group have L2 norm r > {rows} counts each of its rows {rows}/r",
+        Groups: "a unit in more groups than {groups} is missing from the others, and with n > {rows} rows in a group "
+        "counts each of them {rows}/n",
+    }[type(form)]
+    if isinstance(form, EachRow) and made.bounded is None:
+        return "none: every row counts in full"
+    if isinstance(form, Groups) and made.bounding.single:
+        words = "none for a count of units; of a unit with n > {rows} rows each counts {rows}/n"
+    return words.format(rows=getattr(form, "rows", ""), groups=getattr(form, "groups", ""))

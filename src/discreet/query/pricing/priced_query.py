@@ -1,0 +1,343 @@
+"""A priced query: everything settled before any data is read, and the one function that reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
+from discreet.privacy import Guarantee
+from discreet.query.expression.expression import Column, Value
+from discreet.query.expression.types import Type
+from discreet.query.expression.undeclared import declared_otherwise
+from discreet.query.measures.measure import Additive, Measure, Spend
+from discreet.query.measures.plan_measures import Place, measures
+from discreet.query.measures.private_keys import SelectedKeys
+from discreet.query.measures.quantile import QuantilesOfGroups
+from discreet.query.plan.bounding import Bounding, Noise, choose
+from discreet.query.plan.canonical import canonical, ordered_asked
+from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.plan.query_plan import Asked, MeasureKind, Query
+from discreet.query.plan.request import Engine, HistogramRequest, Request, Sums, Units
+from discreet.query.policy.declarations import Policy, SourceKind, UnitLink
+from discreet.query.pricing.price import Payment, Stated, cheapest, divided, noise_of, payment
+from discreet.query.pricing.released_table import ReleasedTable, public_keys
+from discreet.randomness import bits
+
+_MOST_GROUPS = 1_000_000
+_HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
+_FORMAT = 1
+_NEXT_TO_NOTHING = Fraction(1, 1 << 60)
+_MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
+
+
+@dataclass(frozen=True)
+class PricedQuery:
+    """A query with its bounding, its noise and its price: public, and settled without a look at the data.
+
+    Privacy. `release` keeps `guarantee`.
+        Proof: the parts of the price add up to it; every measure keeps its part (see the measures); sums and choices
+        are asked of rows bounded as `bounding` says, and private keys are selected first, at their own part, the other
+        measures being asked of the selected keys only. Composition is adaptive addition in the notion of the budget.
+    """
+
+    query: Query
+    bounding: Bounding
+    payment: Payment
+    measures: tuple[Measure, ...]
+    places: Mapping[str, Place]
+    selection: SelectedKeys | None
+    spends: tuple[Spend, ...]  # one for each measure
+    selection_spend: Spend | None
+    version: str
+    unit: str  # where the unit of protection is found in the table
+    bounded: str | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole release keeps."""
+        return self.payment.guarantee
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical plan with mechanism, privacy parameters, relation, unit and declared version.
+
+        What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
+        """
+        asked = ordered_asked(self.query.aggregation)
+        parts = [
+            _FORMAT,
+            canonical(_nameless(self.query, asked)),
+            [self.places[one.name] for one in asked],  # which are released together
+            repr(self.bounding.form),
+            repr(self.bounding.relation),
+            [str(self.bounding.total), str(self.bounding.squared)],
+            self.bounded,
+            self.payment.noise.value,
+            str(self.payment.amount),
+            str(self.payment.delta),
+            self.version,
+            self.unit,
+            [f"{type(measure).__name__} {measure.entries}" for measure in self.measures],
+            [f"{spend.epsilon} {spend.rho}" for spend in self.spends],
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def words(self) -> tuple[str, ...]:
+        """Return public words about what is released, for the ledger."""
+        return tuple(measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True))
+
+    def request(self) -> Request:
+        """Return what the engine is asked for all sums."""
+        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
+        if self.selection is not None:
+            cells = [Units(), *cells]
+        unique = tuple(dict.fromkeys(cells))
+        aggregation = self.query.aggregation
+        return Request(aggregation.source, aggregation.keys, self.bounding.form, unique, self.bounded)
+
+    def histogram_requests(self) -> list[HistogramRequest]:
+        """Return what the engine is asked for quantiles, one request for each argument."""
+        aggregation = self.query.aggregation
+        return [
+            HistogramRequest(
+                aggregation.source, aggregation.keys, self.bounding.form, one.argument, one.scale, self.bounded
+            )
+            for one in self.measures
+            if isinstance(one, QuantilesOfGroups)
+        ]
+
+    def release(self, engine: Engine) -> ReleasedTable:
+        """Read the data, add the noise, forget the data: the only road from rows to an answer."""
+        request = self.request()
+        sums = engine.run(request) if request.cells else Sums([], [])
+        histograms = [engine.histogram(one) for one in self.histogram_requests()]
+        keys, first = self._keys(request, sums)
+        place = {key: index for index, key in enumerate(sums.keys)}
+        released: list[list[list[int]]] = []
+        waiting = iter(histograms)
+        for measure, spend in zip(self.measures, self.spends, strict=True):
+            if isinstance(measure, SelectedKeys):
+                released.append([first])
+            elif isinstance(measure, QuantilesOfGroups):
+                found = next(waiting)
+                released.append(measure.release([found.get(key, ((), ())) for key in keys], spend))
+            elif isinstance(measure, Additive):
+                columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
+                vectors = [[column[place[key]] if key in place else 0 for key in keys] for column in columns]
+                released.append(measure.release(vectors, spend))
+        return ReleasedTable(tuple(keys), tuple(tuple(map(tuple, one)) for one in released))
+
+    def _keys(self, request: Request, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
+        """Return the groups of the answer: all of a public domain, or those selected with their noisy units."""
+        aggregation = self.query.aggregation
+        if self.selection is None or self.selection_spend is None:
+            return public_keys(self.query), []
+        units = sums.cells[request.cells.index(Units())]
+        domains = [None if key.domain is None else set(key.domain) for key in aggregation.keys]
+        counts = {
+            key_to_text(key): count
+            for key, count in zip(sums.keys, units, strict=True)
+            if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
+        }
+        named = self.selection.release(counts, self.selection_spend)
+        types = [key.expression.type for key in aggregation.keys]
+        return [key_from_text(text, types) for text in named], list(named.values())
+
+
+def fresh_digest() -> str:
+    """Return a digest that no other release has: for what is never asked the same way twice."""
+    return f"{bits(256):064x}"
+
+
+def as_released(query: Query) -> bool:
+    """Say whether a query shows what is released and nothing computed, selected or cut from it."""
+    return all(
+        step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
+        for step in query.finish
+    )
+
+
+def priced(
+    query: Query,
+    policy: Policy,
+    price: Stated,
+    *,
+    people: int | None = None,
+    bounded: str | None = None,
+    bounded_rows: int | None = None,
+) -> PricedQuery:
+    """Settle everything about a query before its data is read: bounding, noise, the division of the price.
+
+    `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
+    """
+    aggregation = query.aggregation
+    table = policy.tables[aggregation.table]
+    _check_size(query)
+    if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
+        raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
+    noise = noise_of(policy.budget, price)
+    frames = policy.source.kind is SourceKind.FRAMES
+    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows, frames=frames)
+    where = bounded if bounded_rows is not None else None
+    asked = ordered_asked(aggregation)
+
+    def at(settled: Stated) -> PricedQuery:
+        paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
+        unit = _unit_path(policy, table.name)
+        return _divide(query, asked, bounding, paid, version=policy.version, unit=unit, bounded=where)
+
+    if price.error is None:
+        return _checked_length(at(price))
+    word = "rho" if noise is Noise.GAUSSIAN else "epsilon"
+
+    def with_amount(amount: Fraction) -> PricedQuery:
+        return at(Stated(delta=price.delta, **{word: amount}))
+
+    settled = _cheapest_parts if aggregation.public else _cheapest_whole
+    return _checked_length(settled(with_amount, price.error, people))
+
+
+def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+    """Buy every measure at its own cheapest price for the error; the sum is the cheapest for all of them."""
+    some = at(Fraction(1))
+
+    def part(measure: Measure) -> Fraction | None:
+        def width(amount: Fraction) -> float:
+            return _widest(measure, some.payment.spend(amount), people)
+
+        return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
+
+    found = [part(measure) for measure in some.measures]
+    needed = sum((one for one in found if one is not None), Fraction(0))
+    if not needed:
+        return at(cheapest(lambda amount: _widest(some.measures[0], some.payment.spend(amount), people), error))
+    parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
+    made = at(sum(parts, Fraction(0)))
+    return replace(made, spends=tuple(made.payment.spend(one) for one in parts))
+
+
+def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+    """Find the least price whose usual division keeps the error: part of it selects keys."""
+
+    def width(amount: Fraction) -> float:
+        made = at(amount)
+        parts = zip(made.measures, made.spends, strict=True)
+        return max(_widest(measure, spend, people) for measure, spend in parts if measure.asked)
+
+    return at(cheapest(width, error))
+
+
+def _widest(measure: Measure, spend: Spend, people: int | None) -> float:
+    """Return the largest half-width predicted for a measure."""
+    found = []
+    for asked, one in zip(measure.asked, measure.width(spend, 0.95, people), strict=False):
+        if one is None:
+            raise _no_width(asked)
+        found.append(one)
+    return max(found)
+
+
+def _no_width(asked: Asked) -> ParameterError:
+    if asked.kind is MeasureKind.QUANTILE:
+        return ParameterError(
+            f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
+            "rho=. Nothing was spent.",
+            parameter="error",
+        )
+    return ParameterError(
+        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state people=, "
+        "about how many there are. Nothing was spent.",
+        parameter="people",
+    )
+
+
+def _divide(
+    query: Query,
+    asked: tuple[Asked, ...],
+    bounding: Bounding,
+    paid: Payment,
+    *,
+    version: str,
+    unit: str,
+    bounded: str | None,
+) -> PricedQuery:
+    """Divide the price over the measures and the selection of keys."""
+    aggregation = query.aggregation
+    private = not aggregation.public
+    counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
+    rest = tuple(one for one in asked if one not in counts) if private else asked
+    made, places = measures(rest, bounding, paid.noise)
+    selection = None
+    if private:
+        selection = SelectedKeys(counts, bounding, paid.delta)
+        made = (*made, selection)
+        places = {**places, **{one.name: (len(made) - 1, 0) for one in counts}}
+    weights = [one.weight(paid.noise) if isinstance(one, SelectedKeys) else _HALF_WIDTH[paid.noise] for one in made]
+    spends = tuple(paid.spend(part) for part in divided(paid.amount, weights, paid.noise))
+    return PricedQuery(
+        query=query,
+        bounding=bounding,
+        payment=paid,
+        measures=made,
+        places=places,
+        selection=selection,
+        spends=spends,
+        selection_spend=spends[-1] if private else None,
+        version=version,
+        unit=unit,
+        bounded=bounded,
+    )
+
+
+def _unit_path(policy: Policy, table: str) -> str:
+    """Return where the unit of a table is found, along its links."""
+    unit = policy.tables[table].unit
+    return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
+
+
+def _nameless(query: Query, ordered: tuple[Asked, ...]) -> Query:
+    """Return what is released by a query: without names, order of aggregates and post-processing."""
+    aggregation = query.aggregation
+    keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
+    asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
+    return Query(replace(aggregation, keys=keys, asked=asked), ())
+
+
+def _check_size(query: Query) -> None:
+    """Refuse an answer of more groups than anybody reads; the number is public."""
+    size = 1
+    for key in query.aggregation.keys:
+        if key.domain is None and key.expression.type is Type.REAL:
+            raise PrivateKeys(
+                f'"{key.name}" is a real number, and few people share one. Group by bins of it, such as '
+                f"FLOOR(x / 10), or give its values with keys={declared_otherwise([key.expression], Type.INTEGER)}. "
+                "Nothing was spent."
+            )
+        size *= len(key.domain) if key.domain is not None else 1
+        if key.domain is not None and len(set(key.domain)) < len(key.domain):
+            raise ParameterError(
+                f"the public values of {key.name!r} hold one twice, and a group must not be answered twice at one "
+                "price. Leave out one of them. Nothing was spent.",
+                parameter="keys",
+            )
+    if size > _MOST_GROUPS:
+        raise UnsupportedSQL(
+            f"the public keys of this query make {size:,} groups, each of which would be answered; the most is "
+            f"{_MOST_GROUPS:,}. Group by fewer columns, or by bins. Nothing was spent."
+        )
+
+
+def _checked_length(made: PricedQuery) -> PricedQuery:
+    """Refuse an answer over public keys that the ledger could not keep, before anything is charged for it."""
+    groups = math.prod(len(key.domain or ()) for key in made.query.aggregation.keys)
+    if made.selection is None and groups * sum(one.entries for one in made.measures) > _MOST_INTEGERS:
+        raise UnsupportedSQL(
+            f"an answer of {groups:,} groups with so many aggregates is longer than the ledger keeps. Group by fewer "
+            "columns or by bins, or ask for fewer aggregates at a time. Nothing was spent."
+        )
+    return made

@@ -1,0 +1,1 @@
+"""Reading SQL: from the text of a question to a plan, or to a refusal that says what to change."""

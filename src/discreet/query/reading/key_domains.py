@@ -1,0 +1,205 @@
+"""Which values a grouping key can have, from declarations alone; a key for which that is unknown is private."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from itertools import islice, product
+
+from discreet.errors import ParameterError
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Value
+from discreet.query.expression.literals import plain_value
+from discreet.query.expression.types import Type
+from discreet.query.policy.declarations import LARGEST_DOMAIN
+from discreet.query.reading.scope import Visible, whole_numbers
+
+Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
+
+_BY_DAY = (
+    Operation.YEAR,
+    Operation.QUARTER,
+    Operation.MONTH,
+    Operation.DAY,
+    Operation.WEEKDAY,
+    Operation.TRUNCATE_YEAR,
+    Operation.TRUNCATE_QUARTER,
+    Operation.TRUNCATE_MONTH,
+    Operation.TRUNCATE_WEEK,
+    Operation.TRUNCATE_DAY,
+)
+_MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
+_Leaves = dict[str, tuple[Value, ...]]
+
+
+def public_domain(
+    definition: Expression | None, base: Mapping[str, Visible], evaluate: Evaluate | None
+) -> tuple[Value, ...] | None:
+    """Return all values of a key that declarations allow, in order, or None for a private key.
+
+    A column has the domain that the policy declares. An expression has the image of its columns' declared values, NULL
+    included: it is computed for every combination. NULL itself is never a public key.
+
+    Nothing private is read: the domain is a function of the policy and the query.
+    """
+    if definition is None:
+        return None
+    if isinstance(definition, Column):
+        known = base.get(definition.name)
+        declared = known.domain if known is not None else None
+        return declared or ((False, True) if definition.type is Type.BOOLEAN else None)
+    leaves: _Leaves = {}
+    outer = _reduce(definition, base, leaves)
+    if isinstance(outer, Column):
+        return leaves[outer.name]
+    few = math.prod(len(values) + 1 for values in leaves.values()) <= LARGEST_DOMAIN
+    if outer is not None and evaluate is not None and few:
+        return _image(outer, leaves, evaluate)
+    return _by_itself(definition)
+
+
+def _image(expression: Expression, leaves: _Leaves, evaluate: Evaluate) -> tuple[Value, ...] | None:
+    """Return the values of an expression over all combinations, without repetitions, in order."""
+    rows = list(product(*((*values, None) for values in leaves.values())))
+    columns: dict[str, list[Value]] = {name: [row[index] for row in rows] for index, name in enumerate(leaves)}
+    found = {value for value in evaluate(expression, columns) if value is not None}
+    return tuple(sorted(found)) if found else None
+
+
+def _by_itself(expression: Expression) -> tuple[Value, ...] | None:
+    """Return the values of an expression that follow from its own type and range."""
+    if expression.type is Type.BOOLEAN:
+        return False, True
+    if expression.type is Type.INTEGER and expression.interval is not None and isinstance(expression, Apply):
+        return whole_numbers(expression.interval)
+    return None
+
+
+def _reduce(expression: Expression, base: Mapping[str, Visible], leaves: _Leaves) -> Expression | None:
+    """Return the expression with every part of known values as a column of its own, whose values go into `leaves`."""
+    if isinstance(expression, Literal):
+        return expression
+    if isinstance(expression, Column):
+        known = base.get(expression.name)
+        values = known.finite if known is not None and expression.type is not Type.TIMESTAMP else None
+        if values is None and expression.type is Type.BOOLEAN:
+            values = (False, True)
+        return None if values is None else _leaf(expression, values, leaves)
+    if not isinstance(expression, Apply):
+        return None
+    midnights = _midnights(expression, base)
+    if midnights is not None:
+        leaves[expression.arguments[0].name] = midnights  # type: ignore[attr-defined]
+        return expression
+    inner: _Leaves = {}
+    parts = [_reduce(part, base, inner) for part in expression.arguments]
+    if all(part is not None for part in parts) and math.prod(len(one) + 1 for one in inner.values()) <= LARGEST_DOMAIN:
+        leaves.update(inner)
+        return replace(expression, arguments=tuple(part for part in parts if part is not None))
+    values = _choices(expression) or _by_itself(expression)
+    return None if values is None else _leaf(expression, values, leaves)
+
+
+def _leaf(expression: Expression, values: tuple[Value, ...], leaves: _Leaves) -> Column:
+    """Return a column that stands for a part with known values."""
+    name = (
+        expression.name if isinstance(expression, Column) else f"#{len(leaves) + 1}:{hash(expression) & 0xFFFFFFFF:x}"
+    )
+    leaves[name] = values
+    return Column(expression.type, expression.interval, name)
+
+
+def _midnights(expression: Apply, base: Mapping[str, Visible]) -> tuple[Value, ...] | None:
+    """Return the midnights of a time's declared range where only the day matters."""
+    by_day = expression.operation in _BY_DAY or (
+        expression.operation is Operation.CAST and expression.type is Type.DATE
+    )
+    inner = expression.arguments[0]
+    if not by_day or not isinstance(inner, Column) or inner.type is not Type.TIMESTAMP or inner.name not in base:
+        return None
+    return base[inner.name].finite
+
+
+def _choices(expression: Apply) -> tuple[Value, ...] | None:
+    """Return the results of a CASE whose branches are all constants, whatever its conditions are."""
+    if expression.operation is not Operation.CASE:
+        return None
+    arguments = expression.arguments
+    results = [*arguments[1:-1:2], arguments[-1]]
+    if not all(isinstance(one, Literal) for one in results):
+        return None
+    values = dict.fromkeys(one.value for one in results if isinstance(one, Literal) and one.value is not None)
+    return tuple(values) or None
+
+
+def stated_keys(name: str, values: object, wanted: Type) -> tuple[Value, ...]:
+    """Return the values of a key that the call gives, checked against its type."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise ParameterError(f'keys= pairs a name with a list: keys={{"{name}": [...]}}', parameter="keys")
+    found = [_as_type(one, wanted, name) for one in islice(values, LARGEST_DOMAIN + 1)]
+    if not found or len(found) > LARGEST_DOMAIN:
+        raise ParameterError(f"keys= needs 1 to {LARGEST_DOMAIN} values for {name!r}", parameter="keys")
+    if len(set(found)) < len(found):
+        raise ParameterError(f"keys= has a value of {name!r} twice. Leave out one of them", parameter="keys")
+    return tuple(found)
+
+
+def _as_type(given: object, wanted: Type, name: str) -> Value:
+    """Return a key as a value of the type, or say what is expected."""
+    value = _whole(given) if wanted is Type.INTEGER else plain_value(given)
+    if wanted is Type.REAL and isinstance(value, int | float) and not isinstance(value, bool):
+        value = float(value) if abs(value) <= sys.float_info.max else None
+    if wanted in (Type.DATE, Type.TIMESTAMP):
+        value = _as_time(value, wanted)
+    fits = {
+        Type.BOOLEAN: isinstance(value, bool),
+        Type.INTEGER: isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63,
+        Type.REAL: isinstance(value, float),
+        Type.TEXT: isinstance(value, str) and _storable(value),
+        Type.DATE: isinstance(value, date) and not isinstance(value, datetime),
+        Type.TIMESTAMP: isinstance(value, datetime) and value.tzinfo is None,
+    }[wanted]
+    if isinstance(value, datetime) and value.tzinfo is not None and wanted in (Type.DATE, Type.TIMESTAMP):
+        raise ParameterError(
+            f"keys= for {name!r} has a time with a zone, and times have no zone here: write the time in UTC, without "
+            "one",
+            parameter="keys",
+        )
+    if not fits:
+        raise ParameterError(
+            f"keys= for {name!r} are values of type {wanted.value}, none of them NULL", parameter="keys"
+        )
+    return value  # type: ignore[return-value]
+
+
+def _whole(given: object) -> object:
+    """Return a whole number exactly, however it is written: 20, 20.0, Decimal(20); anything else as Python has it."""
+    value = given if isinstance(given, Decimal) else plain_value(given)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and (not value or value.adjusted() < _MOST_DIGITS):
+        return int(value) if value == value.to_integral_value() else None
+    return value
+
+
+def _as_time(value: object, wanted: Type) -> object:
+    """Return a text as the date or the time that it writes; midnight is a date where a date is wanted."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return value.date() if wanted is Type.DATE and value.tzinfo is None else value
+    if wanted is Type.DATE and isinstance(value, datetime) and value.tzinfo is None:
+        return value.date() if value.time() == time() else None
+    if wanted is Type.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time())
+    return value
+
+
+def _storable(text: str) -> bool:
+    """Say whether a database can hold a text."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,0 +1,200 @@
+"""SQL text to a tree: one SELECT statement of bounded length, depth and size, or a refusal.
+
+Nothing here knows a table or a column. The tree is sqlglot's, in DuckDB's dialect; whoever reads it accepts only what
+is listed, and every argument of a node that was not looked at is refused by `only`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from discreet.errors import MissingExtra, UnsupportedSQL
+
+try:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import ErrorLevel, SqlglotError
+    from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
+except ImportError:
+    raise MissingExtra(
+        "Reading SQL needs the package 'sqlglot', which is not installed. "
+        "Install discreet with its extra 'sql': discreet[sql]."
+    ) from None
+
+from discreet.query.reading.refusals import reason, statement_reason
+
+LONGEST_TEXT = 50_000
+MOST_TOKENS = 12_000
+DEEPEST_BRACKETS = 30
+DEEPEST_TREE = 100
+MOST_SELECTS = 20
+SHOWN = 80
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+_EMPTY: tuple[object, ...] = (None, False, "")
+_CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
+
+
+def parse(sql: str) -> exp.Select:
+    """Return the tree of the one SELECT statement that the text consists of.
+
+    >>> parse("select count(*) from visits -- all of them").sql()
+    'SELECT COUNT(*) FROM visits /* all of them */'
+    """
+    if not isinstance(sql, str):
+        raise UnsupportedSQL(f"A query is a text, not {type(sql).__name__}: write it as a string of SQL.")
+    _check_text(sql)
+    try:
+        with _QUIETLY:
+            _check_tokens(sqlglot.tokenize(sql, read="duckdb"))
+            trees = [tree for tree in sqlglot.parse(sql, dialect="duckdb") if not isinstance(tree, exp.Semicolon)]
+    except UnsupportedSQL:
+        raise
+    except RecursionError:
+        raise too_deep() from None
+    except Exception as error:  # sqlglot's own errors, and whatever odd text makes it stumble over
+        raise UnsupportedSQL(_misread(error)) from None
+    statements = [tree for tree in trees if tree is not None]
+    if not statements:
+        raise UnsupportedSQL("The query is empty. Write a SELECT, such as SELECT COUNT(*) FROM table.")
+    if len(statements) > 1:
+        raise UnsupportedSQL(f"There are {len(statements)} statements in this text. Ask them one at a time.")
+    return _selection(statements[0])
+
+
+def only(node: exp.Expr, *understood: str) -> None:
+    """Refuse a node that carries an argument other than those understood."""
+    for name, value in node.args.items():
+        present = bool(value) if isinstance(value, list) else value not in _EMPTY
+        if present and name.rstrip("_") not in understood:
+            clause = name.rstrip("_").replace("_", " ").upper()
+            raise UnsupportedSQL(
+                reason(f"{type(node).__name__}.{name.rstrip('_')}", f"{clause} is not understood in {shown(node)!r}.")
+            )
+
+
+def continues(node: exp.Expr, left: exp.Expr) -> bool:
+    """Say whether the left side of an operator is one more link of a chain such as a AND b AND c, or a + b - c.
+
+    A chain is as deep as its deepest link, however long it is.
+    """
+    family = next((kinds for kinds in _CHAINS if type(node) in kinds), ())
+    return type(left) in family and node.this is left
+
+
+def part(node: exp.Expr, name: str) -> exp.Expr | None:
+    """Return an argument of a node, whichever way this version of sqlglot spells it."""
+    value = node.args.get(name)
+    found = value if value is not None else node.args.get(f"{name}_")
+    return found if isinstance(found, exp.Expr) else None
+
+
+def shown(node: exp.Expr | str) -> str:
+    """Return the text of a node on one line, cut short."""
+    try:
+        text = (
+            node
+            if isinstance(node, str)
+            else node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE)
+        )
+    except Exception:  # a tree that cannot be written is named by its kind
+        text = type(node).__name__
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
+
+
+def _check_text(sql: str) -> None:
+    """Refuse texts that are too long or hold signs which no query needs."""
+    if len(sql) > LONGEST_TEXT:
+        raise UnsupportedSQL(
+            f"The query is {len(sql)} characters long, and at most {LONGEST_TEXT} are read. Long lists of values "
+            "belong into a public table that the query joins."
+        )
+    for sign in sql:
+        if (not sign.isprintable() and sign not in " \t\r\n" and not sign.isspace()) or "\ud800" <= sign <= "\udfff":
+            raise UnsupportedSQL(
+                f"The query holds the invisible character U+{ord(sign):04X}. Remove it, and write the query with "
+                "visible characters, spaces and line ends."
+            )
+
+
+def _check_tokens(tokens: list[Token]) -> None:
+    """Refuse too many tokens, deep brackets, and numbers that run into a word, which would be read as an alias."""
+    if len(tokens) > MOST_TOKENS:
+        raise UnsupportedSQL(
+            f"The query has {len(tokens)} words and signs, and at most {MOST_TOKENS} are read. Long lists of values "
+            "belong into a public table that the query joins."
+        )
+    depth = 0
+    previous: Token | None = None
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > DEEPEST_BRACKETS:
+            raise too_deep()
+        if previous is not None and token.token_type is TokenType.VAR and token.start == previous.end + 1:
+            number = shown(previous.text + token.text)
+            raise UnsupportedSQL(f"{number!r} is not a number here. Write numbers in decimal, such as 31 or 1e3.")
+        previous = token if token.token_type is TokenType.NUMBER else None
+
+
+def _selection(tree: exp.Expr) -> exp.Select:
+    """Return the SELECT inside any outer brackets, and check how deep and how large it is."""
+    while isinstance(tree, exp.Subquery):
+        only(tree, "this")
+        tree = tree.this
+    if not isinstance(tree, exp.Select):
+        raise UnsupportedSQL(statement_reason(tree))
+    waiting: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth >= DEEPEST_TREE:
+            raise too_deep()
+        waiting += [(child, depth if continues(node, child) else depth + 1) for child in node.iter_expressions()]
+    if sum(1 for _ in tree.find_all(exp.Select)) > MOST_SELECTS:
+        raise UnsupportedSQL(f"At most {MOST_SELECTS} SELECTs are read in one query. Ask in several queries.")
+    return tree
+
+
+def too_deep() -> UnsupportedSQL:
+    """Return the refusal of nesting that no readable query has."""
+    return UnsupportedSQL(
+        f"The query is nested too deeply: at most {DEEPEST_BRACKETS} brackets and {DEEPEST_TREE} operations within "
+        "each other are read. Split it into several queries."
+    )
+
+
+def _misread(error: Exception) -> str:
+    """Say where the text stopped making sense, without repeating much of it."""
+    where = ""
+    for found in getattr(error, "errors", []) if isinstance(error, SqlglotError) else []:
+        near = shown(str(found.get("highlight") or ""))
+        where = f" at line {found.get('line')}, column {found.get('col')}" + (f", near {near!r}" if near else "")
+        break
+    return f"This text is not a query that can be read{where}. Check its brackets, quotes and commas."
+
+
+class _Quiet(logging.Filter):
+    """Keeps sqlglot from logging what it could not read, in the thread that reads a query: the refusal says it."""
+
+    def __init__(self) -> None:
+        """Let everything through at first."""
+        super().__init__()
+        self.state = threading.local()
+
+    def filter(self, _record: logging.LogRecord) -> bool:
+        """Drop what is logged while a query is read."""
+        return not getattr(self.state, "reading", False)
+
+    def __enter__(self) -> None:
+        """Start to drop."""
+        self.state.reading = True
+
+    def __exit__(self, *_: object) -> None:
+        """Let everything through again."""
+        self.state.reading = False
+
+
+_QUIETLY = _Quiet()
+logging.getLogger("sqlglot").addFilter(_QUIETLY)

@@ -1,0 +1,351 @@
+"""Where a session charges, reads, stores and hands out: the steps between a question and its answer, in their order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from discreet.errors import (
+    ParameterError,
+    PolicyError,
+    QueryFailed,
+    QueryRefused,
+    RelationMismatch,
+    ReleaseSuperseded,
+    UnknownName,
+)
+from discreet.ledger import Charge, Ledger, Stored
+from discreet.ledger import Request as LedgerRequest
+from discreet.ledger.contract.decisions import GRANTED
+from discreet.ledger.contract.parts import Parts, taking_up
+from discreet.privacy import Guarantee, Relation
+from discreet.query.answer.after_release import finish
+from discreet.query.answer.answer import Answer, Record
+from discreet.query.engines import evaluate
+from discreet.query.expression.types import Type
+from discreet.query.plan.query_plan import MeasureKind, PublicJoin, Query, Rows, Scan
+from discreet.query.plan.request import Engine, HistogramRequest, Request
+from discreet.query.policy.declarations import Policy
+from discreet.query.pricing.price import Stated
+from discreet.query.pricing.priced_query import PricedQuery, priced
+from discreet.query.pricing.released_table import ReleasedTable
+from discreet.query.reading.query import read_query
+
+TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
+_LONGEST_WAIT = 366 * 86_400.0
+
+FAILED = (
+    "the engine gave no answer. Whether it does can depend on the data, so the price stays spent and this session asks "
+    "it nothing more: tell the curator, and open another session to ask again, at the price of a new release."
+)
+
+UNBOUNDED = (
+    "the engine made no bounded table. Whether it does can depend on the data, so this session asks it nothing more. "
+    "Nothing was spent."
+)
+
+
+class Desk:
+    """One analyst at one engine and one ledger; `Session` adds the questions that people ask.
+
+    Every release takes the same road: what can be refused is refused; the charge is durable; data is read; the answer
+    is stored; only then it is handed out.
+    """
+
+    def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
+        """Put the parts together; `open` and `from_frames` make them."""
+        if analyst not in policy.analysts:
+            names = ", ".join(policy.analysts)
+            raise UnknownName(
+                f"{analyst!r} is not among the analysts of the policy ({names}). The curator adds a line under "
+                "[analysts]."
+            )
+        self.policy, self.analyst = policy, analyst
+        self._engine, self._ledger = engine, ledger
+        self._bounded: dict[str, tuple[str, int]] = {}
+        self._failed = self._closed = False
+        self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
+        self._last: Guarantee | None = None
+        self._lock = threading.RLock()
+
+    def _priced(
+        self,
+        sql: str,
+        price: Stated,
+        *,
+        people: int | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+    ) -> PricedQuery:
+        """Read and price a query; no data is touched."""
+        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
+        handle, rows = self._bounded.get(query.aggregation.table, (None, None))
+        if handle is not None and _needs_groups(query):
+            handle, rows = None, None
+        return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
+
+    def _refuse_after_failure(self) -> None:
+        """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
+        if self._closed:
+            raise QueryRefused("this session is closed: open another one to ask. Nothing was spent.")
+        if self._failed:
+            raise QueryRefused(
+                "the engine failed before in this session. Whether it does can depend on the data, so nothing more is "
+                "asked of it: tell the curator, and open another session. Nothing was spent."
+            )
+
+    def _check(self, made: PricedQuery) -> None:
+        """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
+
+        Only public data is read.
+        """
+        self._refuse_after_failure()
+        requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
+        if made.request().cells:
+            requests.append(made.request())
+        for request in requests:
+            self._engine.text(request)
+        rows = made.query.aggregation.source
+        while not isinstance(rows, Scan):
+            if isinstance(rows, PublicJoin):
+                key = (rows.table, tuple(sorted(column for _, column in rows.keys)))
+                if key not in self._unique:
+                    self._unique[key] = not self._engine.unique_violated(rows.table, key[1])
+                if not self._unique[key]:
+                    raise PolicyError(
+                        [
+                            (
+                                None,
+                                f"two rows of the public table {rows.table} agree on {', '.join(key[1])}, which is "
+                                "declared unique. Correct the table or the declaration. Nothing was spent.",
+                            )
+                        ],
+                        file=self.policy.file,
+                    )
+            rows = rows.source  # type: ignore[attr-defined]
+
+    def _request(
+        self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
+    ) -> LedgerRequest:
+        return LedgerRequest(
+            analyst=self.analyst,
+            price=price,
+            digest=digest,
+            description=description,
+            releases=releases,
+            idempotency=idempotency,
+        )
+
+    @contextmanager
+    def _obtained(self, request: LedgerRequest, timeout: float | None = None) -> Iterator[Charge | Stored]:
+        """Obtain an answer or a charge while nobody else is at the same question; the answer is stored in the block.
+
+        Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
+        """
+        with self._ledger.turn_at(request, timeout=checked_timeout(timeout)):
+            self._refuse_after_failure()  # this session may have ended while it waited
+            yield self._ledger.obtain(request)
+
+    def _charge(self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...]) -> Charge:
+        """Charge a release that is never replayed."""
+        found = self._ledger.obtain(self._request(price, digest, description, releases))
+        if isinstance(found, Stored):
+            raise AssertionError("a fresh digest has no stored answer")
+        self._last = price
+        return found
+
+    def _released(self, made: PricedQuery, charge: Charge) -> ReleasedTable:
+        result: ReleasedTable = self._guarded(lambda: made.release(self._engine), charge)
+        return result
+
+    def _guarded(self, work: Any, charge: Charge) -> Any:
+        """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
+        found = _outcome(work)
+        if isinstance(found, ReleaseSuperseded):  # it says what the ledger says, and the release goes on elsewhere
+            raise ReleaseSuperseded(str(found))
+        if found is None:
+            self._failed = True
+            self._ledger.note(charge, "failed")
+            raise QueryFailed(FAILED)
+        return found
+
+    def once(
+        self,
+        *,
+        price: Guarantee,
+        digest: str,
+        description: str,
+        releases: tuple[str, ...],
+        work: Callable[[], str],
+        timeout: float | None = None,
+    ) -> tuple[str, Record]:
+        """Charge a release and run it, or return what was stored for the same digest. `work` keeps the price."""
+        with self._obtained(self._request(price, digest, description, releases), timeout) as found:
+            if isinstance(found, Stored):
+                return found.answer, _record(found, replayed=True)
+            kept = self._ledger.store(found, self._guarded(work, found))
+            self._last = price
+            return kept.answer, _record(kept, replayed=False)
+
+    def grant_once(
+        self,
+        table: str,
+        columns: Sequence[str],
+        price: Guarantee,
+        *,
+        digest: str,
+        description: str,
+        releases: tuple[str, ...],
+        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+        charged: Callable[[Charge], None] | None = None,
+    ) -> tuple[Any, str | None, Record]:
+        """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
+
+        What `work` returns, besides, as text is stored; where that is None, the same request will be charged again.
+        `charged` is told the charge before rows are read. Whatever they raise becomes one constant message. The caller
+        owes the promise `price`, as for a grant.
+        """
+        self._refuse_after_failure()
+        rows = self._rows(table, columns)
+        promise = self._stated_here(price)
+        with self._obtained(self._request(promise, digest, description, releases)) as found:
+            if isinstance(found, Stored):
+                return None, found.answer, _record(found, replayed=True)
+            if charged is not None:
+                self._guarded(lambda: [charged(found)], found)
+            made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), found), found)
+            self._last = promise
+            return made, text, self._ended(found, text)
+
+    def grant_again(
+        self,
+        table: str,
+        columns: Sequence[str],
+        price: Guarantee,
+        *,
+        charge: Charge,
+        start: int,
+        seen: Parts,
+        description: str,
+        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    ) -> tuple[Any, Record]:
+        """Hand rows once more to a mechanism that a crash interrupted, for an additional price; see `grant_once`.
+
+        `charge` is that of the release, which has no outcome yet; `price` what taking it up again at part `start` adds
+        to it, for a release that has come as far as `seen`. `work` is told the additional charge.
+        """
+        self._refuse_after_failure()
+        rows = self._rows(table, columns)
+        request = taking_up(charge, price=self._stated_here(price), description=description)
+        more = self._ledger.take_up(charge, request, start=start, seen=seen)
+        self._last = charge.price  # another release costs that, not what this one lacks
+        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), more), more)
+        self._ledger.note(more, GRANTED)
+        return made, self._ended(charge, text)
+
+    def _ended(self, charge: Charge, text: str | None) -> Record:
+        """Keep the text of a release, or the word that it was made."""
+        if text is None:
+            self._ledger.note(charge, GRANTED)
+            return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
+        return _record(self._ledger.store(charge, text), replayed=False)
+
+    def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
+        return ReleasedTable.from_json(found.answer, made.query)
+
+    def _answer(self, made: PricedQuery, released: ReleasedTable, kept: Stored, sql: str, *, replayed: bool) -> Answer:
+        """Shape released integers into the table that was asked for."""
+        aggregation = made.query.aggregation
+        columns: dict[str, list[Any]] = {
+            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
+        }
+        types = {key.name: key.expression.type for key in aggregation.keys}
+        known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
+        for asked in aggregation.asked:
+            index, inner = made.places[asked.name]
+            columns[asked.name] = list(known[index][inner])
+            types[asked.name] = Type.REAL
+        finished = finish(columns, types, made.query.finish, evaluate)
+        return Answer(
+            made, released, finished, _record(kept, replayed=replayed), self.policy.unit, self.policy.lineage, sql
+        )
+
+    def _table(self, name: str) -> Any:
+        for one in self.policy.tables.values():
+            if one.name.lower() == str(name).lower():
+                return one
+        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
+
+    def _stated_here(self, price: Guarantee) -> Guarantee:
+        """Return a promise for the policy's neighbours; one for other neighbours is worth something else."""
+        if price.relation is Relation.UNSTATED:
+            return price.under(self.policy.relation)
+        if price.relation is not self.policy.relation:
+            raise RelationMismatch(
+                f"the price is stated for other neighbours than the policy's ({self.policy.relation.value}): state it "
+                "for these. Nothing was spent."
+            )
+        return price
+
+    def _rows(self, table: str, columns: Sequence[str]) -> Rows:
+        known = self._table(table)
+        if not all(isinstance(name, str) for name in columns):
+            raise ParameterError("columns are names of columns", parameter="columns")
+        if any(name.lower() == "unit" for name in columns):
+            raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
+        missing = [name for name in columns if name not in known.columns]
+        if missing:
+            raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
+        return Scan(known.name)
+
+    def _made_bounded(self, table: str, rows: int) -> str:
+        """Ask the engine for a bounded table; a failure, which can depend on the data, ends the session."""
+        self._refuse_after_failure()
+        made: str | None = _outcome(lambda: self._engine.bound(table, rows))
+        if made is None:
+            self._failed = True
+            raise QueryFailed(UNBOUNDED)
+        return made
+
+
+def checked_timeout(timeout: float | None) -> float:
+    """Return how many seconds a question waits for the same question in flight; `TIMEOUT` unless it says."""
+    if timeout is None:
+        return TIMEOUT
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not number or not 0 <= timeout <= _LONGEST_WAIT:
+        raise ParameterError(
+            "timeout= is a number of seconds from 0 to a year: how long to wait while the same question is being "
+            "answered elsewhere. Nothing was spent.",
+            parameter="timeout",
+        )
+    return float(timeout)
+
+
+def _record(kept: Stored, *, replayed: bool) -> Record:
+    return Record(kept.number, kept.entry_hash, kept.analyst, replayed, lost=kept.lost)
+
+
+def _outcome(work: Callable[[], Any]) -> Any:
+    """Return what work gives, or None where it raised: an engine's words may carry data, so none of them goes on."""
+    try:
+        return work()
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except ReleaseSuperseded as over:
+        return ReleaseSuperseded(*over.args)
+    except BaseException:
+        return None
+
+
+def _needs_groups(query: Query) -> bool:
+    units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
+    return units or not query.aggregation.public
+
+
+def _image(expression: Any, columns: Mapping[str, list[Any]]) -> list[Any]:
+    """Compute a key over public values, in an empty database."""
+    types = {column.name: column.type for column in expression.columns()}
+    return evaluate([expression], columns, types)[0]

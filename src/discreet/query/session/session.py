@@ -1,0 +1,328 @@
+"""A session: one analyst, one policy, one ledger; SQL in, private answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from discreet.errors import (
+    MissingParameter,
+    NotCopyable,
+    ParameterError,
+)
+from discreet.laws.number import Number
+from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.ledger.contract.decisions import GRANTED
+from discreet.privacy import Guarantee
+from discreet.privacy.numbers.written import as_written
+from discreet.query.answer.answer import Answer
+from discreet.query.expression.undeclared import TableTypes
+from discreet.query.plan.canonical import written
+from discreet.query.plan.request import Engine
+from discreet.query.policy.declarations import Policy, UnitIsRow
+from discreet.query.policy.file import read_policy
+from discreet.query.pricing.explanation import Explanation, explain
+from discreet.query.pricing.price import stated
+from discreet.query.pricing.priced_query import fresh_digest
+from discreet.query.session.budget import Budget
+from discreet.query.session.charging import Desk
+from discreet.query.session.frames import policy_of_frames
+from discreet.query.session.opening import with_source
+from discreet.query.session.top import Top, top
+from discreet.query.session.watch import Watch
+
+
+class Session(Desk):
+    """Ask SQL about private tables within a durable budget.
+
+    Privacy. All answers of all sessions over one ledger together keep the policy's budget for one unit of protection,
+        for analysts who choose each question in view of all earlier answers.
+        Proof: every answer is charged in the ledger before data is read, at the promise that `PricedQuery.release`
+        keeps; the ledger admits charges up to the budget (see `Ledger`). A stored answer handed out again is
+        post-processing. What fails after the charge stays charged.
+    """
+
+    @classmethod
+    def open(cls, path: str | Path, *, analyst: str) -> Self:
+        """Open the tables, the ledger and the policy of a policy file."""
+        policy, engine = with_source(read_policy(Path(path)))
+        return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
+
+    @classmethod
+    def from_frames(
+        cls,
+        *,
+        unit: str | Mapping[str, str],
+        budget: Guarantee,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        public: Mapping[str, Any] | None = None,
+        analyst: str = "analyst",
+        unit_name: str = "person",
+        ledger: str | Path | None = None,
+        lineage: str | None = None,
+        version: str = "1",
+        **frames: Any,
+    ) -> Self:
+        """Open a session on data frames: pandas, Polars or Arrow tables by name.
+
+        Types follow from `columns` and from kinds of columns, never from values: numbers are reals unless they are
+        declared as {"type": "integer"}.
+
+        Args:
+            unit: the column that names the person, "row", or one of these for each table.
+            budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
+            rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
+            groups: at most so many groups of one unit count.
+            rows_per_group: with at most so many rows in each.
+            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
+            public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
+            analyst: who asks, as the ledger writes it.
+            unit_name: the word for who is protected.
+            ledger: a file for the ledger; without one it lives and dies with the session.
+            lineage: names the people in the data for good; needed with `ledger`.
+            version: of the data, as declared.
+            frames: the private tables.
+        """
+        given = {
+            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "columns": columns, "public": public,
+            "analyst": analyst, "unit_name": unit_name, "ledger": ledger, "lineage": lineage, "version": version,
+        }  # fmt: skip
+        policy, engine = policy_of_frames(frames, unit=unit, budget=budget, **given)  # type: ignore[arg-type]
+        return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        people: int | None = None,
+        confidence: float = 0.95,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Explanation:
+        """Say what a query would cost and how exact it would be; reads no data and spends nothing.
+
+        `people` is about how many rows a group has, for the widths of means.
+        """
+        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
+        fits = self._ledger.fits(self.analyst, made.guarantee)
+        return explain(made, self._engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
+
+    def sql(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        people: int | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        idempotency: str | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """Answer a query: charged first, then run, then noised, then stored. The same question again is free.
+
+        Who asks while the same question is being answered elsewhere waits for that answer. When `timeout` is over,
+        `WaitedTooLong` is raised, and nothing was spent.
+
+        The same question that is asked at the same time, in another thread or process, is charged once: all but one
+        wait and get the same answer. If the one that pays ends without an answer, the next pays, and the answer says so
+        (`record.lost`).
+
+        Args:
+            sql: one SELECT with aggregates.
+            epsilon: the price, alone or with `delta`.
+            delta: the chance of naming a rare key, where keys are not public.
+            rho: the price under a budget of zCDP.
+            share: the price as a part of the budget.
+            error: the half-width wanted at 95 %: the cheapest price for it.
+            people: about how many rows a group has, for `error=` of a mean.
+            bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
+            keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
+            idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
+            timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
+        """
+        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
+        self._check(made)
+        request = self._request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        with self._obtained(request, timeout) as found:
+            if isinstance(found, Stored):
+                kept, released = found, self._read(made, found)
+            else:
+                released = self._released(made, found)
+                kept = self._ledger.store(found, released.to_json(made.query))
+                self._last = made.guarantee
+        return self._answer(made, released, kept, sql, replayed=kept is found)
+
+    def top(
+        self,
+        sql: str,
+        *,
+        k: int,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        share: Number | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Top:
+        """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price.
+
+        `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
+        """
+        price = stated(epsilon=epsilon, rho=rho, share=share)
+        made = self._priced(sql, price, bounds=bounds, keys=keys)
+        self._check(made)
+        return top(self, made, k, timeout)
+
+    def watch(
+        self,
+        threshold: Number,
+        *,
+        epsilon: Number | None = None,
+        share: Number | None = None,
+        hits: int = 1,
+        answer_epsilon: Number | None = None,
+        gap: bool = False,
+    ) -> Watch:
+        """Watch counts for one above a threshold, paying for hits only: the sparse vector technique.
+
+        The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
+        besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
+        """
+        if epsilon is None and share is None:
+            raise MissingParameter(
+                "say what the whole watch may cost: epsilon=, or share= of a budget that is counted in epsilon. "
+                "Nothing was spent.",
+                parameter="epsilon",
+            )
+        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
+
+    @contextmanager
+    def grant(
+        self, table: str, columns: Sequence[str], price: Guarantee, *, purpose: str = "grant"
+    ) -> Iterator[Mapping[str, Any]]:
+        """Hand rows to a mechanism that keeps a promise: charged first, recorded, never shown.
+
+        The one door by which other rooms reach rows. The caller owes the promise `price`: what leaves the block must
+        keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
+        """
+        self._refuse_after_failure()
+        rows = self._rows(table, columns)
+        if not isinstance(price, Guarantee):
+            raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
+        promise = self._stated_here(as_written(price))
+        charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
+        found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
+        self._ledger.note(charge, GRANTED)
+        yield found
+
+    def bound(self, table: str) -> None:
+        """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
+
+        Worth it where many queries are expected: each then costs little more than a plain query.
+        """
+        stated_table = self._table(table)
+        if isinstance(stated_table.unit, UnitIsRow):
+            raise ParameterError(f"every row of {table} is a unit of its own: there is nothing to bound")
+        rows = stated_table.contributions.rows
+        if rows is None:
+            raise MissingParameter(
+                f"a bounded table needs rows = ... under [tables.{stated_table.name}]", parameter="rows"
+            )
+        with self._lock:
+            if stated_table.name not in self._bounded:
+                self._bounded[stated_table.name] = self._made_bounded(stated_table.name, rows), rows
+
+    def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
+        """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
+        from discreet.query.session.rehearsal import rehearsal
+
+        with rehearsal(self.policy, rows=rows) as (policy, engine):
+            ledger = MemoryLedger(terms_of(policy))
+            answer = type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
+            return replace(answer, record=replace(answer.record, rehearsed=True))
+
+    @property
+    def budget(self) -> Budget:
+        """What was spent, what is left, and about how many more answers like the last one fit."""
+        more = None if self._last is None else self._ledger.fits(self.analyst, self._last)
+        return Budget(self._ledger.balance(self.analyst), self._last, more)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, for other parts of this room; what it returns is private."""
+        return self._engine
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger: everything that was asked of this data."""
+        return self._ledger
+
+    def tables(self) -> TableTypes:
+        """Return the tables and columns that can be asked about, with their types.
+
+        Printed, it also says which columns of frames are read as texts because no type is declared for them.
+        """
+        return TableTypes(self.policy)
+
+    def close(self) -> None:
+        """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
+        self._closed = True
+        self._engine.close()
+        if isinstance(self._ledger, SqliteLedger):
+            self._ledger.close()
+
+    def __enter__(self) -> Self:
+        """Use the session in a with block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Show who asks whom; nothing of the data."""
+        return f"Session(analyst={self.analyst!r}, lineage={self.policy.lineage!r}, budget={self.policy.budget!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the budget in a notebook."""
+        return self.budget._repr_html_()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a session holds private data and spends a budget."""
+        raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
+
+
+def terms_of(policy: Policy) -> Terms:
+    """Return the terms under which a policy's ledger is opened."""
+    caps = {name: None if one.cap is None else one.cap.under(policy.relation) for name, one in policy.analysts.items()}
+    return Terms(
+        lineage=policy.lineage,
+        unit=policy.unit,
+        budget=policy.budget.under(policy.relation),
+        caps=caps,
+        shared_answers=policy.shared_answers,
+    )
+
+
+def open_ledger(policy: Policy) -> Ledger:
+    """Open the ledger that the policy names, or one in memory."""
+    if policy.ledger is None:
+        return MemoryLedger(terms_of(policy))
+    return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)

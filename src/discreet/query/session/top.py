@@ -1,0 +1,121 @@
+"""The keys with the largest counts: report noisy max, the keys and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.display import Table, definition_list
+from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.mechanisms import Top as TopMechanism
+from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
+from discreet.privacy.guarantees.in_words import with_notion
+from discreet.query.answer.answer import Record, plain
+from discreet.query.expression.expression import Value
+from discreet.query.measures.measure import Simple
+from discreet.query.plan.bounding import Noise
+from discreet.query.plan.canonical import written
+from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.plan.request import Engine
+from discreet.query.pricing.priced_query import PricedQuery, as_released
+from discreet.query.pricing.released_table import public_keys
+
+if TYPE_CHECKING:
+    from discreet.query.session.session import Session
+
+
+@dataclass(frozen=True)
+class Top:
+    """The keys chosen, the first choice first; how many rows each has was not released."""
+
+    names: tuple[str, ...]
+    keys: tuple[tuple[Value, ...], ...]
+    guarantee: Guarantee
+    record: Record
+
+    def __iter__(self) -> Any:
+        """Iterate over the keys: bare values where there is one key column."""
+        return iter(key[0] if len(self.names) == 1 else key for key in self.keys)
+
+    def __len__(self) -> int:
+        """Return how many keys were chosen."""
+        return len(self.keys)
+
+    def table(self) -> Table:
+        """Return the keys in order."""
+        rows = [[place + 1, *(plain(value) for value in key)] for place, key in enumerate(self.keys)]
+        return Table(["place", *self.names], rows)
+
+    def __str__(self) -> str:
+        """Return the table and the promise."""
+        return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
+
+    def _repr_html_(self) -> str:
+        """Return the keys for a notebook."""
+        return self.table()._repr_html_() + definition_list([("promise", with_notion(self.guarantee))])
+
+
+@dataclass(frozen=True)
+class TopKeys:
+    """A choice of k public keys by their noisy counts or sums.
+
+    Privacy. As `mechanisms.Top` for scores that one unit moves by at most D each, D the largest change of one sum: the
+        weight a unit can have in one group times the largest row, or the largest distance of two under change-one.
+        Under add/remove counts and sums of nonnegative values are monotone: adding a unit lowers none.
+        Proof: the rows of a unit in a group add a point of the weight times the hull of single rows and 0 to its sum.
+    """
+
+    made: PricedQuery
+    places: int
+
+    @property
+    def mechanism(self) -> TopMechanism:
+        """The choice."""
+        measure = self.made.measures[0]
+        if not isinstance(measure, Simple):
+            raise AssertionError("checked when made")
+        bounding, norms = measure.bounding, measure.norms
+        each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
+        sensitivity = Sensitivity(each, norm=Norm.LINF, relation=bounding.relation)
+        monotone = norms.nonnegative and bounding.relation is Relation.ADD_REMOVE
+        payment = self.made.payment
+        price = {"rho" if payment.noise is Noise.GAUSSIAN else "epsilon": payment.amount}
+        return TopMechanism(k=self.places, sensitivity=sensitivity, monotone=monotone, **price)
+
+    def release(self, engine: Engine) -> list[str]:
+        """Choose; the sums are private."""
+        sums = engine.run(self.made.request())
+        found = dict(zip(sums.keys, sums.cells[0], strict=True))
+        keys = public_keys(self.made.query)
+        return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
+
+
+def top(session: Session, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
+    """Charge and choose, or return the stored choice."""
+    aggregation = made.query.aggregation
+    plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
+    if not plain or not aggregation.keys:
+        raise UnsupportedSQL("top takes SELECT key, COUNT(*) or SUM(x) ... GROUP BY key. Nothing was spent.")
+    if not aggregation.public:
+        raise UnsupportedSQL("top chooses among public keys: give the values of the key with keys=. Nothing was spent.")
+    candidates = 1
+    for key in aggregation.keys:
+        candidates *= len(key.domain or ())
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= candidates:
+        raise ParameterError(f"k is between 1 and the {candidates} public keys. Nothing was spent.", parameter="k")
+    choice = TopKeys(made, k)
+    _ = choice.mechanism  # a price that buys nothing is refused before it is charged
+    digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()
+    texts, record = session.once(
+        price=made.guarantee,
+        digest=digest,
+        description=f"top {k} of {written(made.query)}",
+        releases=(repr(choice.mechanism),),
+        work=lambda: json.dumps(choice.release(session.engine)),
+        timeout=timeout,
+    )
+    types = [key.expression.type for key in aggregation.keys]
+    chosen = tuple(key_from_text(text, types) for text in json.loads(texts))
+    return Top(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)
