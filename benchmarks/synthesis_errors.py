@@ -27,9 +27,9 @@ from discreet.synthesis import (
     one_hot,
     unconstrained,
 )
-from discreet.synthesis.baselines import Baseline, baseline_answers, one_way_shares
-from discreet.synthesis.dual_query import DualQuery, Weights
-from discreet.synthesis.dual_query_price import Accounting
+from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
+from discreet.synthesis.methods.dual_query.price import Accounting
+from discreet.synthesis.reporting.baselines import Baseline, baseline_answers, one_way_shares
 
 RUNS, SEED = 10, 1
 SOLVER_LIMIT, FACTOR = 30.0, 5.0

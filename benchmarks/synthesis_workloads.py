@@ -15,7 +15,8 @@ from bars import Bar
 from measure import cpu_seconds, in_turns
 from report import duration
 
-from discreet.synthesis import Domain, Marginals, Records, Workload, conjunctions, counting, marginals, packing
+from discreet.synthesis import Domain, Marginals, Records, Workload, conjunctions, marginals
+from discreet.synthesis.workloads import counting, packing
 
 ROWS, BITS, QUERIES, FILTERS, SEED = 100_000, 100, 100_000, 500, 1
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))

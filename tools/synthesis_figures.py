@@ -21,7 +21,7 @@ from discreet.synthesis import (
     conjunctions,
     error_curve,
 )
-from discreet.synthesis.dual_query import DualQuery
+from discreet.synthesis.methods.dual_query.method import DualQuery
 
 PEOPLE, QUERIES, SEED = 10_000, 20_000, 7
 EPSILONS, DELTA, REPEATS = (0.1, 0.3, 1.0, 3.0, 10.0), 1e-9, 3

@@ -23,7 +23,7 @@ from discreet.errors import InputError, ParameterError, UnknownName
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees.curves import tradeoff_of
 from discreet.synthesis import Domain, Independent, Neighbours, Records, Synthesizer, SyntheticTable, conjunctions
-from discreet.synthesis.dual_query import DualQuery, Weights
+from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
 
 DOMAIN = Domain.of(population_values())
 PEOPLE = DOMAIN.encode(population(1200, seed=3).binned())

@@ -39,7 +39,7 @@ from discreet.privacy.numbers.written import (
 from discreet.query.pricing.price import stated
 from discreet.statistics.pricing.price import stated_price
 from discreet.synthesis import Neighbours
-from discreet.synthesis.purse import Purse
+from discreet.synthesis.base.purse import Purse
 
 TENTH = Fraction(1, 10)
 prices = st.floats(1e-6, 10.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.synthesis import Purse
-from discreet.synthesis.purse import Measured
+from discreet.synthesis.base.purse import Measured
 from tests.synthesis.spending import Choice, Noted
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.number import Number
 from discreet.synthesis import Purse
-from discreet.synthesis.purse import Noisy
+from discreet.synthesis.base.purse import Noisy
 
 Choice = Callable[[NDArray[Any]], int]
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, parities
-from discreet.synthesis.adaptive_rounds import AdaptiveRounds, Course, centred_guess
-from discreet.synthesis.multiplicative_weights import entropic_fit, satisfied, whole_domain
-from discreet.synthesis.purse import Measured
-from discreet.synthesis.workload import Workload
+from discreet.synthesis.base.purse import Measured
+from discreet.synthesis.methods.weights.multiplicative import entropic_fit, satisfied, whole_domain
+from discreet.synthesis.methods.weights.rounds import AdaptiveRounds, Course, centred_guess
+from discreet.synthesis.workloads.workload import Workload
 from tests.synthesis.rounds_spending import NotedRounds
 
 SMALL = Domain.of(a=range(2), b=range(2))

@@ -20,8 +20,8 @@ from discreet.synthesis import (
     conjunctions,
     marginals,
 )
-from discreet.synthesis.best import expected_distance, typical_noise
-from discreet.synthesis.residual import Residual
+from discreet.synthesis.methods.best import expected_distance, typical_noise
+from discreet.synthesis.methods.residual.method import Residual
 
 BITS = Domain.of({f"bit {place}": (0, 1) for place in range(8)})
 WIDE = Domain.of({f"bit {place}": (0, 1) for place in range(20)})

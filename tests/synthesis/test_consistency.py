@@ -8,9 +8,16 @@ import pytest
 from discreet.data.invention import coins
 from discreet.errors import InputError
 from discreet.synthesis import Domain, conjunctions
-from discreet.synthesis.consistency import boxed, fits_whole, fitted, fitted_records, record_count, truth_matrix
-from discreet.synthesis.multiplicative_weights import whole_domain
-from discreet.synthesis.residual_finish import non_negative, towards
+from discreet.synthesis.methods.answers.consistency import (
+    boxed,
+    fits_whole,
+    fitted,
+    fitted_records,
+    record_count,
+    truth_matrix,
+)
+from discreet.synthesis.methods.residual.finishing import non_negative, towards
+from discreet.synthesis.methods.weights.multiplicative import whole_domain
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(4))
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.synthesis import Domain, Literals, Records, Workload, conjunctions, counting, packing, workload
+from discreet.synthesis import Domain, Literals, Records, Workload, conjunctions
+from discreet.synthesis.workloads import counting, packing, workload
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 130)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError, UnknownName
 from discreet.synthesis import Attribute, Bins, Domain, Records
-from discreet.synthesis.columns import places
+from discreet.synthesis.domain.columns import places
 
 SCALARS = st.one_of(
     st.integers(-5, 5),

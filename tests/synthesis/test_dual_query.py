@@ -22,11 +22,11 @@ from discreet.errors import (
 )
 from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, dual_query_error
-from discreet.synthesis.dual_query import DualQuery, Oracle, Weights, _Game
-from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice
-from discreet.synthesis.file_transcript import FileTranscript
-from discreet.synthesis.signed_drawing import Drawing
-from discreet.synthesis.transcript import MemoryTranscript, Round
+from discreet.synthesis.methods.dual_query.drawing import Drawing
+from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights, _Game
+from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
+from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.chances import ALARM
 
 DOMAIN = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"], big=[False, True])

@@ -14,7 +14,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation, compose
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.synthesis import Accounting, DualQueryPrice, Neighbours, most_draws
-from discreet.synthesis.signed_drawing import Drawing
+from discreet.synthesis.methods.dual_query.drawing import Drawing
 
 SIZE = 30162
 ADULT = Neighbours(Relation.CHANGE_ONE, size=SIZE)

@@ -12,16 +12,16 @@ import pytest
 from discreet.privacy import ApproxDP
 from discreet.query import Session
 from discreet.synthesis import Domain, Workload, marginals
-from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
-from discreet.synthesis.dual_query_price import Accounting
-from discreet.synthesis.in_full import in_full
 from discreet.synthesis.methods import METHODS
-from discreet.synthesis.residual import Residual
-from discreet.synthesis.residual_allocation import Aim
-from discreet.synthesis.session_release import prepare
+from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
+from discreet.synthesis.methods.dual_query.price import Accounting
+from discreet.synthesis.methods.forest.tree import Tree
+from discreet.synthesis.methods.residual.allocation import Aim
+from discreet.synthesis.methods.residual.method import Residual
 from discreet.synthesis.sessions import domain_of
 from discreet.synthesis.sessions import explain_synthesis as explain
-from discreet.synthesis.tree import Tree
+from discreet.synthesis.sessions.in_full import in_full
+from discreet.synthesis.sessions.release import prepare
 from tests.query.small_tables import Untouchable
 from tests.synthesis.test_sessions import open_session, workload_of
 

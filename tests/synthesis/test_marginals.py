@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError, UnknownName
-from discreet.synthesis import Domain, Marginals, Records, Workload, counting, marginals
+from discreet.synthesis import Domain, Marginals, Records, Workload, marginals
+from discreet.synthesis.workloads import counting
 
 HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"], floor=range(4))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.synthesis import Domain, Workload, conjunctions, disjunctions, marginals, parities
-from discreet.synthesis.multiplicative_weights import (
+from discreet.synthesis.methods.weights.multiplicative import (
     _BLOCK,
     _moments,
     entropic_fit,

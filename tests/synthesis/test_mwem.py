@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from discreet.errors import InputError, ParameterError, SenselessParameter
 from discreet.privacy import ZCDP, PureDP, Relation
 from discreet.synthesis import Domain, Mwem, Neighbours, Purse, Records, conjunctions, marginals, parities, queries
-from discreet.synthesis.adaptive_rounds import AdaptiveRounds
-from discreet.synthesis.mwem import MOST_CELLS
-from discreet.synthesis.purse import Measured
-from discreet.synthesis.workload import Workload
+from discreet.synthesis.base.purse import Measured
+from discreet.synthesis.methods.weights.mwem import MOST_CELLS
+from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
+from discreet.synthesis.workloads.workload import Workload
 from tests.synthesis.rounds_spending import NotedRounds
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(4))

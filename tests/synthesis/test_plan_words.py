@@ -12,7 +12,7 @@ import pytest
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbours, marginals
 from discreet.synthesis.methods import METHODS, Price
-from discreet.synthesis.plan_words import exact, plain, plan_lines, value_in_words
+from discreet.synthesis.sessions.in_words import exact, plain, plan_lines, value_in_words
 
 HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"])
 

@@ -16,9 +16,9 @@ from discreet.errors import ParameterError
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
 from discreet.synthesis import Domain, Neighbours, Records, conjunctions, domain_of, explain_synthesis
-from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
-from discreet.synthesis.predicted import dual_query_error, largest_noise
-from discreet.synthesis.report import report
+from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
+from discreet.synthesis.reporting.prediction import dual_query_error, largest_noise
+from discreet.synthesis.reporting.report import report
 
 
 def weights(totals, eta):

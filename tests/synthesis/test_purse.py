@@ -15,8 +15,8 @@ from discreet.errors import ConflictingParameters, MissingParameter, ParameterEr
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation
 from discreet.synthesis import Neighbours, Purse
-from discreet.synthesis import purse as subject
-from discreet.synthesis.purse import largest_rho
+from discreet.synthesis.base import purse as subject
+from discreet.synthesis.base.purse import largest_rho
 from tests.synthesis.units import SETS, counts, histogram, neighbouring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE

@@ -13,9 +13,9 @@ import pytest
 from discreet import Relation
 from discreet.data.invention import coins
 from discreet.synthesis import Neighbours
-from discreet.synthesis import residual_cost as cost
-from discreet.synthesis.residual_allocation import Aim, Allocation
-from discreet.synthesis.residual_basis import Attributes, closure
+from discreet.synthesis.methods.residual import residual_cost as cost
+from discreet.synthesis.methods.residual.allocation import Aim, Allocation
+from discreet.synthesis.methods.residual.basis import Attributes, closure
 
 SIZES = (2, 3, 5, 2)
 SETS = [(0, 1), (1, 2), (0, 2, 3)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.data.invention import coins
-from discreet.synthesis.purse import Noisy
-from discreet.synthesis.residual_basis import cell_variance
-from discreet.synthesis.residual_histograms import combined, maximal
+from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis.methods.residual.basis import cell_variance
+from discreet.synthesis.methods.residual.residual_histograms import combined, maximal
 
 SIZES = (2, 3, 4)
 SETS = [(0, 1), (1, 2), (0, 2)]

@@ -13,8 +13,8 @@ import pytest
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Independent, Neighbours, Purse, Records, Reweighted, Tree, conjunctions
-from discreet.synthesis.multiplicative_weights import divergence_of
-from discreet.synthesis.reweighted import SUPPORT, support_of
+from discreet.synthesis.methods.weights.multiplicative import divergence_of
+from discreet.synthesis.methods.weights.reweighted import SUPPORT, support_of
 from tests.synthesis.rounds_spending import NotedRounds
 from tests.synthesis.spending import Noted
 

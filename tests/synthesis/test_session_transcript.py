@@ -33,11 +33,11 @@ from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.session import terms_of
 from discreet.synthesis import Neighbours, Release, Workload, conjunctions
-from discreet.synthesis.dual_query import DualQuery, _Game
-from discreet.synthesis.file_transcript import FileTranscript
-from discreet.synthesis.session_transcript import rounds_again
+from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
+from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.transcript import Round
+from discreet.synthesis.sessions.file_transcript import FileTranscript
+from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
 from tests.query.small_tables import Untouchable
 
@@ -63,7 +63,7 @@ SETUP = """
 """
 KILLED = """
     import os, signal, sys
-    from discreet.synthesis.file_transcript import FileTranscript
+    from discreet.synthesis.sessions.file_transcript import FileTranscript
 
     folder, number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     append = FileTranscript.append

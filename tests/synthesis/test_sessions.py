@@ -44,13 +44,13 @@ from discreet.synthesis import (
     conjunctions,
     marginals,
 )
-from discreet.synthesis import session_domain as session_domain_module
 from discreet.synthesis.methods import METHODS
-from discreet.synthesis.session_domain import bounded, packed
-from discreet.synthesis.session_release import released
 from discreet.synthesis.sessions import best, domain_of, dual_query, independent, mwem, synthesize, tree
+from discreet.synthesis.sessions import domain as session_domain_module
 from discreet.synthesis.sessions import explain_synthesis as explain
-from discreet.synthesis.stored_release import MOST_BYTES
+from discreet.synthesis.sessions.domain import bounded, packed
+from discreet.synthesis.sessions.release import released
+from discreet.synthesis.sessions.stored import MOST_BYTES
 from tests.query.small_tables import Untouchable
 
 COLUMNS = {
@@ -213,7 +213,7 @@ def test_another_analyst_gets_a_release_only_where_answers_are_shared_and_pays_f
 
 def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_BYTES <= 256 << 20
-    monkeypatch.setattr("discreet.synthesis.stored_release.MOST_BYTES", 10)
+    monkeypatch.setattr("discreet.synthesis.sessions.stored.MOST_BYTES", 10)
     with open_session() as session:
         workload = workload_of(session)
         for spent in (1, 2):

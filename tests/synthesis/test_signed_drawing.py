@@ -12,8 +12,8 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
-from discreet.synthesis.neighbours import Neighbours
-from discreet.synthesis.signed_drawing import Drawing
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.testing import Subject, conformance_checks
 from discreet.testing.planted.synthesis import DividesByPrivate
 

@@ -17,8 +17,8 @@ from discreet.query import Session
 from discreet.query.session.frames import policy_of_frames
 from discreet.query.session.session import terms_of
 from discreet.synthesis import Domain, Neighbours, NoisyAnswers, Records, Release, Residual, Workload, marginals
-from discreet.synthesis.mwem import Mwem
-from discreet.synthesis.reweighted import Reweighted
+from discreet.synthesis.methods.weights.mwem import Mwem
+from discreet.synthesis.methods.weights.reweighted import Reweighted
 from discreet.synthesis.sessions import domain_of, synthesize
 
 STATED = 100

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import LedgerMismatch
-from discreet.synthesis.session_release import prepare
-from discreet.synthesis.stored_release import from_text, to_text
+from discreet.synthesis.sessions.release import prepare
+from discreet.synthesis.sessions.stored import from_text, to_text
 from tests.synthesis.test_sessions import counting, open_session, workload_of
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, NotCopyable, ParameterError
-from discreet.synthesis.file_transcript import FileTranscript
-from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
+from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.conftest import Rounds
 
 TERMS = {"workload": "ages", "rounds": 5, "eta": "4/5"}
@@ -228,8 +228,8 @@ def test_a_file_that_cannot_be_opened_is_refused_in_words(tmp_path: Path) -> Non
 KILLED = """
     import os, signal, sys
     from discreet.synthesis import file_transcript
-    from discreet.synthesis.file_transcript import FileTranscript
-    from discreet.synthesis.transcript import Round
+    from discreet.synthesis.sessions.file_transcript import FileTranscript
+    from discreet.synthesis.methods.dual_query.transcript import Round
 
     path, round_number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     write, synchronise, writes = os.write, file_transcript.synchronise, [0]

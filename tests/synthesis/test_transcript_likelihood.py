@@ -7,8 +7,8 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.synthesis import Domain, Records, conjunctions
-from discreet.synthesis import transcript_likelihood as subject
-from discreet.synthesis.transcript import Round
+from discreet.synthesis.methods.dual_query import likelihood as subject
+from discreet.synthesis.methods.dual_query.transcript import Round
 
 DOMAIN = Domain.of({f"a{place}": range(3) for place in range(5)})
 

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from discreet.privacy import Guarantee
-from discreet.synthesis import DualQuery, session_transcript
-from discreet.synthesis.session_transcript import rounds_again
+from discreet.synthesis import DualQuery
+from discreet.synthesis.sessions import transcript as session_transcript
+from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
 from tests.synthesis.transcript_schedules import Drawn, Schedule, Setting, hooked
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbours, Purse, Records
-from discreet.synthesis.one_ways import OneWays
-from discreet.synthesis.purse import Noisy
-from discreet.synthesis.tree_selection import (
+from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis.methods.forest.one_ways import OneWays
+from discreet.synthesis.methods.forest.selection import (
     ALL_CELLS,
     GRID,
     MOST_CELLS,

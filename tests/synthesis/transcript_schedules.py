@@ -32,10 +32,10 @@ from discreet.query import Session
 from discreet.query.policy.declarations import Analyst, Policy
 from discreet.query.session.session import terms_of
 from discreet.synthesis import Workload, conjunctions
-from discreet.synthesis.dual_query import _Game
-from discreet.synthesis.file_transcript import FileTranscript
+from discreet.synthesis.methods.dual_query.method import _Game
+from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.transcript import Round
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.query.small_tables import Told
 
 ROUNDS, QUERIES, SIZE = 5, 6, 60

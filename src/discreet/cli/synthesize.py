@@ -23,14 +23,14 @@ from discreet.query import Session
 from discreet.query.policy.declarations import Source
 from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.synthesis import Release, SyntheticTable, Workload, conjunctions, marginals
+from discreet.synthesis.base.release import Progress
 from discreet.synthesis.methods import METHODS, spelled
-from discreet.synthesis.plan_words import exact, plan_lines
-from discreet.synthesis.plan_words import plain as plan_values
-from discreet.synthesis.predicted import predict
-from discreet.synthesis.release import Progress
-from discreet.synthesis.session_release import Prepared
-from discreet.synthesis.session_transcript import released_with
+from discreet.synthesis.reporting.prediction import predict
 from discreet.synthesis.sessions import BINS, domain_of, explain_synthesis
+from discreet.synthesis.sessions.in_words import exact, plan_lines
+from discreet.synthesis.sessions.in_words import plain as plan_values
+from discreet.synthesis.sessions.release import Prepared
+from discreet.synthesis.sessions.transcript import released_with
 
 _FILES = (".csv", ".parquet")
 _QUERIES, _MOST_ROWS = 100_000, 10_000_000

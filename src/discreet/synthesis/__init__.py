@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.baselines import Baseline
-from discreet.synthesis.best import Best
-from discreet.synthesis.best_response import Response, best_response
-from discreet.synthesis.bins import Bins
-from discreet.synthesis.conjunctions import conjunctions, disjunctions
-from discreet.synthesis.domain import Attribute, Domain, Records
-from discreet.synthesis.dual_query import DualQuery, Oracle, Weights
-from discreet.synthesis.dual_query_price import Accounting, DualQueryPrice, most_draws
-from discreet.synthesis.file_transcript import FileTranscript
-from discreet.synthesis.forest import Forest
-from discreet.synthesis.independent import Independent
-from discreet.synthesis.integer_program import Optimum, exact_response, gap, upper_bound
-from discreet.synthesis.marginals import Marginals, marginals
-from discreet.synthesis.mwem import Mwem
-from discreet.synthesis.neighbours import Neighbours
-from discreet.synthesis.noisy_answers import Given, NoisyAnswers
-from discreet.synthesis.parities import parities
-from discreet.synthesis.predicted import Prediction, TheoremError, dual_query_error, largest_noise, predict
-from discreet.synthesis.purse import Purse
-from discreet.synthesis.ranges import ranges
-from discreet.synthesis.release import Release, Synthesizer
-from discreet.synthesis.report import Errors, Report, report
-from discreet.synthesis.report_plot import ErrorCurves, error_curve
-from discreet.synthesis.residual import Finish, Residual
-from discreet.synthesis.residual_allocation import Aim, Allocation
-from discreet.synthesis.residual_basis import Residuals
-from discreet.synthesis.reweighted import Reweighted
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.base.release import Release, Synthesizer
+from discreet.synthesis.domain.bins import Bins
+from discreet.synthesis.domain.domain import Attribute, Domain, Records
+from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers
+from discreet.synthesis.methods.best import Best
+from discreet.synthesis.methods.dual_query.drawing import Drawing
+from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
+from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, most_draws
+from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
+from discreet.synthesis.methods.forest.forest import Forest
+from discreet.synthesis.methods.forest.independent import Independent
+from discreet.synthesis.methods.forest.tree import Tree
+from discreet.synthesis.methods.residual.allocation import Aim, Allocation
+from discreet.synthesis.methods.residual.basis import Residuals
+from discreet.synthesis.methods.residual.method import Finish, Residual
+from discreet.synthesis.methods.weights.mwem import Mwem
+from discreet.synthesis.methods.weights.reweighted import Reweighted
+from discreet.synthesis.reporting.baselines import Baseline
+from discreet.synthesis.reporting.plot import ErrorCurves, error_curve
+from discreet.synthesis.reporting.prediction import Prediction, TheoremError, dual_query_error, largest_noise, predict
+from discreet.synthesis.reporting.report import Errors, Report, report
+from discreet.synthesis.responses.best_response import Response, best_response
+from discreet.synthesis.responses.integer_program import Optimum, exact_response, gap, upper_bound
 from discreet.synthesis.sessions import (
     answers,
     best,
@@ -42,13 +41,14 @@ from discreet.synthesis.sessions import (
     synthesize,
     tree,
 )
-from discreet.synthesis.signed_drawing import Drawing
-from discreet.synthesis.stated import queries
-from discreet.synthesis.synthetic_table import SyntheticTable
-from discreet.synthesis.transcript import MemoryTranscript, Round, Transcript
-from discreet.synthesis.tree import Tree
-from discreet.synthesis.unconstrained import one_hot, unconstrained
-from discreet.synthesis.workload import Literals, Workload
+from discreet.synthesis.sessions.file_transcript import FileTranscript
+from discreet.synthesis.workloads.families import conjunctions, disjunctions
+from discreet.synthesis.workloads.marginals import Marginals, marginals
+from discreet.synthesis.workloads.one_hot import one_hot, unconstrained
+from discreet.synthesis.workloads.parities import parities
+from discreet.synthesis.workloads.ranges import ranges
+from discreet.synthesis.workloads.stated import queries
+from discreet.synthesis.workloads.workload import Literals, Workload
 
 __all__ = [
     "Accounting",

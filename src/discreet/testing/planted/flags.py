@@ -18,10 +18,10 @@ from discreet.mechanisms.choices.top import Top
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams.above_threshold import AboveThreshold
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
-from discreet.synthesis.domain import Domain
-from discreet.synthesis.marginals import marginals
-from discreet.synthesis.neighbours import Neighbours
-from discreet.synthesis.noisy_answers import NoisyAnswers
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.domain.domain import Domain
+from discreet.synthesis.methods.answers.noisy import NoisyAnswers
+from discreet.synthesis.workloads.marginals import marginals
 from discreet.testing.planted.fault import Planted
 
 Table = tuple[Any, ...]

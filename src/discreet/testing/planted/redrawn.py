@@ -11,9 +11,9 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.ledger.contract.parts import Parts
 from discreet.mechanisms import Laplace
 from discreet.privacy import PureDP, Relation
-from discreet.synthesis.neighbours import Neighbours
-from discreet.synthesis.purse import checked_share
-from discreet.synthesis.signed_drawing import Drawing
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.purse import checked_share
+from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.testing.planted.fault import Overstated, Planted
 
 _ADDED = Neighbours(Relation.ADD_REMOVE, size=10)

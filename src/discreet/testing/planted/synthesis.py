@@ -12,8 +12,8 @@ from discreet.audit import Level
 from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.privacy import Relation
 from discreet.randomness.keystream import words
-from discreet.synthesis.neighbours import Neighbours
-from discreet.synthesis.signed_drawing import Drawing
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.testing.planted.fault import LAW, Planted
 
 _ADDED = Neighbours(Relation.ADD_REMOVE, size=10)

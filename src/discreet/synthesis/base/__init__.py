@@ -1,0 +1,1 @@
+"""What every method of query release shares: neighbors, purse and release."""

@@ -1,0 +1,220 @@
+"""What a release may spend, in shares fixed before any data is read: noise and choices, pure or concentrated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.number import Number, exact_rational, positive_rational, round_down
+from discreet.mechanisms import Exponential
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
+from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers.rounding import downward, number
+from discreet.privacy.numbers.written import positive_price, written
+from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.synthesis.base.neighbours import Neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """Integers with noise, and the standard deviation of that noise."""
+
+    values: NDArray[np.int64]
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One integer with noise, and the standard deviation of that noise."""
+
+    value: int
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """A promise for the whole release, and the amount that its parts divide: epsilon if pure, else rho.
+
+    Privacy. If the shares of all `noisy`, `measure` and `choose` calls of a release add up to at most 1, also where a
+        later call is chosen in view of earlier results, the release keeps `guarantee`; calls on a `part` count by the
+        product of both shares.
+        Proof: a call with share s is (s amount)-DP where the purse is pure and (s amount)-zCDP otherwise: noise by
+        `NoisyVector`, for h histograms at once with h times the L1 distance and the squared L2 distance of one, or for
+        one integer with its sensitivity; the choice with range e is e-DP and, being of bounded range, e^2/8-zCDP, with
+        e = s amount and e = sqrt(8 s amount) rounded down. Both add up under adaptive composition; a purse whose
+        amount does not imply its promise, as epsilon, as rho or by the conversion of zCDP, cannot be made.
+    """
+
+    guarantee: Guarantee
+    amount: Fraction
+    neighbours: Neighbours
+
+    def __post_init__(self) -> None:
+        """Refuse an amount that costs more than the promise."""
+        if not isinstance(self.neighbours, Neighbours) or not isinstance(self.guarantee, Guarantee):
+            raise ParameterError(
+                "a purse has a promise, an amount and Neighbours: use Purse.of", parameter="neighbours"
+            )
+        object.__setattr__(self, "amount", positive_rational(self.amount, name="amount"))
+        if self.guarantee.relation is not self.neighbours.relation:
+            raise ConflictingParameters("the promise is for other neighbours than the purse's", parameter="relation")
+        if not _affords(self.guarantee, self.amount):
+            raise ParameterError("the amount is more than the promise allows: use Purse.of", parameter="amount")
+
+    @classmethod
+    def of(
+        cls,
+        neighbours: Neighbours,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+    ) -> Purse:
+        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
+        if not isinstance(neighbours, Neighbours):
+            raise ParameterError(
+                "say who is protected: Neighbours(relation, size), such as Neighbours(Relation.CHANGE_ONE, 10_000)",
+                parameter="neighbours",
+            )
+        relation = neighbours.relation
+        stated = "state the price: epsilon=, epsilon= with delta=, or rho= alone"
+        if rho is not None:
+            if epsilon is not None or delta is not None:
+                raise ConflictingParameters(stated, parameter="epsilon" if delta is None else "delta")
+            exact = positive_price(rho, name="rho")
+            return cls(ZCDP(rho, relation=relation), exact, neighbours)
+        if epsilon is None:
+            raise MissingParameter(stated, parameter="epsilon")
+        exact = positive_price(epsilon, name="epsilon")
+        if delta is None:
+            return cls(PureDP(epsilon, relation=relation), exact, neighbours)
+        if positive_price(delta, name="delta") >= 1:
+            raise ParameterError("delta is a probability below 1", parameter="delta")
+        target = ApproxDP(epsilon, delta, relation=relation)
+        warn_if_senseless(target, people=neighbours.size)
+        return cls(target, largest_rho(target), neighbours)
+
+    @property
+    def pure(self) -> bool:
+        """Whether the promise is pure: Laplace noise, else Gaussian."""
+        return isinstance(self.guarantee, PureDP)
+
+    def noisy(self, histogram: NDArray[np.int64], share: Fraction) -> Noisy:
+        """Release one histogram (disjoint cells, of all records) with a share of the amount."""
+        mechanism = self.noise(share)
+        values = np.asarray(mechanism(np.asarray(histogram, dtype=np.int64)), dtype=np.int64)
+        return Noisy(values, _deviation(mechanism))
+
+    def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
+        """Return the noise for so many histograms of all records at once, with a share of the amount."""
+        spend, relation = self._spend(share), self.neighbours.relation
+        times = whole(histograms, name="histograms")
+        shift, squared = self.neighbours.l1 * times, self.neighbours.squared * times
+        if self.pure:
+            return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation)
+        return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation)
+
+    def deviation(self, share: Fraction, *, histograms: int = 1) -> float:
+        """Return the standard deviation that `noisy` would add with that share; public."""
+        return _deviation(self.noise(share, histograms=histograms))
+
+    def single(self, share: Fraction, *, sensitivity: int) -> NoisyVector:
+        """Return the noise for one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
+        spend, relation = self._spend(share), self.neighbours.relation
+        shift = whole(sensitivity, name="sensitivity")
+        if self.pure:
+            return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=True)
+        return NoisyVector.gaussian(rho=spend, shift=shift, squared=shift**2, relation=relation, scalar=True)
+
+    def single_deviation(self, share: Fraction, *, sensitivity: int) -> float:
+        """Return the standard deviation that `measure` would add with that share; public."""
+        return _deviation(self.single(share, sensitivity=sensitivity))
+
+    def measure(self, value: int, share: Fraction, *, sensitivity: int) -> Measured:
+        """Release one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
+        mechanism = self.single(share, sensitivity=sensitivity)
+        return Measured(int(mechanism(int(value))), _deviation(mechanism))
+
+    def part(self, share: Fraction) -> Purse:
+        """Return a purse that holds a share of this one's amount, for another method to divide."""
+        exact, relation = self._spend(share), self.neighbours.relation
+        promise = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
+        return Purse(promise, exact, self.neighbours)
+
+    def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
+        """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
+        spend = self._spend(share)
+        epsilon = spend if self.pure else Fraction(downward(lambda: number(8 * spend).sqrt()))
+        stated = Sensitivity(sensitivity, norm=Norm.LINF, relation=self.neighbours.relation)
+        return int(Exponential(epsilon=epsilon, sensitivity=stated)(scores))
+
+    def _spend(self, share: Fraction) -> Fraction:
+        """Return a share of the amount; refuse what is none."""
+        return positive_rational(checked_share(share, name="share"), name="share") * self.amount
+
+
+def checked_share(share: Number, *, name: str) -> Fraction:
+    """Return a share of a purse exactly: at least 0, so that it pays for no other, and at most 1.
+
+    Privacy. If shares that were checked add up to at most 1, any of them left unspent leave the rest at most 1.
+        Proof: none is negative.
+    """
+    exact = exact_rational(share, name=name)
+    if exact < 0:
+        raise ParameterError(
+            f"{name} is at least 0: a share below 0 would pay for others that are spent", parameter=name
+        )
+    if exact > 1:
+        raise ParameterError(f"{name} is at most 1: all shares of a release add up to 1", parameter=name)
+    return exact
+
+
+def _affords(promise: Guarantee, amount: Fraction) -> bool:
+    """Say whether spending the amount keeps the promise: as epsilon, as rho, or as a rho that is converted."""
+    match promise:
+        case PureDP(epsilon=level):
+            return amount <= written(level)
+        case ZCDP(rho=level):
+            return amount <= written(level)
+        case ApproxDP(epsilon=level, delta=delta) if delta > 0:
+            return Fraction(ZCDP(amount).to_approx(written(delta)).epsilon) <= written(level)
+    return False
+
+
+def _deviation(mechanism: NoisyVector) -> float:
+    """Return the standard deviation of one entry's noise."""
+    noise = mechanism.noise
+    if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
+        raise AssertionError("a purse makes Laplace and Gaussian noise only")
+    return math.sqrt(noise.variance)
+
+
+def largest_rho(target: ApproxDP) -> Fraction:
+    """Return the largest rho, to a relative 2^-40 and never above, whose zCDP implies the target."""
+    wanted, delta = written(target.epsilon), written(target.delta)
+
+    def fits(rho: Fraction) -> bool:
+        return ZCDP(rho).to_approx(delta).epsilon <= wanted
+
+    high = wanted * wanted + wanted
+    while fits(high):
+        high *= 2
+    low = high
+    while not fits(low):
+        low /= 2
+    high = 2 * low
+    for _ in range(40):
+        middle = Fraction(round_down((low + high) / 2))
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,122 @@
+"""What every way of releasing a workload has in common: a public plan with its price, and a synthetic table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, ParameterError
+from discreet.privacy import Guarantee
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.workloads.workload import Workload
+
+Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What left: a synthetic table, the answers to the workload, the promise they keep, and how they were made.
+
+    Everything here is public: it was computed from what the mechanisms released. `plan` holds the public parameters,
+    `evidence` what the method noted about its own work (solver gaps, chosen edges, drawn queries).
+    """
+
+    method: str
+    workload: Workload
+    neighbours: Neighbours
+    guarantee: Guarantee
+    table: SyntheticTable
+    answers: NDArray[np.float64]
+    plan: Mapping[str, Any]
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    deviations: NDArray[np.float64] | None = None  # of the noise of each answer, where that is known in closed form
+
+    def __repr__(self) -> str:
+        """Say the method, the promise and the sizes."""
+        return f"Release({self.method}, {len(self.workload):,} queries, {len(self.table):,} rows, {self.guarantee})"
+
+
+class Synthesizer(ABC):
+    """One way to release a workload: everything about it is public and fixed before data is read.
+
+    A leaf is a frozen dataclass that holds at least `workload` and `purse`, is made by its class method `of` from
+    (workload, neighbours, price), and reads records in `_release` only.
+    """
+
+    name: ClassVar[str]
+    workload: Workload
+    purse: Purse
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Let every leaf's `of` refuse other arguments than a workload and neighbours, in the same words."""
+        super().__init_subclass__(**given)
+        of = cls.__dict__.get("of")
+        if isinstance(of, classmethod):
+            cls.of = classmethod(_with_checks(of.__func__))  # type: ignore[attr-defined]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the whole release: what a ledger is charged."""
+        return self.purse.guarantee
+
+    @property
+    @abstractmethod
+    def plan(self) -> Mapping[str, Any]:
+        """The public parameters, by name, as `explain` prints them."""
+
+    @property
+    def foreseen(self) -> str | None:
+        """What is known about the errors before data is read, in words; None where nothing is said."""
+        return None
+
+    @abstractmethod
+    def _release(self, records: Records, progress: Progress) -> Release:
+        """Release; the only place where records are read."""
+
+    def __call__(self, records: Records, *, progress: Progress | None = None) -> Release:
+        """Release the workload of a table; `progress` is told public step numbers only."""
+        require_records(records, "the table")
+        if records.domain != self.workload.domain:
+            raise InputError("the records are of another domain than the workload")
+        return self._release(records, progress or silent)
+
+
+def require_records(table: object, name: str) -> None:
+    """Refuse a table that is not in codes yet."""
+    if not isinstance(table, Records):
+        raise InputError(f"{name} is not Records but {type(table).__name__}; encode it first: domain.encode(frame)")
+
+
+def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a class method `of` that refuses, in one sentence, what is neither a workload nor neighbours."""
+
+    @wraps(of)
+    def checked(cls: type[Any], workload: object, neighbours: object, *args: Any, **choices: Any) -> Any:
+        if not isinstance(workload, Workload):
+            raise ParameterError(
+                f"a Workload is needed, not {type(workload).__name__}: make one with queries(domain, [...]), "
+                "marginals(domain, ways=2) or conjunctions(domain)",
+                parameter="workload",
+            )
+        if not isinstance(neighbours, Neighbours):
+            raise ParameterError(
+                f"Neighbours are needed, not {type(neighbours).__name__}: say who is protected, and about how many "
+                "records there are, as in Neighbours(Relation.ADD_REMOVE, 5000)",
+                parameter="neighbours",
+            )
+        return of(cls, workload, neighbours, *args, **choices)
+
+    return checked
+
+
+def silent(done: int, steps: int) -> None:
+    """Tell nobody."""

@@ -1,0 +1,1 @@
+"""Noisy answers to the workload itself, made consistent afterwards."""

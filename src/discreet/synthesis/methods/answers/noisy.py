@@ -1,0 +1,261 @@
+"""Noise on every answer: the plainest release of a workload, made consistent afterwards."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError
+from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.number import Number
+from discreet.privacy import Relation
+from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.base.release import Progress, Release, Synthesizer
+from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.methods.answers.consistency import (
+    boxed,
+    fits_whole,
+    fitted,
+    fitted_records,
+    record_count,
+    truth_matrix,
+)
+from discreet.synthesis.methods.weights.multiplicative import whole_domain
+from discreet.synthesis.workloads.ties import Ties, overlap, ties
+from discreet.synthesis.workloads.workload import Workload
+
+
+class Given(enum.Enum):
+    """Which answers are given: the noisy ones cut off at 0 and 1, or those of the table that fits them."""
+
+    NOISY = "noisy, cut off at 0 and 1"
+    TABLE = "of the table"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbours are.
+
+    Privacy. Let m queries be measured, of which a record satisfies at most M, and two records differ in at most C. One
+        unit of at most r records moves the counts by at most r M in L1 and r sqrt(M) in L2 under add/remove, and by at
+        most r C and r sqrt(C) under change-one. It moves the vector of all 2c - N, with a N, by at most r (m + a) and
+        r sqrt(m + a^2) under add/remove.
+        Proof: a record adds a vector of at most M ones to the counts, and a vector of m entries of +1 or -1, and an
+        entry a, to the other; r of them add at most r times as much in any norm. Under change-one the difference u - v
+        of the vectors of two units has, in a family of k queries, entries between -r and r, so L1 at most r k and
+        square at most r^2 k; and as u, v >= 0, L1 at most that of u plus v, 2 r most, and |u - v|^2 <= |u|^2 + |v|^2 <=
+        2 r^2 most. The smaller of the two holds in each family, and families add up. A unit without records has u = 0,
+        and these bounds hold for it as for any other.
+    """
+
+    ties: Ties
+    factor: int | None
+    shift: int
+    squared: int
+
+    def steps(self, counts: NDArray[np.int64], records: int) -> NDArray[np.int64]:
+        """Return the integers to release, from the exact counts of the measured queries."""
+        if self.factor is None:
+            return counts
+        return np.append(2 * counts - records, self.factor * records)
+
+    def deviation(self, noise: float) -> float:
+        """Return the standard deviation of a count, from that of one entry's noise."""
+        return noise if self.factor is None else noise * math.sqrt(1 + 1 / self.factor**2) / 2
+
+    def counts(self, released: NDArray[np.float64], known: int | None) -> tuple[NDArray[np.float64], float | None]:
+        """Return estimated counts of all queries of the workload, and the number of records if it is known or told."""
+        total: float | None = known
+        measured = released
+        if self.factor is not None:
+            total = float(released[-1]) / self.factor
+            measured = (released[:-1] + total) / 2
+        every = measured[self.ties.place]
+        if self.ties.turned.any():
+            if total is None:
+                raise AssertionError("negations are tied only where the number of records is known")
+            every = np.where(self.ties.turned, total - every, every)
+        return every, total
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyAnswers(Synthesizer):
+    """Add noise to the count of every query at once: Gaussian for rho and approximate promises, Laplace for pure ones.
+
+    Equal queries are measured once, and so are a query and its negation where the number of records is public or
+    measured along. Of the two ways under add/remove, counts, or 2c - N with N, the one with less noise is taken. A
+    table is fitted to the noisy answers: weights of all cells where the domain is small, else of few records, found by
+    best responses. Fitted over all cells it is no worse than the noise, for certain (`Fitted`) where `size` is the
+    number of records, and the answers are its own. Else they are the noisy ones cut off at 0 and 1, unless `given` asks
+    for the table's: where there are many more queries than records in the table these are usually far better, but there
+    is no theorem.
+
+    Privacy. Keeps the promise of the purse.
+        Proof: one `NoisyVector`, with the distances of `Measurement`; all else is computed from what it released.
+    Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
+        `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of
+        a count is about (sqrt(m) + 1)^2/(8 rho), a quarter of the m/(2 rho) of noise on the counts themselves.
+        Proof: c = ((2c - N) + N)/2, so with noise of variance s = (m + a^2)/(2 rho) the variance is s (1 + 1/a^2)/4 =
+        (m + 1 + a^2 + m/a^2)/(8 rho), which is least, (sqrt(m) + 1)^2/(8 rho), at a^2 = sqrt(m); a is a whole number.
+    Cost. One pass over the records for the exact counts, and a draw for each query.
+    Reference. Dwork, McSherry, Nissim, Smith 2006; 2c - N: the symmetric form that DualQuery uses for its scores.
+
+    >>> from discreet import Relation
+    >>> from discreet.synthesis import Domain, Neighbours, marginals
+    >>> pairs = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 5)), ways=1)
+    >>> method = NoisyAnswers.of(pairs, Neighbours(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method.measurement.squared, round(method.deviation, 2)       # each of the two histograms moves by one
+    (2, 10.0)
+    """
+
+    name: ClassVar[str] = "answers"
+    workload: Workload
+    purse: Purse
+    given: Given
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        neighbours: Neighbours,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        given: Given | None = None,
+    ) -> NoisyAnswers:
+        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
+
+        Unless stated, the answers `given` are the table's where it is over all cells, else the noisy ones.
+        """
+        if given is not None and not isinstance(given, Given):
+            raise ParameterError("given is Given.NOISY or Given.TABLE", parameter="given")
+        whole = fits_whole(workload.domain, len(workload))
+        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload, purse, given or (Given.TABLE if whole else Given.NOISY))
+
+    @cached_property
+    def measurement(self) -> Measurement:
+        """What gets noise; public."""
+        neighbours = self.purse.neighbours
+        rows, known = neighbours.rows, neighbours.same_count
+        tied = ties(self.workload, negations=known)
+        families = overlap(self.workload, tied.measured)
+        if neighbours.relation is Relation.CHANGE_ONE:
+            changed = max(families.changed, 1)
+            return Measurement(tied, None, rows * changed, rows**2 * changed)
+        added = max(families.added, 1)
+        direct = Measurement(tied, None, rows * added, rows**2 * added)
+        signed = ties(self.workload, negations=True)
+        factor = _best_factor(len(signed.measured), pure=self.purse.pure)
+        queries = len(signed.measured)
+        centred = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
+        return min((direct, centred), key=self._deviation_with)
+
+    def _noise(self, measurement: Measurement) -> NoisyVector:
+        """Return the noise that the whole price buys."""
+        purse, relation = self.purse, self.purse.neighbours.relation
+        if purse.pure:
+            return NoisyVector.laplace(epsilon=purse.amount, shift=measurement.shift, relation=relation)
+        return NoisyVector.gaussian(
+            rho=purse.amount, shift=measurement.shift, squared=measurement.squared, relation=relation
+        )
+
+    def _deviation_with(self, measurement: Measurement) -> float:
+        """Return the standard deviation of a count when that is measured."""
+        noise = self._noise(measurement).noise
+        if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
+            raise AssertionError("noise is Laplace or Gaussian")
+        return measurement.deviation(math.sqrt(noise.variance))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise of every count; public."""
+        return self._deviation_with(self.measurement)
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The public parameters."""
+        measurement = self.measurement
+        return {
+            "queries": len(self.workload),
+            "measured": len(measurement.ties.measured),
+            "form": "counts" if measurement.factor is None else "2c - N, with N",
+            "noise": "Laplace" if self.purse.pure else "Gaussian",
+            "L1 distance of neighbours": measurement.shift,
+            "square of their L2 distance": measurement.squared,
+            "deviation of a count": self.deviation,
+            "answers": self.given.value,
+        }
+
+    def _release(self, records: Records, progress: Progress) -> Release:
+        """Count, add noise, make consistent."""
+        measurement, known = self.measurement, self.purse.neighbours.stated_count
+        counts = self.workload.counts(records)[measurement.ties.measured]
+        released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
+        every, total = measurement.counts(released, known)
+        size = self.purse.neighbours.size
+        noisy = every / size
+        table, answers, evidence = self._consistent(noisy, progress)
+        if total is not None:
+            evidence["number of records"] = total
+        return Release(
+            method=self.name,
+            workload=self.workload,
+            neighbours=self.purse.neighbours,
+            guarantee=self.guarantee,
+            table=table,
+            answers=answers,
+            plan=self.plan,
+            evidence={**evidence, "noisy answers": noisy},
+            deviations=np.full(len(self.workload), self.deviation / size) if self._as_near else None,
+        )
+
+    @property
+    def _as_near(self) -> bool:
+        """Whether the answers are, in L2, no farther from the truth than their noise."""
+        return self.given is Given.NOISY or fits_whole(self.workload.domain, len(self.workload))
+
+    def _consistent(
+        self, noisy: NDArray[np.float64], progress: Progress
+    ) -> tuple[SyntheticTable, NDArray[np.float64], dict[str, Any]]:
+        """Return a table, the answers to give, and what they are."""
+        tied = self.measurement.ties
+        queries = tied.measured
+        if fits_whole(self.workload.domain, len(self.workload)):
+            support = whole_domain(self.workload.domain)
+            fit, made = fitted(truth_matrix(self.workload, support, queries), noisy[queries]), "weights of all cells"
+            table = SyntheticTable(support, fit.weights)
+            progress(1, 1)
+        else:
+            steps, made = record_count(len(queries)), "weights of records found by best responses"
+            table, fit = fitted_records(self.workload, queries, noisy[queries], lambda done: progress(done, steps))
+        held = fit.answers[tied.place]
+        answers = noisy if self.given is Given.NOISY else np.where(tied.turned, 1 - held, held)
+        certificate = {
+            "gap of the fit": fit.gap,
+            "square of the fit's move": fit.moved,
+            "surely nearer": fit.surely_nearer,
+        }
+        return table, boxed(answers), {"table": made, "answers": self.given.value, **certificate}
+
+
+def _best_factor(queries: int, *, pure: bool) -> int:
+    """Return the whole number a for which 2c - N with a N, at the price of their distance, gives the least variance."""
+
+    def variance(a: int) -> float:
+        return ((queries + a) ** 2 if pure else queries + a * a) * (1 + 1 / (a * a))
+
+    about = round(queries ** (1 / 3 if pure else 1 / 4))
+    return min(range(max(about - 2, 1), about + 3), key=variance)

@@ -1,0 +1,168 @@
+"""Which method to use: a rule in public numbers only, which says why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from discreet.laws.number import Number
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.base.release import Progress, Release, Synthesizer
+from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.methods.forest.independent import Independent
+from discreet.synthesis.methods.forest.one_ways import default_rows, measured_attributes
+from discreet.synthesis.methods.forest.tree import Tree, looks_at_pairs
+from discreet.synthesis.methods.residual.method import Finish, Residual
+from discreet.synthesis.methods.weights.mwem import Mwem
+from discreet.synthesis.methods.weights.reweighted import SUPPORT, Reweighted
+from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.workloads.workload import Workload
+
+_LISTED_CELLS = 4096  # possible records that are few enough to list
+_LISTED_WORK = 2**31  # possible records times queries
+_MOST_WEIGHED = 256  # attributes: queries about more share too little for weights on some thousand rows
+_PAIR_WORK = 6 * 10**10  # pairs of attributes times records
+_TINY = 0.005  # noise of one share, measured with the whole price: beyond it single attributes are all that shows
+_SMALL = 0.001  # beyond it the price is too small to be divided between a tree and rounds
+_RESIDUAL_CELLS = 10**7
+_DISTANCE = 1.0  # in L1, of a marginal with unbiased noise: mending negative cells leaves about a fifth of it
+_MEASURED = 100
+_BASE = Fraction(1, 2)
+_WIDE_BASE, _WIDE_REACH = Fraction(9, 10), 0.02  # dependence everywhere would let few of the sampled rows carry all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Synthesizer):
+    """The method that the public rule of `Best.of` chose, and the reason.
+
+    Privacy. The release keeps `guarantee`.
+        Proof: the rule reads the workload, the stated neighbours and the price, all public; what it chose keeps the
+        same promise, and nothing is added.
+    """
+
+    name: ClassVar[str] = "best"
+    chosen: Synthesizer
+    reason: str
+    workload: Workload = field(init=False, repr=False)
+    purse: Purse = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Take workload and price from what was chosen."""
+        object.__setattr__(self, "workload", self.chosen.workload)
+        object.__setattr__(self, "purse", self.chosen.purse)
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        neighbours: Neighbours,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+    ) -> Best:
+        """Choose a method by public numbers: the domain, the workload's kind and length, the stated size, the price.
+
+        Let the noise of the price be the deviation of one share when a hundred are measured, over ten. Above 0.005:
+        independent attributes. Cells of marginals: residuals where their noise, known beforehand, moves a marginal by
+        at most 1 in L1, else a tree. Above 0.001: a tree. Else mwem where at most 4096 records are possible, and
+        otherwise a tree with half the price whose rows get weights with the other half, or the tree alone for more than
+        256 attributes. Where their pairs are too many to look at, independent attributes take the place of the tree.
+
+        >>> from discreet.privacy import Relation
+        >>> from discreet.synthesis import Domain, conjunctions
+        >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"], rooms=range(1, 6))
+        >>> chosen = Best.of(conjunctions(domain, count=100), Neighbours(Relation.CHANGE_ONE, 50_000), epsilon=1)
+        >>> print(chosen.plan["method"], "because", chosen.reason)
+        mwem because the 20 possible records can all be listed, so no model of them is needed
+        """
+        return _chosen(workload, Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho))
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The method, the reason, and the method's own public parameters."""
+        return {"method": self.chosen.name, "reason": self.reason, **self.chosen.plan}
+
+    @property
+    def foreseen(self) -> str | None:
+        """What is known about the errors of the chosen method before data is read."""
+        return self.chosen.foreseen
+
+    def _release(self, records: Records, progress: Progress) -> Release:
+        """Release by the method chosen."""
+        return replace(self.chosen(records, progress=progress), plan=self.plan)
+
+
+def _chosen(workload: Workload, purse: Purse) -> Best:
+    """Apply the rule."""
+    domain, size = workload.domain, purse.neighbours.size
+    noise = typical_noise(purse)
+    attributes = len(measured_attributes(domain))
+    all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * size <= _PAIR_WORK
+    if noise > _TINY or (noise > _SMALL and not all_pairs):
+        seen = f"the whole price gives one share noise of {noise:.2g}, and single attributes are all that shows then"
+        rows = default_rows(domain, size)
+        return Best(chosen=Independent(workload=workload, purse=purse, rows=rows), reason=seen)
+    if isinstance(workload, Marginals) and (found := _marginals(workload, purse, all_pairs=all_pairs)):
+        return found
+    if noise > _SMALL:
+        small = f"the whole price gives one share noise of {noise:.2g}, too much to divide it between pairs and queries"
+        return Best(chosen=Tree(workload=workload, purse=purse, rows=default_rows(domain, size)), reason=small)
+    if domain.cells <= _LISTED_CELLS and domain.cells * len(workload) <= _LISTED_WORK:
+        listed = f"the {domain.cells:,} possible records can all be listed, so no model of them is needed"
+        return Best(chosen=Mwem.from_purse(workload, purse), reason=listed)
+    return _weighed(workload, purse, attributes, all_pairs=all_pairs)
+
+
+def _weighed(workload: Workload, purse: Purse, attributes: int, *, all_pairs: bool) -> Best:
+    """Return how to use a price that is rich enough for a model of the records and for weights on its rows."""
+    if all_pairs and attributes > _MOST_WEIGHED:
+        many = f"with {attributes:,} attributes, weights on rows of a tree spoil on average more than they mend"
+        return Best(
+            chosen=Tree(workload=workload, purse=purse, rows=default_rows(workload.domain, purse.neighbours.size)),
+            reason=many,
+        )
+    if all_pairs:
+        part = purse.part(_BASE)
+        both = "a tree of noisy pairs is right on average, and weights on its rows fit the queries it answers worst"
+        return Best(chosen=Reweighted.on(Tree(workload=workload, purse=part, rows=SUPPORT), purse), reason=both)
+    wide = f"the pairs of {attributes:,} attributes are too many to look at, so weights go on rows of independent ones"
+    base = Independent(workload=workload, purse=purse.part(_WIDE_BASE), rows=SUPPORT)
+    return Best(chosen=Reweighted.on(base, purse, reach=_WIDE_REACH), reason=wide)
+
+
+def _marginals(workload: Marginals, purse: Purse, *, all_pairs: bool) -> Best | None:
+    """Return how to release cells of marginals: by residuals where their noise is known to be small, else by a tree."""
+    if len(workload) > len(workload.sets) and len(workload) <= _RESIDUAL_CELLS:
+        residual = Residual(workload, purse, finish=Finish.NON_NEGATIVE)
+        expected = expected_distance(residual)
+        if expected <= _DISTANCE:
+            exact = f"before negative cells are mended, noise moves a marginal by {expected:.2g} in L1, which is little"
+            return Best(chosen=residual, reason=exact)
+    if not all_pairs:
+        return None
+    rows = default_rows(workload.domain, purse.neighbours.size)
+    reason = (
+        "noise on every cell would be large, and a tree of noisy pairs has cells of all orders at the noise of pairs"
+    )
+    return Best(chosen=Tree(workload=workload, purse=purse, rows=rows), reason=reason)
+
+
+def expected_distance(residual: Residual) -> float:
+    """Return about the L1 distance by which noise moves a marginal's shares, on average over the marginals; public."""
+    sizes = residual.workload.domain.sizes
+    moved = sum(
+        math.prod(sizes[place] for place in one) * deviation
+        for one, deviation in zip(residual.workload.sets, residual.deviations_of_counts, strict=True)
+    )
+    return moved * math.sqrt(2 / math.pi) / (residual.purse.neighbours.size * len(residual.workload.sets))
+
+
+def typical_noise(purse: Purse) -> float:
+    """Return the noise of one share when a hundred are measured, over ten: how rich the price is for such a size."""
+    deviation = purse.single_deviation(Fraction(1, _MEASURED), sensitivity=purse.neighbours.count)
+    return deviation / (purse.neighbours.size * math.sqrt(_MEASURED))

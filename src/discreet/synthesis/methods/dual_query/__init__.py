@@ -1,0 +1,1 @@
+"""DualQuery: records drawn against the worst queries, with its exact price and transcript."""

@@ -1,0 +1,187 @@
+"""A forest of attributes, each given its parent: the model behind independent and tree releases, answered exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.synthesis.domain.domain import Domain, Records
+from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.methods.forest.apportion import apportion_groups, assign
+from discreet.synthesis.workloads.workload import Workload
+
+Floats = NDArray[np.float64]
+_BLOCK_ENTRIES = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A distribution of records: in `order`, each attribute is drawn given its parent, or alone at a root.
+
+    `parents[i]` is -1 at a root; `conditionals[i]` has one row for each value of the parent, at a root only one.
+
+    Accuracy. `answers` are the shares of records of this distribution, up to rounding in double precision.
+        Proof: given the value of the attribute where the paths between three attributes meet, the three are
+        independent, for no path from one to another avoids it; so the mean of a product of three functions is the sum
+        over the values there of their share times the product of the conditional means. A parity is 1/2 minus half the
+        mean of the product of 1 - 2 (literal). With more than three literals, sums over one attribute after the other,
+        from the leaves to the roots, give the mean of any product of functions of one attribute each.
+    Cost. With at most three literals one sum over the values of one attribute for each query.
+
+    >>> domain = Domain.of(sky=["clear", "grey"], umbrella=["no", "yes"])
+    >>> joint = np.array([[0.6, 0.1], [0.05, 0.25]])
+    >>> model = Forest.of(domain, [joint.sum(axis=1), joint.sum(axis=0)], edges=[(0, 1)], joints=[joint])
+    >>> model.marginal((1, 0)).round(9).tolist()
+    [[0.6, 0.05], [0.1, 0.25]]
+    """
+
+    domain: Domain
+    parents: tuple[int, ...]
+    order: tuple[int, ...]
+    conditionals: tuple[Floats, ...]
+
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        shares: Sequence[Floats],
+        edges: Sequence[tuple[int, int]] = (),
+        joints: Sequence[Floats] = (),
+    ) -> Forest:
+        """Return the forest with these edges; the joint shares of an edge (i, j) have a row for each value of i.
+
+        A value that its joint table never has keeps the other attribute's own shares.
+        """
+        near: list[list[tuple[int, Floats]]] = [[] for _ in shares]
+        for (left, right), joint in zip(edges, joints, strict=True):
+            near[left].append((right, joint))
+            near[right].append((left, joint.T))
+        parents, order = [-1] * len(shares), list[int]()
+        conditionals = [np.asarray(one, dtype=np.float64)[None, :] for one in shares]
+        waiting, seen = list[int](), set[int]()
+        for root in range(len(shares)):
+            waiting += [] if root in seen else [root]
+            while waiting:
+                here = waiting.pop()
+                seen.add(here)
+                order.append(here)
+                for child, joint in near[here]:
+                    if child not in seen:
+                        parents[child] = here
+                        conditionals[child] = conditional_rows(joint, shares[child])
+                        waiting.append(child)
+        return cls(domain, tuple(parents), tuple(order), tuple(conditionals))
+
+    @cached_property
+    def shares(self) -> tuple[Floats, ...]:
+        """The shares of the values of each attribute."""
+        found: list[Floats] = [one[0] for one in self.conditionals]
+        for here in self.order:
+            if self.parents[here] >= 0:
+                found[here] = found[self.parents[here]] @ self.conditionals[here]
+        return tuple(found)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the one-hot columns of each attribute begin, and the width at the end."""
+        return np.concatenate([[0], np.cumsum(self.domain.sizes)]).astype(np.int64)
+
+    @cached_property
+    def given(self) -> Floats:
+        """P(column's value | row's value) for all pairs of one-hot columns."""
+        offsets, shares = self.offsets, self.shares
+        table = np.repeat(np.concatenate(shares)[None, :], offsets[-1], axis=0)
+        for here in self.order:
+            mine, parent = slice(offsets[here], offsets[here + 1]), self.parents[here]
+            if parent >= 0:
+                theirs, forward = slice(offsets[parent], offsets[parent + 1]), self.conditionals[here]
+                table[:, mine] = table[:, theirs] @ forward
+                backward = conditional_rows((shares[parent][:, None] * forward).T, shares[parent])
+                table[mine, :] = backward @ table[theirs, :]
+            table[mine, mine] = np.eye(len(shares[here]))
+        return table
+
+    @cached_property
+    def meeting(self) -> NDArray[np.int32]:
+        """For each pair of attributes the last one above both, -1 where they are in different trees."""
+        table = np.full((len(self.parents), len(self.parents)), -1, dtype=np.int32)
+        for here in self.order:
+            parent = self.parents[here]
+            if parent >= 0:
+                table[here] = table[parent]
+                table[:, here] = table[here]
+            table[here, here] = here
+        return table
+
+    @cached_property
+    def depths(self) -> NDArray[np.int64]:
+        """How far below its root each attribute is."""
+        found = np.zeros(len(self.parents), dtype=np.int64)
+        for here in self.order:
+            if self.parents[here] >= 0:
+                found[here] = found[self.parents[here]] + 1
+        return found
+
+    def marginal(self, places: Sequence[int]) -> Floats:
+        """Return the shares of all combinations of values of up to three different attributes."""
+        attributes = np.array([places[min(rank, len(places) - 1)] for rank in range(3)])
+        here = int(self.meeting_points(attributes[None, :])[0])
+        sizes, first, last = [self.domain.sizes[place] for place in places], self.offsets[here], self.offsets[here + 1]
+        table: Floats = np.zeros((math.prod(sizes[:-1]), sizes[-1]))
+        block = max(_BLOCK_ENTRIES // len(table), 1)  # values of the meeting point that are summed over at once
+        for start in range(first, last, block):
+            rows = slice(start, min(start + block, last))
+            product = self.shares[here][rows.start - first : rows.stop - first, None]
+            for place in places[:-1]:
+                own = self.given[rows, self.offsets[place] : self.offsets[place + 1]]
+                product = (product[:, :, None] * own[:, None, :]).reshape(len(own), -1)
+            table += product.T @ self.given[rows, self.offsets[places[-1]] : self.offsets[places[-1] + 1]]
+        return table.reshape(sizes)
+
+    def meeting_points(self, attributes: NDArray[Any]) -> NDArray[np.int32]:
+        """Return for each row of three attributes the one where the paths between them meet.
+
+        It is the deepest of the three that are last above two of them; if no two are in one tree, any will do.
+        """
+        first, second, third = np.asarray(attributes, dtype=np.int32).T
+        best: NDArray[np.int32] = first.copy()
+        depth = np.full(len(first), -1)
+        for one, other in ((first, second), (second, third), (first, third)):
+            met = self.meeting[one, other]
+            found = np.where(met >= 0, self.depths[met], -1)
+            best = np.where(found > depth, met, best)
+            depth = np.maximum(found, depth)
+        return best
+
+    def answers(self, workload: Workload) -> Floats:
+        """Return the share of this distribution that satisfies each query."""
+        from discreet.synthesis.methods.forest.forest_answers import answers
+
+        return answers(self, workload)
+
+    def table(self, rows: int) -> SyntheticTable:
+        """Return records of this distribution, every count of an attribute given its parent rounded, not sampled.
+
+        The pairing of values within the rows of one parent value is random.
+        """
+        codes = np.zeros((len(self.parents), rows), dtype=np.uint16)
+        for here in self.order:
+            parent = self.parents[here]
+            groups = codes[parent] if parent >= 0 else np.zeros(rows, dtype=np.uint16)
+            conditional = self.conditionals[here]
+            totals = np.bincount(groups, minlength=len(conditional)).astype(np.int64)
+            codes[here] = assign(groups, apportion_groups(conditional, totals))
+        return SyntheticTable(Records(self.domain, codes))
+
+
+def conditional_rows(joint: Floats, otherwise: Floats) -> Floats:
+    """Return each row as shares of its sum, or other shares where it has none."""
+    sums = joint.sum(axis=1, keepdims=True)
+    conditional: Floats = np.where(sums > 0, joint / np.where(sums > 0, sums, 1.0), otherwise[None, :])
+    return conditional

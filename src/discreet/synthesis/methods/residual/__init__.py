@@ -1,0 +1,1 @@
+"""Residual planning: marginals measured in an orthogonal basis with the least noise."""

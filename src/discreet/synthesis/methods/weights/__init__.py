@@ -1,0 +1,1 @@
+"""Multiplicative weights: a distribution over the domain, corrected round by round."""

@@ -1,0 +1,1 @@
+"""Reports on a release: predicted and measured errors beside simple baselines."""

@@ -1,0 +1,1 @@
+"""Best responses: the record that answers a weighted sum of queries best."""

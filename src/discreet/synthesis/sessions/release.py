@@ -1,0 +1,299 @@
+"""One release on a session's table: refused or priced first, charged, made, stored, handed out; in this order."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from discreet.display import definition_list
+from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
+from discreet.laws.number import Number
+from discreet.ledger import Charge
+from discreet.ledger.contract.promises import promise_to_plain
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
+from discreet.privacy.guarantees.in_words import in_words, with_notion
+from discreet.query.answer.answer import Record
+from discreet.query.policy.budget import concentrated
+from discreet.query.policy.declarations import TablePolicy, UnitIsRow
+from discreet.query.policy.tables import LARGEST_SIZE
+from discreet.query.pricing.price import Stated, stated
+from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.release import Progress, Release, Synthesizer
+from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.methods import Make, Price
+from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
+from discreet.synthesis.sessions.in_full import in_full
+from discreet.synthesis.sessions.in_words import plan_lines
+from discreet.synthesis.sessions.stored import from_text, to_text
+from discreet.synthesis.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    from discreet.query.session.session import Session
+
+Run = Callable[[Records, Charge], Release]
+_FORMAT = "discreet synthesis 1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared:
+    """A release that could be made: everything about it is public, nothing is charged and no data is read.
+
+    Printed, it says the method, the promise, the plan and how many times it fits into what is left of the budget.
+    """
+
+    session: Session
+    table: TablePolicy
+    made: Synthesizer
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the ledger will be charged."""
+        return self.made.guarantee
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The public parameters of the method."""
+        return self.made.plan
+
+    @property
+    def fits(self) -> int:
+        """How many such releases fit into what is left of the budget."""
+        return self.session.ledger.fits(self.session.analyst, self.guarantee)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what is to be known about it, each with its name."""
+        queries = f"{len(self.made.workload):,}: {self.made.workload.description}"
+        return [
+            ("method", self.made.name),
+            ("table", f"{self.table.name} ({', '.join(self.columns)})"),
+            ("queries", queries),
+            ("price", with_notion(self.guarantee)),
+            ("fits", f"{self.fits:,} times into what is left of the budget"),
+            *((f"plan: {name}", words) for name, words in plan_lines(self.plan)),
+            *([] if self.made.foreseen is None else [("error", self.made.foreseen)]),
+        ]
+
+    def __repr__(self) -> str:
+        """Say the method, the table, the number of queries and the promise."""
+        queries = f"{len(self.made.workload):,} queries"
+        return f"Prepared({self.made.name}, {self.table.name}, {queries}, {in_words(self.guarantee)})"
+
+    def __str__(self) -> str:
+        """Return the lines, names and words in two columns."""
+        lines = self.lines()
+        margin = max(len(name) for name, _ in lines) + 2
+        return "\n".join(f"{name:<{margin}}{words}" for name, words in lines)
+
+    def _repr_html_(self) -> str:
+        """Return the lines for a notebook."""
+        return definition_list(self.lines())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.made.workload.domain.names
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the queries, the method with all its parameters, the promise, the unit and the stated version."""
+        parts = [
+            _FORMAT,
+            self.made.name,
+            self.table.name,
+            repr(self.table.unit),
+            promise_to_plain(self.guarantee),
+            in_full(self.made),
+            self.session.policy.version,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @property
+    def description(self) -> str:
+        """What the ledger writes down."""
+        names = ", ".join(self.columns)
+        return f"synthesis by {self.made.name}: {self.table.name} ({names}), {len(self.made.workload):,} queries"
+
+    def release(
+        self,
+        *,
+        progress: Progress | None = None,
+        run: Run | None = None,
+        charged: Callable[[Charge], None] | None = None,
+    ) -> Release:
+        """Charge and release, or hand out what was released before for the same digest; see `released`."""
+        made, text, record = self.session.grant_once(
+            self.table.name, self.columns, self.guarantee, digest=self.digest, description=self.description,
+            releases=(f"{self.made.name}: {len(self.made.workload):,} counting queries",),
+            work=self.work(run or (lambda records, _: self.made(records, progress=told(progress)))), charged=charged,
+        )  # fmt: skip
+        found = from_text(text, self.made) if made is None and text is not None else made
+        return noted(found, record)
+
+    def work(self, run: Run) -> Callable[[Mapping[str, Any], Charge], tuple[Release, str | None]]:
+        """Return what is done with the rows, given what is done with the records."""
+        made, table = self.made, self.table
+
+        def done(rows: Mapping[str, Any], charge: Charge) -> tuple[Release, str | None]:
+            release = run(packed(made.workload.domain, table, rows, made.purse.neighbours.rows), charge)
+            return release, to_text(release)
+
+        return done
+
+
+def released(session: Session, table: str, workload: Workload, make: Make, **given: Any) -> Release:
+    """Release a workload of a session's table: charged first, then read, then stored; the same again is free.
+
+    Privacy. What is returned keeps the promise that the ledger was charged, for one unit of the policy.
+        Proof: everything in `Prepared` depends on the policy, the workload and the call. The charge is durable before
+        rows are read. The rows that are kept are a random function of the table under which neighbours stay neighbours
+        in the sense of `Neighbours` (see `bounded`), and mixtures of releases that keep a promise keep it; entries are
+        mapped to codes one by one, and no entry is an error. The synthesizer keeps its promise on the records. A
+        failure is one constant message and leaves the charge. A stored release that is handed out again is
+        post-processing of the one that was paid for.
+    """
+    progress = given.pop("progress", None)
+    return prepare(session, table, workload, make, **given).release(progress=progress)
+
+
+def prepare(
+    session: Session,
+    table: str,
+    workload: Workload,
+    make: Make,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    share: Number | None = None,
+    size: int | None = None,
+) -> Prepared:
+    """Return a release that could be made at a price, or refuse it; nothing is charged and no data is read."""
+    check_session(session)
+    if not isinstance(workload, Workload):
+        raise ParameterError(
+            f"a Workload is needed, not {type(workload).__name__}: make one with queries(domain, [...]), "
+            "marginals(domain, ways=2) or conjunctions(domain), the domain with domain_of(session, table). Nothing was "
+            "spent.",
+            parameter="workload",
+        )
+    stated_table = table_named(session, table)
+    check_domain(workload.domain, stated_table)
+    if epsilon is None and rho is None and share is None:
+        raise MissingParameter(
+            "say what the release may cost: epsilon=, epsilon= with delta=, rho= or share= (of the budget). Nothing "
+            "was spent.",
+            parameter="epsilon",
+        )
+    price = price_under(session.policy.budget, stated(epsilon=epsilon, delta=delta, rho=rho, share=share))
+    neighbours = neighbours_of(session, stated_table, size)
+    try:
+        made = make(workload, neighbours, price)
+    except DiscreetError as problem:
+        raise _spent_nothing(problem) from None
+    return Prepared(session, stated_table, made)
+
+
+def price_under(budget: Guarantee, price: Stated) -> Price:
+    """Return what a stated price buys under a budget, as synthesizers take it; refuse what the budget cannot pay.
+
+    Under a budget of zCDP epsilon with delta buys the largest rho that implies them; epsilon alone stays pure.
+
+    >>> price_under(ApproxDP(2, Fraction(1, 10**6)), stated(share=0.5))
+    {'epsilon': Fraction(1, 1), 'delta': Fraction(1, 2000000)}
+    """
+    if isinstance(budget, ZCDP):
+        return _under_concentrated(budget, price)
+    if not isinstance(budget, PureDP | ApproxDP):
+        raise AssertionError("a budget is pure, approximate or concentrated")
+    if price.rho is not None:
+        raise ParameterError(
+            "this budget is counted in epsilon: say epsilon= instead of rho=. Nothing was spent.", parameter="rho"
+        )
+    if price.delta is not None and isinstance(budget, PureDP):
+        raise ParameterError("the budget is pure: it has no delta to spend. Nothing was spent.", parameter="delta")
+    if price.share is None:
+        return _given(price)
+    part = Price(epsilon=price.share * Fraction(budget.epsilon))
+    return Price(**part, delta=price.share * Fraction(budget.delta)) if isinstance(budget, ApproxDP) else part
+
+
+def _under_concentrated(budget: ZCDP, price: Stated) -> Price:
+    if price.share is not None:
+        return {"rho": price.share * Fraction(budget.rho)}
+    if price.rho is not None and price.delta is not None:
+        raise ConflictingParameters(
+            "rho= is a whole price: no key is chosen here, so leave delta= out. Nothing was spent.", parameter="delta"
+        )
+    if price.epsilon is not None and price.delta is not None:
+        return {"rho": Fraction(concentrated(price.epsilon, 2 * price.delta).rho)}
+    return _given(price)
+
+
+def _given(price: Stated) -> Price:
+    if price.rho is not None:
+        return Price(rho=price.rho)
+    if price.epsilon is None:
+        raise AssertionError("epsilon, rho or share was stated")
+    return Price(epsilon=price.epsilon) if price.delta is None else Price(epsilon=price.epsilon, delta=price.delta)
+
+
+def neighbours_of(session: Session, table: TablePolicy, size: int | None) -> Neighbours:
+    """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
+    rows = rows_of_one_unit(table)
+    exact = table.size if rows == 1 else None
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE):
+        raise ParameterError(
+            f"size= is a whole number of records, from 1 to {LARGEST_SIZE:,}, that you may tell everybody. Nothing was "
+            "spent.",
+            parameter="size",
+        )
+    if exact is not None and size is not None and size != exact:
+        raise ConflictingParameters(
+            f"the policy declares the size of {table.name}: leave size= out. Nothing was spent.", parameter="size"
+        )
+    known = exact if exact is not None else size
+    if known is None:
+        raise MissingParameter(
+            f"say about how many records {table.name} has: size=, a number that you may tell everybody, never one that "
+            f"was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
+            parameter="size",
+        )
+    # where another table has the public size, a unit that is changed may have had no row here, or have none now
+    counted = session.policy.relation is Relation.ADD_REMOVE or table.size is not None
+    return Neighbours(session.policy.relation, known, rows, everyone=counted)
+
+
+def _or_declare(table: TablePolicy, rows: int) -> str:
+    if rows == 1 and (table.size is None or isinstance(table.unit, UnitIsRow)):
+        return "; or let the curator declare size = ... in the policy"
+    return f" (a unit may have {rows} of them)"
+
+
+def told(progress: Progress | None) -> Progress:
+    """Return a progress whose own mistakes, such as a closed terminal, cost nobody a release that is paid for."""
+
+    def tell(done: int, steps: int) -> None:
+        if progress is not None:
+            with contextlib.suppress(Exception):
+                progress(done, steps)
+
+    return tell
+
+
+def noted(release: Release, record: Record) -> Release:
+    """Return a release that says where the ledger keeps it."""
+    kept = {"number": record.number, "entry": record.entry_hash, "replayed": record.replayed}
+    return replace(release, evidence={**release.evidence, "record": kept})
+
+
+def _spent_nothing(problem: DiscreetError) -> DiscreetError:
+    """Say besides that nothing was spent."""
+    words = str(problem)
+    if "Nothing was spent" not in words:
+        problem.args = (f"{words.rstrip('. ')}. Nothing was spent.",)
+    return problem
