@@ -17,7 +17,7 @@ from local_peers import LocalPeer, PureLDP, started
 from report import duration
 
 from discreet.local import design
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
 
 ITEMS, TOP, DRAWS = 100_000, 16, 10
 EXPONENTS, EPSILONS, BITS, LONGER = (1.1, 1.5), (1.0, 2.0, 4.0), 48, 64

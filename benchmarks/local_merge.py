@@ -15,7 +15,7 @@ from local_data import SEED, Integers, scattered, zipf
 
 from discreet.data.invention import coins
 from discreet.local import Aggregator, DirectResponse, HashedGeometry, OneBitHadamard, Spec, design
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
 
 PEOPLE, ITEMS, EPSILON = 1_000_000, 4096, Fraction(2)
 SPLITS, MOST_PIECES, PROCESSES = 8, 40, 4

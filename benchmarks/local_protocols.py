@@ -17,7 +17,7 @@ from discreet.local import (
     ProjectiveGeometry,
     UnitVectors,
 )
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
 
 EPSILONS = tuple(Fraction(text) for text in ("0.1", "0.5", "1", "2", "4", "6"))
 KEYS = 24

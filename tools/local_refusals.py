@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridGeometry, HybridMean, ProjectiveGeometry
-from discreet.local.coin import COIN_TOTAL, coin
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.protocol.coin import COIN_TOTAL, coin
 
 ONE = Fraction(1)
 Fields = dict[str, Any]

@@ -29,9 +29,9 @@ from discreet.local import (
     Spec,
     TextKeys,
 )
-from discreet.local.coin import coin
-from discreet.local.hashing import constant
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.keys.hashing import constant
+from discreet.local.protocol.coin import coin
 from tools.local_refusals import refusals
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from discreet.local import coin
+from discreet.local.protocol import coin
 from discreet.randomness import keystream, uniform
 from discreet.randomness.reservoir import discard_all
 from tests.randomness.sources import WORD, swapped

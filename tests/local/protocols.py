@@ -14,11 +14,11 @@ from discreet.local import (
     Oracle,
     ProjectiveGeometry,
 )
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_prefixes import FIRST_BITS
-from discreet.local.hybrid_mean import HybridMean
-from discreet.local.unit_vectors import UnitVectors
+from discreet.local.heavy_hitters.heavy_hitters_prefixes import FIRST_BITS
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.means.hybrid_mean import HybridMean
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.vectors.unit_vectors import UnitVectors
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.signal import convolve2d
 from scipy.stats import binom
 
-from discreet.local.block_support import BlockSupport, _exceeds
-from discreet.local.hybrid_geometry import HybridGeometry
-from discreet.local.support import Support
+from discreet.local.estimates.block_support import BlockSupport, _exceeds
+from discreet.local.estimates.support import Support
+from discreet.local.frequency.blocks import HybridGeometry
 from discreet.privacy import Target
 
 Floats = NDArray[np.float64]

@@ -22,8 +22,8 @@ from discreet.local import (
     TextKeys,
     design,
 )
-from discreet.local.design import Design
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.planning.design import Design
 
 EPSILONS = [0.1, 0.5, 1, 2, 4, 6]
 

@@ -14,9 +14,9 @@ from discreet.audit import audit
 from discreet.data.invention import coins
 from discreet.errors import InputError, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number
-from discreet.local.aggregator import Aggregator
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.spec import Spec
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.protocol.aggregator import Aggregator
+from discreet.local.protocol.spec import Spec
 from tests.local.mean_checks import exponential, follows, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from discreet import local
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
-from discreet.local import DirectResponse, HybridGeometry, Oracle, geometry, hashing, radon
-from discreet.local.coin import COIN_TOTAL
+from discreet.local import DirectResponse, HybridGeometry, Oracle
+from discreet.local.frequency import geometry, radon
+from discreet.local.keys import hashing
+from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.privacy import PureDP
 from discreet.randomness.keystream import words
 from discreet.randomness.rigour import ball, precision

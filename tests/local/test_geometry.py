@@ -9,9 +9,9 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.local import geometry
-from discreet.local.coin import COIN_TOTAL
-from discreet.local.geometry import Geometry, division, is_prime
+from discreet.local.frequency import geometry
+from discreet.local.frequency.geometry import Geometry, division, is_prime
+from discreet.local.protocol.coin import COIN_TOTAL
 from tests.local.enumeration import exact_law
 from tests.local.projective import SMALL, incidence, vectors
 

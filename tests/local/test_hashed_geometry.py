@@ -16,9 +16,10 @@ from scipy import stats
 from discreet.audit import Outcome, audit, goodness_of_fit
 from discreet.data.invention import coins
 from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
-from discreet.local import HashedGeometry, IntegerKeys, PublicHash, Sketch, Spec, TextKeys, hashing
-from discreet.local.collisions import CollidedSupport, _binomial
-from discreet.local.support import Support
+from discreet.local import HashedGeometry, IntegerKeys, PublicHash, Sketch, Spec, TextKeys
+from discreet.local.estimates.support import Support
+from discreet.local.keys import hashing
+from discreet.local.keys.collisions import CollidedSupport, _binomial
 from discreet.privacy import PureDP, Target
 from discreet.randomness.rigour import ball, precision
 from discreet.testing import Check, Subject, conformance_checks

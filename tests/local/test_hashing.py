@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
-from discreet.local import PublicHash, Scramble, hashing
+from discreet.local import PublicHash, Scramble
+from discreet.local.keys import hashing
 
 PRIME = 2**31 - 1
 VECTORS = [[329, 648, 33, 212], [150, 440, 222, 271], [921, 298, 645, 91], [300, 5, 818, 528]]

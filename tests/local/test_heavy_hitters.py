@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from discreet.data.invention import coins
 from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
 from discreet.local import Aggregator, Spec, TextKeys
-from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_result import Hitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.heavy_hitters.result import Hitters
 from discreet.privacy import Target
 from discreet.randomness.rigour import ball, precision
 from tests.conftest import Rounds
@@ -92,8 +92,8 @@ def test_the_client_draws_from_the_law_of_its_key_at_every_level(
 ) -> None:
     levels, keys = KINDS[kind]
     if not compiled:
-        monkeypatch.setattr("discreet.local.hashing.available", lambda: False)
-        monkeypatch.setattr("discreet.local.geometry.available", lambda: False)
+        monkeypatch.setattr("discreet.local.keys.hashing.available", lambda: False)
+        monkeypatch.setattr("discreet.local.frequency.geometry.available", lambda: False)
     spec = HeavyHitters(
         epsilon=Fraction(2),
         keys=kind,

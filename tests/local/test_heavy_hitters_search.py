@@ -12,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.local.hashed_geometry import HashedGeometry
-from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_address import ScrambledNumber, address_of
-from discreet.local.heavy_hitters_fingerprint import Fingerprinted
-from discreet.local.heavy_hitters_peeling import peeled, possible, tempered
-from discreet.local.heavy_hitters_prefixes import Address, as_words
-from discreet.local.heavy_hitters_result import _confirmed
-from discreet.local.heavy_hitters_rule import choose_levels, signal_needed, survivors
-from discreet.local.heavy_hitters_search import (
+from discreet.local.heavy_hitters.addresses import ScrambledNumber, address_of
+from discreet.local.heavy_hitters.heavy_hitters_fingerprint import Fingerprinted
+from discreet.local.heavy_hitters.heavy_hitters_peeling import peeled, possible, tempered
+from discreet.local.heavy_hitters.heavy_hitters_prefixes import Address, as_words
+from discreet.local.heavy_hitters.levels import choose_levels, signal_needed, survivors
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.heavy_hitters.result import _confirmed
+from discreet.local.heavy_hitters.search import (
     Found,
     _per_node,
     _relatives,
@@ -30,8 +29,9 @@ from discreet.local.heavy_hitters_search import (
     search,
     sketch_variance,
 )
-from discreet.local.keys import BytesKeys, IntegerKeys, Keys, TextKeys
-from discreet.local.sketch import Sketch
+from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.keys import BytesKeys, IntegerKeys, Keys, TextKeys
+from discreet.local.keys.sketch import Sketch
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 

@@ -10,9 +10,9 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
-from discreet.local.hybrid_geometry import HybridGeometry
-from discreet.local.projective_geometry import ProjectiveGeometry
-from discreet.local.spec import Spec
+from discreet.local.frequency.blocks import HybridGeometry
+from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.local.protocol.spec import Spec
 from discreet.privacy import PureDP
 from discreet.randomness.rigour import ball, precision
 from tests.local.enumeration import exact_law

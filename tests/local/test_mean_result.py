@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.hybrid_mean import HybridMean
-from discreet.local.mean_result import LocalMean
+from discreet.local.means.hybrid_mean import HybridMean
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.result import LocalMean
 from discreet.privacy import Target
 from tests.chances import fewest
 from tests.conftest import Rounds

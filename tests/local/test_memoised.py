@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.local import DirectResponse, HashedGeometry, ProjectiveGeometry, Spec
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.hybrid_mean import HybridMean
-from discreet.local.memoised import Beyond, MemoisedClient
-from discreet.local.unit_vectors import UnitVectors
+from discreet.local.means.hybrid_mean import HybridMean
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.through_time.memoised import Beyond, MemoisedClient
+from discreet.local.vectors.unit_vectors import UnitVectors
 from discreet.privacy import PureDP, Relation
 from tests.local.enumeration import exact_law
 

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.laws.pairs.finite import Finite
-from discreet.local.piecewise import Piecewise
+from discreet.local.means.piecewise import Piecewise
 from tests.local.enumeration import exact_law
 from tests.local.mean_checks import exponential, largest_ratio
 

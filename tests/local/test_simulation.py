@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.local.simulation import _ticks, simulate
+from discreet.local.planning.simulation import _ticks, simulate
 
 
 def test_the_measured_error_is_near_the_predicted_one():

@@ -30,7 +30,7 @@ from discreet.local import (
     Spec,
     UnitVectors,
 )
-from discreet.local.spec import FORMAT, VERSION
+from discreet.local.protocol.spec import FORMAT, VERSION
 
 SPEC = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "wäter [x"))
 epsilons = st.fractions(min_value=Fraction(1, 1024), max_value=Fraction(20), max_denominator=1 << 60)

@@ -36,8 +36,8 @@ from discreet.local import (
     UnitVectors,
     standalone,
 )
-from discreet.local.batch import Batch
-from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.protocol.batch import Batch
 from discreet.randomness.rigour import ball, precision
 from tests.local.test_vectors import ENTRIES, READ
 

@@ -14,12 +14,12 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
-from discreet.local.aggregate_bytes import sealed
-from discreet.local.batch import Batch
-from discreet.local.codebook import UNIT_BITS
-from discreet.local.randomized_response import DirectResponse
-from discreet.local.unit_vectors import UnitVectors
-from discreet.local.vector_aggregator import VectorAggregator
+from discreet.local.frequency.direct_response import DirectResponse
+from discreet.local.protocol.aggregate_bytes import sealed
+from discreet.local.protocol.batch import Batch
+from discreet.local.vectors.aggregator import VectorAggregator
+from discreet.local.vectors.directions import UNIT_BITS
+from discreet.local.vectors.unit_vectors import UnitVectors
 
 SPEC = UnitVectors(epsilon=Fraction(2), dimension=5)
 

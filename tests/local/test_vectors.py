@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.local import Batch, Keys, Spec
-from discreet.local.spec import _PROTOCOLS
+from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.randomness.rigour import ball, precision
 from tools.local_vectors import FOLDER, ROOT, main, text_of, vectors
 

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from discreet.local.aggregator import Aggregator
-from discreet.local.batch import Batch
-from discreet.local.candidate import Candidate
-from discreet.local.client import Client
-from discreet.local.design import Design, design
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.frequencies import Frequencies
-from discreet.local.geometry import Geometry
-from discreet.local.hadamard import OneBitClient, OneBitHadamard
-from discreet.local.hashed_geometry import HashedGeometry
-from discreet.local.hashing import PublicHash, Scramble
-from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.heavy_hitters_result import Hitters
-from discreet.local.hybrid_geometry import HybridGeometry
-from discreet.local.hybrid_mean import HybridMean
-from discreet.local.intervals import Intervals
-from discreet.local.keys import BytesKeys, IntegerKeys, Keys, TextKeys
-from discreet.local.mean_randomizer import MeanRandomizer
-from discreet.local.mean_result import LocalMean
-from discreet.local.memoised import Beyond, MemoisedClient
-from discreet.local.oracle import Oracle
-from discreet.local.projective_geometry import ProjectiveGeometry
-from discreet.local.randomized_response import DirectResponse
-from discreet.local.randomizer import Randomizer
-from discreet.local.scalar_mean import ScalarMean
-from discreet.local.schedule import Lifetime, Schedule, lifetime
-from discreet.local.shuffle import Shuffled
-from discreet.local.simulation import SimulatedError, Simulation, simulate
-from discreet.local.sketch import Sketch
-from discreet.local.spec import Spec
-from discreet.local.unit_vectors import UnitVectors
-from discreet.local.vector_aggregator import VectorAggregator
-from discreet.local.vector_mean import VectorMean
+from discreet.local.estimates.frequencies import Frequencies
+from discreet.local.estimates.intervals import Intervals
+from discreet.local.frequency.blocks import HybridGeometry
+from discreet.local.frequency.direct_response import DirectResponse
+from discreet.local.frequency.geometry import Geometry
+from discreet.local.frequency.hadamard import OneBitClient, OneBitHadamard
+from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.heavy_hitters.result import Hitters
+from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.hashing import PublicHash, Scramble
+from discreet.local.keys.keys import BytesKeys, IntegerKeys, Keys, TextKeys
+from discreet.local.keys.sketch import Sketch
+from discreet.local.means.hybrid_mean import HybridMean
+from discreet.local.means.mean_randomizer import MeanRandomizer
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.result import LocalMean
+from discreet.local.means.scalar_mean import ScalarMean
+from discreet.local.planning.candidate import Candidate
+from discreet.local.planning.design import Design, design
+from discreet.local.planning.simulation import SimulatedError, Simulation, simulate
+from discreet.local.protocol.aggregator import Aggregator
+from discreet.local.protocol.batch import Batch
+from discreet.local.protocol.client import Client
+from discreet.local.protocol.oracle import Oracle
+from discreet.local.protocol.randomizer import Randomizer
+from discreet.local.protocol.spec import Spec
+from discreet.local.shuffling.shuffled import Shuffled
+from discreet.local.through_time.memoised import Beyond, MemoisedClient
+from discreet.local.through_time.schedule import Lifetime, Schedule, lifetime
+from discreet.local.vectors.aggregator import VectorAggregator
+from discreet.local.vectors.result import VectorMean
+from discreet.local.vectors.unit_vectors import UnitVectors
 
 __all__ = [
     "Aggregator",

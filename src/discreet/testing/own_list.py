@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from discreet import mechanisms, statistics
-from discreet.local.duchi_bit import DuchiBit
-from discreet.local.hadamard import OneBitHadamard
-from discreet.local.hashed_geometry import HashedGeometry
-from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.hybrid_geometry import HybridGeometry
-from discreet.local.hybrid_mean import HybridMean
-from discreet.local.projective_geometry import ProjectiveGeometry
-from discreet.local.randomized_response import DirectResponse
-from discreet.local.unit_vectors import UnitVectors
+from discreet.local.frequency.blocks import HybridGeometry
+from discreet.local.frequency.direct_response import DirectResponse
+from discreet.local.frequency.hadamard import OneBitHadamard
+from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.means.hybrid_mean import HybridMean
+from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.vectors.unit_vectors import UnitVectors
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Norm, Relation, Sensitivity
 

@@ -17,8 +17,8 @@ from discreet.cli.local.options import Bound, Written, as_options, labels
 from discreet.display import Table
 from discreet.errors import ParameterError
 from discreet.local import Keys, Spec
-from discreet.local.design import Design
-from discreet.local.design import design as designed
+from discreet.local.planning.design import Design
+from discreet.local.planning.design import design as designed
 
 _COLUMNS = ("protocol", "error", "over least", "detectable", "bits", "counters", "poisoning")
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import ParameterError
 from discreet.local import DuchiBit, HybridMean, UnitVectors
-from discreet.local.intervals import allowed_error
-from discreet.local.normal import two_sided_normal
-from discreet.local.words import counted
+from discreet.local.estimates.intervals import allowed_error
+from discreet.local.estimates.normal import two_sided_normal
+from discreet.local.protocol.words import counted
 
 _NEGLIGIBLE = 1.005
 _COLUMNS = ("protocol", "error", "half an interval", "bits", "poisoning")

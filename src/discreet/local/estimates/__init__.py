@@ -1,0 +1,1 @@
+"""Estimates from counts of reports: frequencies with intervals, top lists, tables."""

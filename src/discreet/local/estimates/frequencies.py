@@ -1,0 +1,282 @@
+"""Estimated shares of values, with their standard errors: unbiased unless asked otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._optional import optional
+from discreet.display import Table, format_number
+from discreet.errors import InputError, ParameterError
+from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target
+from discreet.local.estimates.normal import two_sided_normal
+from discreet.local.estimates.simplex import onto_simplex
+from discreet.local.protocol.inputs import Integers, is_integer
+from discreet.local.protocol.parameters import number_of_people
+from discreet.local.protocol.spec import Spec
+from discreet.local.protocol.words import counted
+from discreet.privacy import Estimate, Target
+from discreet.privacy.numbers.arguments import whole
+
+if TYPE_CHECKING:
+    from discreet.display.plots import Plot
+    from discreet.local.estimates.block_support import BlockSupport
+    from discreet.local.estimates.support import Support
+    from discreet.local.estimates.top_list import TopList
+
+Floats = NDArray[np.float64]
+_SHOWN, _MOST_DRAWN = 10, 100
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frequencies:
+    """The estimated share of every value among `people`: raw and unbiased, with standard errors.
+
+    Raw estimates of rare values are often negative. That is what makes sums and averages of them right; cutting them
+    at zero and scaling the rest to one ruins the large ones (see the page on estimates). `projected` gives shares that
+    are a distribution, `top` the values that stand out, each for its purpose. `counts` are estimated numbers of people.
+
+    `labels` name the values, if they have names: texts, or other keys. `support` is the number of reports that speak
+    for each value, where the protocol counts such: it makes intervals right also where counts are small.
+
+    >>> from discreet.local.frequency.direct_response import DirectResponse
+    >>> spec = DirectResponse(epsilon=1, values=3, labels=("tea", "coffee", "water"))
+    >>> shares = spec.estimate(np.array([5_000, 3_000, 2_000]), 10_000)
+    >>> shares
+    Frequencies(3 values, 10,000 people, standard errors 0.0112 to 0.0131)
+    >>> print(shares["tea"])
+    0.791 [0.765, 0.817] (95 %, table)
+    >>> shares.counts.round().tolist()
+    [7910.0, 2418.0, -328.0]
+    """
+
+    spec: Spec
+    people: int
+    values: Floats
+    standard_errors: Floats
+    labels: tuple[Any, ...] = ()
+    support: Support | BlockSupport | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        """Check the columns, and make them read-only."""
+        if is_integer(self.people) and self.people == 0:
+            raise InputError("there are no reports to estimate from")
+        object.__setattr__(self, "people", number_of_people(self.people))
+        for name in ("values", "standard_errors"):
+            column = np.array(getattr(self, name), dtype=np.float64)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        if self.values.ndim != 1 or not len(self) or self.values.shape != self.standard_errors.shape:
+            raise ParameterError("values and standard_errors are columns of the same length", parameter="values")
+        if not (np.isfinite(self.values).all() and np.isfinite(self.standard_errors).all()):
+            raise ParameterError("values and standard_errors are finite", parameter="values")
+        if len(self.labels) not in (0, len(self)):
+            raise ParameterError("labels name all the values or none", parameter="labels")
+        object.__setattr__(self, "labels", tuple(self.labels))
+
+    @classmethod
+    def from_support(cls, spec: Spec, support: Support, labels: Sequence[Any] = ()) -> Self:
+        """Estimate the shares from the number of reports that speak for each value."""
+        names = tuple(labels) or getattr(spec, "labels", ())
+        return cls(spec, support.people, support.shares, support.standard_errors(), names, support)
+
+    def __len__(self) -> int:
+        """The number of values."""
+        return int(self.values.size)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the labels, or the indices where there are none."""
+        return iter(self.labels or range(len(self)))
+
+    def __getitem__(self, value: Any) -> Estimate:
+        """Return the estimated share of one value with its interval, as `of` does."""
+        return self.of(value)
+
+    @property
+    def counts(self) -> Floats:
+        """The estimated numbers of people: shares times people, raw and unbiased as they are, with the same factor."""
+        return self.values * self.people
+
+    def intervals(
+        self,
+        *,
+        confidence: float = 0.95,
+        simultaneous: bool = False,
+        target: Target = Target.TABLE,
+        among: Sequence[Any] | None = None,
+    ) -> Intervals:
+        """Return an interval for every value, or for those in `among`, in that order.
+
+        Each holds with the stated confidence; with `simultaneous=True` all of them do at once (Bonferroni: each is
+        taken at (1 - confidence) / their number). `among` must be chosen without looking at these reports.
+        """
+        chosen = None if among is None else self._chosen(among)
+        count = len(self) if chosen is None else chosen.size
+        rest = allowed_error(confidence)
+        each = rest / max(count, 1) if simultaneous else rest
+        low, high = self._ends(each, stated_target(target), chosen)
+        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+
+    def of(self, value: Any, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
+        """Return the estimated share of one value, named before looking, with its interval."""
+        place = self._place(value)
+        ends = self.intervals(confidence=confidence, target=target, among=[value])
+        share, guarantee = float(self.values[place]), self.spec.guarantee
+        return Estimate(share, float(ends.low[0]), float(ends.high[0]), confidence, target, guarantee, self._method)
+
+    def projected(self) -> Floats:
+        """Return the distribution nearest to the raw shares: better over all values, biased for the large ones.
+
+        That takes the shares of all values: those of some keys do not sum to one.
+        """
+        if self._size != len(self):
+            raise InputError("the listed keys are not all keys, so their shares do not sum to 1; use the raw shares")
+        return onto_simplex(self.values)
+
+    @property
+    def _size(self) -> int | None:
+        """The number of values that the spec has, None where they cannot be counted."""
+        try:
+            return getattr(self.spec, "size", len(self))
+        except ParameterError:
+            return None
+
+    def top(self, k: int, *, confidence: float = 0.95) -> TopList:
+        """Return the largest shares, at most k, of the values that certainly somebody holds.
+
+        A value is listed when the lower end of its interval is above zero, all intervals taken simultaneously: so
+        with the stated confidence no value that nobody holds is listed, and no interval shown is wrong, although the
+        list was chosen by looking. The list may be shorter than k, or empty. Hostile reports can put any value there.
+        """
+        from discreet.local.estimates.top_list import TopList
+
+        ends = self.intervals(confidence=confidence, simultaneous=True)
+        seen = np.flatnonzero(ends.low > 0)
+        best = seen[np.argsort(-self.values[seen], kind="stable")][: whole(k, name="k")]
+        shares, low, high = self.values[best], ends.low[best], ends.high[best]
+        reach = float(np.max(np.maximum(high - shares, shares - low), initial=0.0))
+        labels = tuple(self._label(place) for place in best.tolist())
+        loss = self.spec.loss
+        words = f"{self._method}, all {len(self):,} values at once"
+        return TopList(labels, shares, low, high, reach, confidence, self.spec.guarantee, words, loss)
+
+    def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
+        """Return the k largest raw shares with intervals that hold together, and what a hostile report could do.
+
+        Every column times `people` is about numbers of people.
+        """
+        ends = self.intervals(confidence=confidence, simultaneous=True)
+        best = self._largest(k)
+        rows = [
+            [
+                str(self._label(place)),
+                self.values[place],
+                self.standard_errors[place],
+                ends.low[place],
+                ends.high[place],
+            ]
+            for place in best.tolist()
+        ]
+        return Table(["value", "share", "standard error", "low", "high"], rows, self._caption(confidence, len(rows)))
+
+    def to_pandas(self, *, confidence: float = 0.95, simultaneous: bool = True) -> Any:
+        """Return a frame of all values, by label: share, standard_error, low and high; the intervals hold together."""
+        pandas = optional("pandas", extra="frames", purpose="to_pandas()")
+        ends = self.intervals(confidence=confidence, simultaneous=simultaneous)
+        columns = {"share": self.values, "standard_error": self.standard_errors, "low": ends.low, "high": ends.high}
+        return pandas.DataFrame(columns, index=pandas.Index(list(self), name="value", tupleize_cols=False))
+
+    def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
+        """Draw the k largest raw shares, at most 100, with intervals that hold together; needs the extra `plot`."""
+        from discreet.display.plots import plot_interval
+
+        if whole(k, name="k") > _MOST_DRAWN:
+            raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
+        ends, best = self.intervals(confidence=confidence, simultaneous=True), self._largest(k)
+        middle = np.clip(self.values[best], ends.low[best], ends.high[best])
+        names = [str(self._label(place)) for place in best.tolist()]
+        words = title or f"Largest shares, {100 * confidence:.6g} % intervals that hold together"
+        return plot_interval(names, middle, ends.low[best], ends.high[best], title=words, x_label="share of people")
+
+    def _largest(self, k: int) -> Integers:
+        """Return the places of the largest raw shares."""
+        return np.argsort(-self.values, kind="stable")[: whole(k, name="k")].astype(np.int64)
+
+    def _ends(self, rest: float, target: Target, chosen: Integers | None) -> tuple[Floats, Floats]:
+        """Return the ends of intervals that miss with probability `rest` each."""
+        if self.support is not None:
+            return self.support.interval(rest, target, chosen)
+        places = slice(None) if chosen is None else chosen
+        shares, errors = self.values[places], self.standard_errors[places]
+        if target is Target.POPULATION:
+            held = np.clip(shares, 0.0, 1.0)
+            errors = np.sqrt(errors**2 + held * (1 - held) / self.people)
+        reach = two_sided_normal(rest) * errors
+        return shares - reach, shares + reach
+
+    @property
+    def _method(self) -> str:
+        """How intervals come about, in words."""
+        return "normal approximation" if self.support is None else self.support.method
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """Where each label stands."""
+        return {label: place for place, label in enumerate(self.labels)}
+
+    def _place(self, value: Any) -> int:
+        """Return where a value stands: a label, or an index where labels are texts or there are none."""
+        try:
+            place = self._places.get(value)
+        except TypeError:  # no label can be unhashable
+            place = None
+        by_index = not self.labels or isinstance(self.labels[0], str)
+        if place is None and by_index and is_integer(value) and 0 <= value < len(self):
+            place = int(value)
+        if place is None:
+            raise ParameterError("this is none of the values that were estimated", parameter="value")
+        return place
+
+    def _chosen(self, among: Sequence[Any]) -> Integers:
+        """Return the places of the values named."""
+        if isinstance(among, str | bytes) or not isinstance(among, Iterable):
+            raise ParameterError("among is a list of values or labels, such as among=[3, 17]", parameter="among")
+        return np.array([self._place(value) for value in among], dtype=np.int64)
+
+    def _label(self, place: int) -> Any:
+        """Return the name of a value, its index where it has none."""
+        return self.labels[place] if self.labels else place
+
+    def _caption(self, confidence: float, shown: int) -> str:
+        """Say who reported, under which promise, how exact the shares are, and what one hostile report can do."""
+        gain = getattr(self.spec, "poisoning_gain", None)
+        hostile = "" if gain is None else f"; one hostile report moves a count by up to {format_number(gain, digits=3)}"
+        return (
+            f"{counted(self.people, 'person', 'people')}, epsilon {format_number(self.spec.epsilon)} each: {shown} of "
+            f"{counted(len(self), 'value', 'values')}, {100 * confidence:.6g} % intervals that hold together; "
+            f"{self._errors}{hostile}"
+        )
+
+    @property
+    def _errors(self) -> str:
+        """The range of the standard errors, in words."""
+        least, most = (format_number(float(one), digits=3) for one in np.sort(self.standard_errors)[[0, -1]])
+        return f"standard error {least}" if least == most else f"standard errors {least} to {most}"
+
+    def __repr__(self) -> str:
+        """Say the sizes and how exact it is."""
+        sizes = f"{counted(len(self), 'value', 'values')}, {counted(self.people, 'person', 'people')}"
+        return f"Frequencies({sizes}, {self._errors})"
+
+    def __str__(self) -> str:
+        """Print the largest shares."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        """Return the largest shares for a notebook."""
+        return self.table()._repr_html_()

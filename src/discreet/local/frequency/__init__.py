@@ -1,0 +1,1 @@
+"""Frequency protocols over a public list of values."""

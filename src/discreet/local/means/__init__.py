@@ -1,0 +1,1 @@
+"""Means of bounded numbers, each person reporting one randomized number."""

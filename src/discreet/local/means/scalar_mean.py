@@ -1,0 +1,235 @@
+"""Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to its price."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from discreet.errors import InputError, ParameterError
+from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.pairs.finite import Finite, FinitePair
+from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
+from discreet.local.means.piecewise import Piecewise
+from discreet.local.protocol.coin import COIN_TOTAL, toss
+from discreet.local.protocol.inputs import Integers
+from discreet.local.protocol.parameters import number_of_people
+from discreet.local.protocol.report_counts import checked_histogram
+from discreet.local.protocol.spec import Spec
+from discreet.privacy import PrivacyLoss, Relation
+
+if TYPE_CHECKING:
+    from discreet.local.means.mean_randomizer import MeanRandomizer
+    from discreet.local.means.result import LocalMean
+    from discreet.local.protocol.aggregator import Aggregator
+    from discreet.local.protocol.client import Client
+
+_WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One of the piecewise laws that a report may be drawn from, with its public probability and its first output."""
+
+    weight: Fraction
+    law: Piecewise
+    start: int
+
+    @property
+    def cells(self) -> slice:
+        """Where its reports stand in the histogram."""
+        return slice(self.start, self.start + self.law.outputs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScalarMean(Spec):
+    """A protocol for the mean of numbers between public bounds: a public coin picks a `Piecewise` law for the report.
+
+    Privacy. A report is epsilon-locally private for every change of the value.
+        Proof: the coin that picks the branch does not depend on the value and the branches report in different cells,
+        so each cell's probability is a public weight times that of its branch, which keeps the ratio (`Piecewise`).
+    Accuracy. The mean of the decoded reports is exactly unbiased for the mean of the people's values; `variance` and
+        `worst` are exact rational numbers before they are rounded.
+        Proof: each branch is unbiased for every value, so the mixture is; its second moment is the weighted sum. For a
+        value w steps from the middle, a share t of the way through its cell of the grid, the variance is
+        a w^2 + b t (1 - t) + c. So at every t it is largest in an outermost cell (a >= 0) or in one at the middle
+        (a < 0), and mirror images have the same variances. Within a cell it is linear less a square, whose maximum is
+        rational.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    _public: ClassVar[tuple[str, ...]] = ("lower", "upper")
+
+    def __post_init__(self) -> None:
+        """Take the bounds exactly."""
+        super().__post_init__()
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, public_bound(getattr(self, name), name=name))
+        check_range(self.lower, self.upper)
+
+    @classmethod
+    def _read(cls, values: dict[str, Any]) -> Self:
+        """Read fractions from their texts."""
+        read = dict(values)
+        for name in cls._public:
+            text = read.get(name)
+            if not isinstance(text, str) or _WRITTEN.fullmatch(text) is None:
+                raise ParameterError(f"the {name} of a spec is written as 'a/b' or 'a'", parameter=name)
+            read[name] = Fraction(text)
+        return super()._read(read)
+
+    @cached_property
+    @abstractmethod
+    def branches(self) -> tuple[Branch, ...]:
+        """One law or two, the one on the finer grid first; its weight is a multiple of 2^-64."""
+
+    @property
+    def width(self) -> Fraction:
+        """The width of the public range."""
+        return self.upper - self.lower
+
+    @property
+    def cells(self) -> int:
+        """The outputs of all branches, one after the other."""
+        return sum(branch.law.outputs for branch in self.branches)
+
+    def items(self, values: Any) -> Values:
+        """Return private values that lie in the range; refuse everything else without showing it."""
+        return checked_values(values, self.lower, self.upper)
+
+    def randomise(self, values: Values) -> Integers:
+        """Draw a report for each value, exactly; the values were checked."""
+        first, *others = self.branches
+        if not others:
+            return self._randomise(values, first)
+        chosen = toss(int(first.weight * COIN_TOTAL), values.size)
+        reports = np.empty(values.size, dtype=np.int64)
+        reports[chosen] = self._randomise(values[chosen], first)
+        reports[~chosen] = self._randomise(values[~chosen], others[0])
+        return reports
+
+    def _randomise(self, values: Values, branch: Branch) -> Integers:
+        """Draw reports by one branch."""
+        positions = grid_positions(values, self.lower, self.upper, branch.law.steps)
+        return branch.start + branch.law.randomise(positions)
+
+    def law(self, value: Number) -> Finite:
+        """Return the exact law of the report of a value."""
+        share = self.share(value)
+        masses: list[Fraction] = []
+        for branch in self.branches:
+            cell = min(int(share * branch.law.steps), branch.law.steps - 1)
+            weight = share * branch.law.steps - cell
+            low, high = branch.law.masses(cell), branch.law.masses(cell + 1)
+            masses += [branch.weight * ((1 - weight) * a + weight * b) for a, b in zip(low, high, strict=True)]
+        return Finite(range(self.cells), masses)
+
+    def share(self, value: Number) -> Fraction:
+        """Return where a value stands in the range, from 0 to 1, exactly."""
+        return (Fraction(self.items([value])[0]) - self.lower) / self.width
+
+    @cached_property
+    def decoded(self) -> tuple[Fraction, ...]:
+        """The share of the range that each report stands for."""
+        return tuple(branch.law.decode(output) for branch in self.branches for output in range(branch.law.outputs))
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact pair of the two ends of the range, which is the worst; equally likely outputs are merged."""
+        first: list[Fraction] = []
+        second: list[Fraction] = []
+        for branch in self.branches:
+            likely, unlikely = (branch.weight * branch.law.apart * p for p in (branch.law.likely, branch.law.unlikely))
+            first += [likely, unlikely]
+            second += [unlikely, likely]
+        rest = 1 - sum(first, Fraction(0))
+        first, second = [*first, rest], [*second, rest]
+        bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
+        pair = FinitePair(range(len(first)), *bounds)
+        return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=self.guarantee)
+
+    def moment_at(self, share: Fraction) -> Fraction:
+        """Return the exact second moment of a decoded report, as a share of the range."""
+        return sum((branch.weight * branch.law.moment_at(share) for branch in self.branches), Fraction(0))
+
+    @cached_property
+    def worst(self) -> Fraction:
+        """The largest variance of a decoded report over all values, exactly, in squares of the range."""
+        steps = self.branches[0].law.steps
+        return max(self._worst_in_cell(cell, steps) for cell in {0, (steps - 1) // 2})
+
+    def _worst_in_cell(self, cell: int, steps: int) -> Fraction:
+        """Return the largest variance between two grid points: the chord of second moments less a square."""
+        start, end = Fraction(cell, steps), Fraction(cell + 1, steps)
+        low, high = self.moment_at(start), self.moment_at(end)
+        best = min(max((high - low) * steps / 2, start), end)
+        return low + (high - low) * (best - start) * steps - best**2
+
+    @cached_property
+    def least(self) -> Fraction:
+        """The smallest variance of a decoded report over all values, exactly, in squares of the range.
+
+        Between two grid points the variance is concave, so it is smallest at one; there it is quadratic and symmetric.
+        """
+        steps = self.branches[0].law.steps
+        places = (Fraction(position, steps) for position in (0, steps // 2))
+        return min(self.moment_at(place) - place**2 for place in places)
+
+    @cached_property
+    def worst_in_population(self) -> Fraction:
+        """The largest variance of the decoded report of a person drawn from any population, in squares of the range."""
+        low, high = self.moment_at(Fraction(0)), self.moment_at(Fraction(1))  # the chord lies above: moments are convex
+        best = min(max((high - low) / 2, Fraction(0)), Fraction(1))
+        return low + (high - low) * best - best**2
+
+    def variance(self, people: int, value: Number | None = None) -> float:
+        """Return the variance of the estimated mean if everybody holds the value; the largest of all if none is given.
+
+        For people with different values it is the average of their variances.
+        """
+        share = None if value is None else self.share(value)
+        one = self.worst if share is None else self.moment_at(share) - share**2
+        return float(one * self.width**2 / number_of_people(people))
+
+    def corners(self) -> tuple[Fraction, ...]:
+        """Return the ends of the range and a value between them, where audits start."""
+        return self.lower, self.upper, self.lower + self.width / 3
+
+    @property
+    def poisoning_gain(self) -> float:
+        """How far one hostile report can move the estimated sum, in widths of the range (an honest value: 1)."""
+        return float(max(self.decoded) - min(self.decoded))
+
+    def estimate(self, counts: Integers, people: int) -> LocalMean:
+        """Estimate the mean of the values from the histogram of reports."""
+        from discreet.local.means.result import LocalMean
+
+        histogram = checked_histogram(counts, self.cells, people)
+        if people < 1:
+            raise InputError("there are no reports to estimate from")
+        return LocalMean.from_histogram(self, histogram, people)
+
+    def client(self) -> Client:
+        """Return one person's client."""
+        from discreet.local.protocol.client import Client
+
+        common: Any = self  # a client needs items and randomise
+        return Client(common)
+
+    def aggregator(self) -> Aggregator:
+        """Return an empty aggregator; its `estimate` is a `LocalMean`."""
+        from discreet.local.protocol.aggregator import Aggregator
+
+        return Aggregator(self)
+
+    def mechanism(self) -> MeanRandomizer:
+        """Return the sampler as a mechanism without memory, for audits and tests."""
+        from discreet.local.means.mean_randomizer import MeanRandomizer
+
+        return MeanRandomizer(self)

@@ -1,0 +1,179 @@
+"""The side of the collector: an integer histogram of reports that adds up the same in any order."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from discreet.errors import InputError, ParameterError
+from discreet.local.protocol.aggregate_bytes import packed, unpacked
+from discreet.local.protocol.batch import listed_batches
+from discreet.local.protocol.inputs import Integers, is_integer
+from discreet.local.protocol.report_counts import check_room, count_groups, count_reports
+from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol.sql_counts import counted_rows, counting_sql
+from discreet.local.protocol.words import counted
+
+_MOST_CELLS = 1 << 28
+
+
+class Connection(Protocol):
+    """A connection or a cursor of Python's database interface; DuckDB and sqlite3 have one."""
+
+    def execute(self, statement: str, /) -> Any:
+        """Run a statement."""
+
+
+class Aggregator:
+    """The histogram of the reports under one spec: `add`, `merge`, `estimate`; its size does not depend on people.
+
+    Hostile reports are refused one by one and counted in `refused`: out of range, negative, of another kind. The state
+    is one integer for each possible report, so that any split of the reports over machines, merged in any order, gives
+    the same bytes. Not for several threads at once: give each its own and merge. An `add` that was interrupted halfway
+    may have counted a part; go back to the last `to_bytes`.
+
+    Cost. About two nanoseconds a report of an integer array, in blocks: memory is that of the histogram.
+
+    >>> from discreet.local.frequency.direct_response import DirectResponse
+    >>> spec = DirectResponse(epsilon=1, values=4)
+    >>> aggregator = spec.aggregator().add([0, 1, 3, 3, 99, None])
+    >>> aggregator
+    Aggregator(randomized-response, 4 people, 2 refused)
+    >>> Aggregator.from_bytes(spec, aggregator.to_bytes()) == aggregator
+    True
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        """Start empty."""
+        checked_spec(spec)
+        if spec.cells > _MOST_CELLS:
+            raise ParameterError(
+                "an aggregator holds at most 2^28 counts; use a protocol whose reports have fewer outcomes, such as "
+                "hashed keys"
+            )
+        self.spec = spec
+        self.counts: Integers = np.zeros(spec.cells, dtype=np.int64)
+        self.refused = 0
+        self._seen = 0  # people + refused, kept so that nothing has to be summed to know that there is room
+
+    @property
+    def people(self) -> int:
+        """The number of reports accepted."""
+        return int(self.counts.sum())
+
+    def add(self, reports: Any) -> Self:
+        """Count reports: a batch or a list of batches, an array or a list of integers, or rows of one integer each.
+
+        Reports that are none are refused one by one and counted in `refused`.
+        """
+        batches = listed_batches(reports)
+        for batch in batches:
+            self._check_digest(batch.digest, "this batch was made under another spec; nothing was counted")
+        check_room(self._seen + sum(map(len, batches)))
+        for column in [batch.reports for batch in batches] or [reports]:
+            self._note(*count_reports(column, self.counts, self._seen))
+        return self
+
+    def add_counts(self, reports: Any, counts: Any) -> Self:
+        """Add reports that were counted elsewhere: each with the number of people who sent it."""
+        return self._note(*count_groups(reports, counts, self.counts, self._seen))
+
+    def add_query(self, connection: Connection, *, table: str | tuple[str, ...], column: str) -> Self:
+        """Let an engine count the reports in a column of its own table; nothing but the counts leaves it.
+
+        `connection` is DuckDB's, sqlite3's, psycopg's, or any other with Python's database interface, or a cursor of
+        one. `table` is a name, or a tuple of names: ("schema", "fleet"). Nothing is counted unless all of it could be
+        read. NULL and reports out of range are refused.
+        """
+        fresh = type(self)(self.spec)
+        for reports, people in counted_rows(connection, counting_sql(table, column)):
+            fresh.add_counts(reports, people)
+        return self.merge(fresh)
+
+    def merge(self, other: Aggregator) -> Self:
+        """Add the counts of another aggregator of the same spec to this one, which changes, and return this one.
+
+        Merging twice counts twice; `+` and `sum` make a new aggregator instead and leave their terms alone.
+        """
+        if other is self:
+            raise InputError("merging an aggregator with itself would count everybody twice; nothing was merged")
+        if not isinstance(other, Aggregator):
+            raise InputError("an aggregator is merged with an aggregator; add() takes reports")
+        self._check_digest(other.spec.digest, "these reports were made under another spec; nothing was merged")
+        check_room(self._seen + other._seen)
+        self.counts += other.counts
+        return self._note(other._seen, other.refused)
+
+    def _note(self, seen: int, refused: int) -> Self:
+        """Keep the books."""
+        self._seen += seen
+        self.refused += refused
+        return self
+
+    def _check_digest(self, digest: bytes, words: str) -> None:
+        """Refuse what belongs to another spec."""
+        if digest != self.spec.digest:
+            raise InputError(words)
+
+    def copy(self) -> Self:
+        """Return an aggregator of its own with the same counts."""
+        return type(self)(self.spec).merge(self)
+
+    __copy__ = copy  # the default would share the counts but not the number of refused reports
+
+    def __add__(self, other: Aggregator) -> Self:
+        """Return a new aggregator of the reports of both."""
+        return self.copy().merge(other) if isinstance(other, Aggregator) else NotImplemented
+
+    def __radd__(self, other: int) -> Self:
+        """Return a copy for 0, from which `sum` starts."""
+        return self.copy() if is_integer(other) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        """The same counts under the same spec."""
+        if not isinstance(other, Aggregator):
+            return NotImplemented
+        same = self.spec == other.spec and self.refused == other.refused
+        return same and bool(np.array_equal(self.counts, other.counts))
+
+    __hash__ = None  # type: ignore[assignment]  # counts change
+
+    def to_bytes(self) -> bytes:
+        """Return the state: the same bytes for the same counts, dense or sparse, whichever is shorter."""
+        return packed(self.spec.digest, self.refused, self.counts)
+
+    @classmethod
+    def from_bytes(cls, spec: Spec, data: bytes) -> Self:
+        """Read a state of this spec; whatever `to_bytes` would not have written is refused."""
+        read = cls(spec)
+        refused = unpacked(data, spec.digest, read.counts)
+        return read._note(read.people + refused, refused)
+
+    def estimate(self) -> Any:
+        """Estimate the share of every value: `Frequencies` for a protocol that has a list of values."""
+        if not self.people:
+            raise InputError(f"there are no reports to estimate from{self._why_none}")
+        estimate = getattr(self.spec, "estimate", None)
+        if estimate is None:
+            raise ParameterError(
+                f"{self.spec.protocol} has no list of values to estimate all of; ask {type(self.spec).__name__} itself "
+                "with this aggregator"
+            )
+        return estimate(self.counts, self.people)
+
+    @property
+    def _why_none(self) -> str:
+        """What is the matter where everything was refused."""
+        if not self.refused:
+            return ""
+        refused = counted(self.refused, "was", "were")
+        return (
+            f"; {refused} refused: reports are integers from 0 to {self.spec.cells - 1}, use Batch.from_bytes for "
+            "bytes, and a client to make reports of values"
+        )
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        people = counted(self.people, "person", "people")
+        return f"Aggregator({self.spec.protocol}, {people}, {self.refused:,} refused)"

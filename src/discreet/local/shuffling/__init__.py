@@ -1,0 +1,1 @@
+"""Shuffled reports: what the crowd adds to the privacy of each."""

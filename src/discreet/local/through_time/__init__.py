@@ -1,0 +1,1 @@
+"""Reports through time: memoised answers and schedules, priced over a lifetime."""

@@ -1,0 +1,1 @@
+"""Means of unit vectors, each person reporting one direction."""

@@ -1,0 +1,230 @@
+"""The side of the collector for means of vectors: integer sums of directions that add up the same in any order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, ParameterError
+from discreet.local.protocol.aggregate_bytes import sealed, unsealed
+from discreet.local.protocol.batch import listed_batches
+from discreet.local.protocol.inputs import Integers
+from discreet.local.protocol.report_counts import whole_or_none
+from discreet.local.protocol.sql_counts import counted_rows, counting_sql
+from discreet.local.vectors.directions import UNIT_BITS
+from discreet.local.vectors.unit_vectors import UnitVectors
+
+if TYPE_CHECKING:
+    from discreet.local.protocol.aggregator import Connection
+    from discreet.local.vectors.result import VectorMean
+
+_MAGIC = b"DLV1"
+_CHUNK = 1 << 20
+_MOST_PEOPLE = 1 << 38
+
+
+class VectorAggregator:
+    """The sums of the reported directions and of their squares, coordinate by coordinate, as integers.
+
+    Its size is twice the dimension, whatever the number of people. A report is a whole number, as in `Aggregator`;
+    those out of range or of another kind are refused one by one and counted in `refused`.
+
+    Accuracy. Any split and order of the same reports gives the same bytes.
+        Proof: a report adds integers that depend on its number alone; integer sums are associative and commutative, and
+        2^38 people, at most 2^24 each, stay below 2^63.
+
+    >>> from fractions import Fraction
+    >>> from discreet.local.vectors.unit_vectors import UnitVectors
+    >>> aggregator = UnitVectors(epsilon=Fraction(2), dimension=4).aggregator()
+    >>> aggregator.add([5, 17, -1]).people, aggregator.refused
+    (2, 1)
+    """
+
+    def __init__(self, spec: UnitVectors) -> None:
+        """Start empty."""
+        if not isinstance(spec, UnitVectors):
+            raise ParameterError("sums of directions belong to a spec of UnitVectors", parameter="spec")
+        self.spec = spec
+        self.sums: Integers = np.zeros(spec.dimension, dtype=np.int64)
+        self.squares: Integers = np.zeros(spec.dimension, dtype=np.int64)
+        self.people = 0
+        self.refused = 0
+
+    def add(self, reports: Any) -> Self:
+        """Count reports: a batch or a list of batches, an array or a list of integers, or rows of one integer each.
+
+        Reports that are none are refused one by one and counted in `refused`.
+        """
+        batches = listed_batches(reports)
+        if any(batch.digest != self.spec.digest for batch in batches):
+            raise InputError("this batch was made under another spec; nothing was counted")
+        columns = [_column(given) for given in ([batch.reports for batch in batches] or [reports])]
+        self._check_room(sum(map(len, columns)), "counted")
+        for rows in columns:
+            self.add_counts(rows, np.ones(len(rows), dtype=np.int64))
+        return self
+
+    def add_counts(self, reports: Any, counts: Any) -> Self:
+        """Add reports that were counted elsewhere: each with the number of people who sent it."""
+        rows, times = _column(reports), _column(counts)
+        if len(rows) != len(times) or (len(times) and (times.dtype.kind not in "iu" or int(times.min()) < 0)):
+            raise InputError("counts are whole numbers of at least 0, one for each report; nothing was counted")
+        # a sum of floats cannot wrap round, and is off by far less than the margin below 2^63
+        self._check_room(float(times.sum(dtype=np.float64)), "counted")
+        good, numbers = _numbers(rows, self.spec.cells)
+        self.refused += int(times[~good].sum())
+        self._add(numbers, times[good].astype(np.int64))
+        return self
+
+    def add_query(self, connection: Connection, *, table: str | tuple[str, ...], column: str) -> Self:
+        """Let an engine count the reports in a column of its own table; see `Aggregator.add_query`."""
+        fresh = VectorAggregator(self.spec)
+        for reports, people in counted_rows(connection, counting_sql(table, column)):
+            fresh.add_counts(reports, people)
+        return self.merge(fresh)
+
+    def _add(self, numbers: Integers, times: Integers) -> None:
+        """Add the directions of accepted reports, some at a time."""
+        step = max(1, _CHUNK // self.spec.dimension)
+        for start in range(0, numbers.size, step):
+            rows = self.spec.codebook.directions(numbers[start : start + step])
+            weights = times[start : start + step, None]
+            self.sums += (rows * weights).sum(axis=0)
+            self.squares += ((rows * rows >> UNIT_BITS) * weights).sum(axis=0)
+        self.people += int(times.sum())
+
+    def merge(self, other: VectorAggregator) -> Self:
+        """Add the sums of another aggregator of the same spec to this one, which changes, and return this one."""
+        if other is self:
+            raise InputError("merging an aggregator with itself would count everybody twice; nothing was merged")
+        if not isinstance(other, VectorAggregator):
+            raise InputError("an aggregator is merged with an aggregator; add() takes reports")
+        if other.spec.digest != self.spec.digest:
+            raise InputError("these reports were made under another spec; nothing was merged")
+        self._check_room(other.people + other.refused, "merged")
+        self.sums += other.sums
+        self.squares += other.squares
+        self.people += other.people
+        self.refused += other.refused
+        return self
+
+    def _check_room(self, more: float, done: str) -> None:
+        """Refuse more reports than the sums can hold."""
+        if self.people + self.refused + more > _MOST_PEOPLE:
+            raise InputError(f"an aggregator holds at most 2^38 reports; nothing was {done}")
+
+    def copy(self) -> Self:
+        """Return an aggregator of its own with the same sums."""
+        return type(self)(self.spec).merge(self)
+
+    __copy__ = copy  # the default would share the sums but not the number of people
+
+    def __add__(self, other: VectorAggregator) -> Self:
+        """Return a new aggregator of the reports of both."""
+        return self.copy().merge(other) if isinstance(other, VectorAggregator) else NotImplemented
+
+    def __radd__(self, other: int) -> Self:
+        """Start a sum() from nothing."""
+        return self.copy() if type(other) is int and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        """The same sums under the same spec."""
+        return isinstance(other, VectorAggregator) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]  # sums change
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        return f"VectorAggregator({self.spec.protocol}, {self.people:,} people, {self.refused:,} refused)"
+
+    def to_bytes(self) -> bytes:
+        """Return magic, digest, people, refused and the sums, little-endian, and a seal that tells damage."""
+        head = np.array([self.people, self.refused], dtype="<i8")
+        columns = np.concatenate([head, self.sums, self.squares]).astype("<i8")
+        return sealed(_MAGIC + self.spec.digest + columns.tobytes())
+
+    @classmethod
+    def from_bytes(cls, spec: UnitVectors, data: bytes) -> VectorAggregator:
+        """Read an aggregate of the same spec; anything else is refused."""
+        made, head = cls(spec), len(_MAGIC) + 32
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError("an aggregate of vectors is read from bytes")
+        raw = bytes(data)
+        if len(raw) != len(made.to_bytes()) or raw[: len(_MAGIC)] != _MAGIC:
+            raise InputError("this is no aggregate of vectors of this dimension")
+        if raw[len(_MAGIC) : head] != spec.digest:
+            raise InputError("this aggregate was made under another spec")
+        body = unsealed(raw)
+        if body is None:
+            raise InputError("this aggregate is damaged: its checksum does not fit")
+        columns = np.frombuffer(body, dtype="<i8", offset=head).astype(np.int64)
+        made.people, made.refused = int(columns[0]), int(columns[1])
+        made.sums, made.squares = columns[2 : 2 + spec.dimension].copy(), columns[2 + spec.dimension :].copy()
+        if min(made.people, made.refused) < 0 or made.people + made.refused > _MOST_PEOPLE or made._impossible():
+            raise InputError("the sums of this aggregate are impossible for its number of reports")
+        return made
+
+    def _impossible(self) -> bool:
+        """Say whether a sum is larger than so many reports can make it."""
+        largest = self.people << UNIT_BITS
+        columns = np.concatenate([self.sums, self.squares])
+        return int(columns.min()) < -largest or int(columns.max()) > largest or int(self.squares.min()) < 0
+
+    def estimate(self) -> VectorMean:
+        """Estimate the mean vector."""
+        from discreet.local.vectors.result import VectorMean
+
+        if self.people < 1:
+            raise InputError("there are no reports to estimate from")
+        unit = float(1 << UNIT_BITS)
+        means, squares = self.sums / unit / self.people, self.squares / unit / self.people
+        spread = np.maximum(squares - means**2, 0.0) / max(self.people - 1, 1)
+        if self.people == 1:
+            spread[:] = 1.0  # one report says nothing about its spread; a coordinate is at most 1
+        errors = np.sqrt(spread * (1 + self.people / self.spec.codebooks))
+        return VectorMean(self.spec, self.people, means / self.spec.shift, errors / self.spec.shift)
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Return one column; Python objects stay as they are, so that each can be judged by itself."""
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+        values = [None] * values.size if values.dtype.kind not in "iufO" else values.tolist()
+    if isinstance(values, list | tuple):
+        plain = all(type(value) is int and abs(value) < 1 << 62 for value in values)
+        if plain:
+            return np.array(values, dtype=np.int64)
+        column = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):  # one by one: numpy would spread nested lists out
+            column[place] = value
+        return column
+    array = None if isinstance(values, str | bytes | bytearray | dict | set) else _as_array(values)
+    if array is None or array.ndim != 1:
+        raise InputError("reports are a batch, a list or one column of integers; nothing was counted")
+    return array
+
+
+def _as_array(values: Any) -> NDArray[Any] | None:
+    """Return an array, or None if the object cannot be one."""
+    try:
+        return np.asarray(values)
+    except Exception:  # an object may do anything when it is asked for an array
+        return None
+
+
+def _numbers(rows: NDArray[Any], cells: int) -> tuple[NDArray[np.bool_], Integers]:
+    """Say which entries are reports, and return those."""
+    kind = rows.dtype.kind
+    if kind == "O":
+        read = [whole_or_none(row[0] if type(row) is tuple and len(row) == 1 else row) for row in rows.tolist()]
+        places = [-1 if place is None or not 0 <= place < cells else place for place in read]
+        rows = np.array(places, dtype=np.int64)
+    if kind == "f":
+        rows = rows.astype(np.float64)
+    if kind not in "Oiuf":
+        return np.zeros(len(rows), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    good = (rows >= 0) & (rows < cells)
+    if kind == "f":
+        good &= rows == np.floor(rows)  # NaN is none of it
+    return good, rows[good].astype(np.int64)
