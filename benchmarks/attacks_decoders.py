@@ -24,8 +24,8 @@ from discreet.attacks import (
     random_least_squares,
     reconstruct_block,
 )
-from discreet.attacks.census_tables import histogram_of
-from discreet.attacks.noise import Noise, uniform_noise
+from discreet.attacks.asking.noise import Noise, uniform_noise
+from discreet.attacks.census.tables import histogram_of
 from discreet.data import census_block
 
 PEOPLE, LEVEL, SEED = 512, 0.25, 2026

@@ -23,7 +23,7 @@ from discreet.attacks import (
     robust_fourier,
     session_answers,
 )
-from discreet.attacks.noise import garbage, malicious_noise, uniform_noise
+from discreet.attacks.asking.noise import garbage, malicious_noise, uniform_noise
 from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 
 MILLION = 2**20 - 1

@@ -21,7 +21,7 @@ from discreet.attacks import (
     reconstruct_block,
     recovered_share,
 )
-from discreet.attacks.noise import uniform_noise
+from discreet.attacks.asking.noise import uniform_noise
 from discreet.data import census_block
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from tools.panels import SMALL, logarithmic, side_by_side

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from discreet.attacks import Characters, Flip, ceiling, fourier, noisy_answers, recovered_share, robust_fourier
-from discreet.attacks.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
 from discreet.cli.attack.secret_column import counts_loss, invented_bits
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from tools.panels import SMALL, logarithmic, side_by_side

@@ -7,8 +7,8 @@ import pytest
 
 import discreet as dp
 from discreet.attacks import Statement, block_tables, noised_block_tables, reconstruct_block
-from discreet.attacks.census_solutions import Solutions, extent
-from discreet.attacks.census_tables import CELLS, COUNTED_IN, age_of, counted, describe, histogram_of
+from discreet.attacks.census.solutions import Solutions, extent
+from discreet.attacks.census.tables import CELLS, COUNTED_IN, age_of, counted, describe, histogram_of
 from discreet.data import CensusBlock, census_block
 from discreet.errors import InputError, ParameterError
 

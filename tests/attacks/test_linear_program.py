@@ -18,7 +18,7 @@ from discreet.attacks import (
     noisy_answers,
     random_least_squares,
 )
-from discreet.attacks.linear_program import feasible, least_absolute
+from discreet.attacks.reconstructing.linear_program import feasible, least_absolute
 from discreet.errors import InputError, ParameterError
 
 PEOPLE, QUERIES, SEED = 60, 480, 4
@@ -197,7 +197,9 @@ def test_what_rounding_leaves_unsolved_counts_against_what_is_certain(monkeypatc
         return estimates, np.linalg.inv(gram)
 
     # the package holds a function of the module's name
-    monkeypatch.setattr(sys.modules["discreet.attacks.random_least_squares"], "normal_equations", inexact)
+    monkeypatch.setattr(
+        sys.modules["discreet.attacks.reconstructing.random_least_squares"], "normal_equations", inexact
+    )
     found = decode("dense", exact_answers(SECRET), error=0)
     assert found.wrong == 5
     assert found.floor is None or found.floor <= found.fraction

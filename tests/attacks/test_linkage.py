@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks import MatchRule, expected_uniques, expected_wrong, link, uniques
-from discreet.attacks.cells import cells, coded
+from discreet.attacks.asking.cells import cells, coded
 from discreet.data import register
 from discreet.data.register import QUASI_IDENTIFIERS
 from discreet.errors import InputError, ParameterError

@@ -18,7 +18,7 @@ from discreet.attacks import (
     noisy_answers,
     sql_answers,
 )
-from discreet.attacks.marginals import squares_in_the_box
+from discreet.attacks.reconstructing.marginals import squares_in_the_box
 from discreet.errors import InputError, ParameterError
 
 

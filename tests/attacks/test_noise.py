@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks import Characters
-from discreet.attacks.noise import garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking.noise import garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
 from discreet.errors import InputError, ParameterError
 from tests.chances import fewest, most
 

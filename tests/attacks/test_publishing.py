@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.attacks import PrivateFrequencies, Rounded, area_ceiling, gaussian_mu
-from discreet.attacks.publishing import SMOOTHING
+from discreet.attacks.tracing.publishing import SMOOTHING
 from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteGaussian
 

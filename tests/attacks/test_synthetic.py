@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discreet.attacks.synthetic import (
+from discreet.attacks.tracing.synthetic import (
     Score,
     TableMembership,
     advantage_ceiling,

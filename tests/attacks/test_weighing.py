@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks import Question, Weighing, expected_fraction
-from discreet.attacks.weighing import walsh_hadamard
+from discreet.attacks.reconstructing.weighing import walsh_hadamard
 from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
 

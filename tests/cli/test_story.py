@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet import attacks
-from discreet.attacks.weighing import Weighing
+from discreet.attacks.reconstructing.weighing import Weighing
 from discreet.cli import stage as stages
 from discreet.cli import story as stories
 from discreet.cli.stage import Stage

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from discreet import statistics
 from discreet.attacks import Scoreboard, intersection, mondrian
-from discreet.attacks.anonymity import Release
+from discreet.attacks.linking.anonymity import Release
 from discreet.errors import DiscreetError, StreamSpent
 from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
 from discreet.privacy import PureDP

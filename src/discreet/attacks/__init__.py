@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from discreet.attacks.anonymity import Exposure, Release, homogeneity, intersection
-from discreet.attacks.averaging import Averaging, averaging
-from discreet.attacks.candidates import chance_of_one_left
+from discreet.attacks.asking.counting import CountingQueries
+from discreet.attacks.asking.noise import garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking.running import Charged, Run, noisy_run
+from discreet.attacks.asking.targets import Ask, exact_answers, noisy_answers, session_answers, sql_answers
 from discreet.attacks.ceiling import Flip, ceiling
-from discreet.attacks.census import BlockReconstruction, reconstruct_block
-from discreet.attacks.census_tables import Statement, block_tables, noised_block_tables
-from discreet.attacks.certainty import certain_share, least_eigenvalue
-from discreet.attacks.characters import Characters
-from discreet.attacks.counting import CountingQueries
-from discreet.attacks.curse import Curse, curse, expected_side, least_side
-from discreet.attacks.differencing import Differencing, difference, difference_chance, differencing
-from discreet.attacks.exhaustive import exhaustive
-from discreet.attacks.fourier import fourier, recovered_share
-from discreet.attacks.fundamental_law import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
-from discreet.attacks.least_squares import least_squares
-from discreet.attacks.linear_program import linear_program
-from discreet.attacks.linkage import Linkage, MatchRule, expected_wrong, link
-from discreet.attacks.marginals import Conjunctions, Fit, from_marginals
-from discreet.attacks.membership import Statistic, area_ceiling, membership
-from discreet.attacks.membership_result import Membership
-from discreet.attacks.mondrian import Boxes, mondrian
-from discreet.attacks.noise import garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
-from discreet.attacks.publishing import PrivateFrequencies, Publish, Rounded, exactly, gaussian_mu
-from discreet.attacks.questions import AttackQueries, attack_queries
-from discreet.attacks.random_least_squares import Solver, random_least_squares
-from discreet.attacks.ratings import Identification, Identified, expected_candidates, identify
-from discreet.attacks.reconstruction import Reconstruction
-from discreet.attacks.rephrasing import Wording, rephrasings, spellings, splits, thresholds
-from discreet.attacks.robust_fourier import robust_fourier
-from discreet.attacks.running import Charged, Run, noisy_run
-from discreet.attacks.scoreboard import Candidate, Scoreboard
-from discreet.attacks.sticky import Shape, StickyNoise
-from discreet.attacks.subsets import AllSubsets, RandomSubsets, SubsetQueries
-from discreet.attacks.synthetic import (
+from discreet.attacks.census.census import BlockReconstruction, reconstruct_block
+from discreet.attacks.census.tables import Statement, block_tables, noised_block_tables
+from discreet.attacks.isolating.averaging import Averaging, averaging
+from discreet.attacks.isolating.differencing import Differencing, difference, difference_chance, differencing
+from discreet.attacks.isolating.rephrasing import Wording, rephrasings, spellings, splits, thresholds
+from discreet.attacks.isolating.sticky import Shape, StickyNoise
+from discreet.attacks.isolating.trackers import MinimumSize, tracker
+from discreet.attacks.law_map import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
+from discreet.attacks.linking.anonymity import Exposure, Release, homogeneity, intersection
+from discreet.attacks.linking.candidates import chance_of_one_left
+from discreet.attacks.linking.curse import Curse, curse, expected_side, least_side
+from discreet.attacks.linking.linkage import Linkage, MatchRule, expected_wrong, link
+from discreet.attacks.linking.mondrian import Boxes, mondrian
+from discreet.attacks.linking.ratings import Identification, Identified, expected_candidates, identify
+from discreet.attacks.linking.scoreboard import Candidate, Scoreboard
+from discreet.attacks.linking.uniques import Uniques, expected_uniques, uniques
+from discreet.attacks.reconstructing.certainty import certain_share, least_eigenvalue
+from discreet.attacks.reconstructing.characters import Characters
+from discreet.attacks.reconstructing.exhaustive import exhaustive
+from discreet.attacks.reconstructing.fourier import fourier, recovered_share
+from discreet.attacks.reconstructing.least_squares import least_squares
+from discreet.attacks.reconstructing.linear_program import linear_program
+from discreet.attacks.reconstructing.marginals import Conjunctions, Fit, from_marginals
+from discreet.attacks.reconstructing.questions import AttackQueries, attack_queries
+from discreet.attacks.reconstructing.random_least_squares import Solver, random_least_squares
+from discreet.attacks.reconstructing.result import Reconstruction
+from discreet.attacks.reconstructing.robust_fourier import robust_fourier
+from discreet.attacks.reconstructing.subsets import AllSubsets, RandomSubsets, SubsetQueries
+from discreet.attacks.reconstructing.weighing import Question, Weighing, expected_fraction
+from discreet.attacks.tracing.membership import Statistic, area_ceiling, membership
+from discreet.attacks.tracing.publishing import PrivateFrequencies, Publish, Rounded, exactly, gaussian_mu
+from discreet.attacks.tracing.result import Membership
+from discreet.attacks.tracing.synthetic import (
     Score,
     TableLinkage,
     TableMembership,
@@ -44,10 +48,6 @@ from discreet.attacks.synthetic import (
     link_synthetic,
     table_membership,
 )
-from discreet.attacks.targets import Ask, exact_answers, noisy_answers, session_answers, sql_answers
-from discreet.attacks.trackers import MinimumSize, tracker
-from discreet.attacks.uniques import Uniques, expected_uniques, uniques
-from discreet.attacks.weighing import Question, Weighing, expected_fraction
 
 __all__ = [
     "AllSubsets",

@@ -10,7 +10,7 @@ import click
 
 from discreet import attacks
 from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
-from discreet.attacks.running import counted
+from discreet.attacks.asking.running import counted
 from discreet.cli.attack import options
 from discreet.cli.attack.hospital import Hospital, attacked_hospital
 from discreet.cli.console import answering

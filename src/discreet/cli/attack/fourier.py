@@ -20,7 +20,7 @@ from discreet.attacks import (
     robust_fourier,
     session_answers,
 )
-from discreet.attacks.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
 from discreet.cli.attack import options
 from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import answering, readable_console, spinner

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet._optional import optional
-from discreet.attacks.running import Run
+from discreet.attacks.asking.running import Run
 from discreet.cli.stage import ATTACKER, build
 from discreet.data import HospitalDatabase
 from discreet.query.session.session import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from discreet.attacks.fundamental_law import fundamental_law
+from discreet.attacks.law_map import fundamental_law
 from discreet.cli.attack.options import SETTINGS, people, plot_to, seed, tell
 from discreet.cli.console import answering, readable_console, spinner
 from discreet.cli.narration import Chapter

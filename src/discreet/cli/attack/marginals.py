@@ -16,7 +16,7 @@ from discreet.attacks import (
     noisy_answers,
     session_answers,
 )
-from discreet.attacks.noise import uniform_noise
+from discreet.attacks.asking.noise import uniform_noise
 from discreet.cli.attack import options
 from discreet.cli.attack.attribute_table import (
     ATTRIBUTE,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from discreet.attacks.reconstruction import Reconstruction
+from discreet.attacks.reconstructing.result import Reconstruction
 from discreet.cli.console import readable_console, say_written, show
 from discreet.cli.narration import Chapter
 from discreet.display import Table

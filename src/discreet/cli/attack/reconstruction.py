@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet import attacks
 from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers
-from discreet.attacks.noise import uniform_noise
+from discreet.attacks.asking.noise import uniform_noise
 from discreet.cli.attack import options
 from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import answering, readable_console, spinner

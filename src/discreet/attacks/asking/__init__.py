@@ -1,0 +1,1 @@
+"""How an attacker asks: counting queries, targets, noise and what a table is read as."""

@@ -1,0 +1,1 @@
+"""Reconstruction of census blocks from published tables."""

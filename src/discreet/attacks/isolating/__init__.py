@@ -1,0 +1,1 @@
+"""Isolating one person by differences, trackers and averages."""

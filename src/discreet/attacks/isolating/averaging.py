@@ -1,0 +1,174 @@
+"""Averaging: noise that sticks to a question is gone once the question is asked in many ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from discreet.attacks.asking.counting import Floats, Integers
+from discreet.attacks.asking.running import Charged, Run, counted
+from discreet.attacks.asking.telling import in_lines
+from discreet.attacks.isolating.rephrasing import Wording
+from discreet.display import definition_list
+from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
+from discreet.errors import BudgetExceeded, InputError
+from discreet.laws.number import Number, positive_rational
+from discreet.privacy import PrivacyLoss
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Averaging:
+    """What the average over many wordings of one count came to.
+
+    `estimates` has the sum of the answers of every wording that was answered, in order, and `sizes` the number of texts
+    that each took. `queries` were answered, of which `replayed` got a stored answer again; `refused` tells whether a
+    budget ended the attack. `deviation` is the standard deviation of one answer, if stated, `truth` the count, if the
+    owner of the table gave it, and `loss` the price of all answers, stored ones included, if the target charged one.
+    """
+
+    estimates: Floats
+    sizes: Integers
+    queries: int
+    replayed: int
+    refused: bool
+    deviation: float | None
+    truth: float | None
+    loss: PrivacyLoss | None
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        self.estimates.flags.writeable = self.sizes.flags.writeable = False
+
+    @property
+    def running(self) -> Floats:
+        """The average after one wording, two, and so on: wordings of c texts have the weight 1/c."""
+        weights = 1 / self.sizes
+        return np.asarray(np.cumsum(weights * self.estimates) / np.cumsum(weights))
+
+    @property
+    def estimate(self) -> float:
+        """The average over all wordings that were answered."""
+        return float(self.running[-1])
+
+    @property
+    def running_error(self) -> Floats | None:
+        """The standard error of the averages, if the answers have independent noise of the stated deviation."""
+        return None if self.deviation is None else np.asarray(self.deviation / np.sqrt(np.cumsum(1 / self.sizes)))
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the estimate, if the answers have independent noise of the stated deviation."""
+        return None if self.running_error is None else float(self.running_error[-1])
+
+    @property
+    def error(self) -> float | None:
+        """How far the estimate is from the truth, if that was given."""
+        return None if self.truth is None else abs(self.estimate - self.truth)
+
+    def __repr__(self) -> str:
+        """Say how it went."""
+        return f"<Averaging: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return in_lines(self._rows())
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook."""
+        return definition_list(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what people want to read, in order."""
+        rows = [("wordings", f"{len(self.estimates):,}"), ("queries", f"{self.queries:,}")]
+        rows.append(("stored answers", f"{self.replayed:,}"))
+        if self.refused:
+            rows.append(("ended by", "the budget"))
+        if self.standard_error is not None:
+            rows.append(("standard error", f"{self.standard_error:.3g}"))
+        if self.error is not None:
+            rows.append(("error", f"{self.error:.3g}"))
+        return rows
+
+    def plot(self) -> Plot:
+        """Draw the average as wordings are added, with two standard errors if known; needs the extra `plot`."""
+        drawn = axes(title="The same count, asked in many ways", x_label="wordings", y_label="average of the answers")
+        places = np.arange(1, len(self.estimates) + 1)
+        middle = self.running if self.truth is None else np.full(len(places), self.truth)
+        if self.running_error is not None:
+            low, high = middle - 2 * self.running_error, middle + 2 * self.running_error
+            drawn.fill_between(places, low, high, color=BLUE, alpha=0.18, linewidth=0, label="2 standard errors")
+        drawn.plot(places, self.running, color=BLUE, linewidth=2.0, label="average so far")
+        if self.truth is not None:
+            drawn.axhline(self.truth, color=ORANGE, linewidth=1.6, linestyle="--", label="true count")
+        figure = cast("Figure", drawn.figure)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, labelcolor=INK)
+        return Plot(figure)
+
+
+def averaging(
+    run: Run, wordings: Iterable[Wording], *, deviation: Number | None = None, truth: Number | None = None
+) -> Averaging:
+    """Ask every wording of a count, add up the texts of each, and average.
+
+    Wordings come from `rephrasings` (noise seeded by the text), `splits` (noise seeded by the set of rows), or
+    `spellings` (which a session takes for one question). A budget that is spent ends the attack with what it has.
+
+    Privacy. Against a session averaging buys nothing: m answers at rho-zCDP each, with Gaussian noise, cost m rho and
+        average to the error of a single answer that costs m rho; m answers at epsilon each, with Laplace noise, cost m
+        epsilon and average to sqrt(m) times the error of a single answer that costs as much. Stored answers cost
+        nothing and tell nothing.
+        Proof: Gaussian noise of rho-zCDP has the variance D^2/(2 rho), the average of m has D^2/(2 m rho), which is
+        that of one answer of m rho. Laplace noise of epsilon has the variance 2 D^2/epsilon^2 (on a fine grid), the
+        average 2 D^2/(m epsilon^2) = m 2 D^2/(m epsilon)^2. A stored answer is a function of an earlier one.
+    Accuracy. If all answers have independent noise of mean 0 and the deviation sigma, the average of wordings that take
+        c_1, ..., c_m texts has the standard error sigma / sqrt(1/c_1 + ... + 1/c_m), and no unbiased weighted average
+        has less: sigma/sqrt(m) for rephrasings, sigma sqrt(c/m) for partitions of c cells. If the noise lies
+        within B, the average of m rephrasings is off by more than t with a chance of at most 2 exp(-m t^2 / (2 B^2)).
+        Proof: the sum of c answers has the variance c sigma^2. The average with weights w_i that add up to 1 has the
+        variance sum of w_i^2 c_i sigma^2; by the Cauchy-Schwarz inequality 1 = (sum of w_i)^2 <= (sum of w_i^2 c_i)(sum
+        of 1/c_i), with equality for w_i in proportion to 1/c_i. The last is Hoeffding's inequality.
+    Cost. As many queries as there are texts.
+    Figure. averaging.svg
+    Reference. Asghar, Kaafar 2020, for sums over partitions; Gadotti et al. 2019, for static noise and dummy
+        conditions; Denning 1980, for averaging.
+
+    >>> from discreet.attacks.isolating.rephrasing import rephrasings
+    >>> from discreet.attacks.isolating.sticky import StickyNoise
+    >>> engine = StickyNoise(lambda text: [(100,)], deviation=10, seed=1)
+    >>> wordings = rephrasings("t", ["a = 1", "b = 2", "c = 3"], count=400, dummies=["d >= 0", "e >= 0"])
+    >>> found = averaging(engine, wordings, deviation=10, truth=100)
+    >>> found.standard_error, found.error < 2
+    (0.5, True)
+    """
+    sigma = None if deviation is None else float(positive_rational(deviation, name="deviation"))
+    before = (run.answered, run.replayed, run.distinct) if isinstance(run, Charged) else (0, 0, 0)
+    estimates, sizes, asked, refused = [], [], 0, False
+    if isinstance(wordings, str) or not isinstance(wordings, Iterable):
+        raise InputError("wordings must be a list of tuples of texts, such as rephrasings(...) gives")
+    for wording in wordings:
+        if isinstance(wording, str) or not wording:
+            raise InputError("a wording is a tuple of texts, at least one, whose answers add up to the count")
+        try:
+            answers = [counted(run, text) for text in wording]
+        except BudgetExceeded:
+            refused = True
+            break
+        estimates.append(math.fsum(answers))
+        sizes.append(len(wording))
+        asked += len(wording)
+    if not estimates:
+        raise InputError("not one wording was answered: there is nothing to average")
+    answered, replayed, loss = asked, 0, None
+    if isinstance(run, Charged):
+        answered, replayed, loss = run.answered - before[0], run.replayed - before[1], run.loss
+        # the same answer again has no noise of its own
+        sigma = sigma if run.distinct - before[2] == answered else None
+    known = None if truth is None else float(truth)
+    return Averaging(np.array(estimates), np.array(sizes), answered, replayed, refused, sigma, known, loss)

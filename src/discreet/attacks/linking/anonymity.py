@@ -1,0 +1,233 @@
+"""What k-anonymity leaves open: groups that share one secret, and two releases whose groups intersect in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.attacks.asking.cells import Integers, coded
+from discreet.attacks.asking.columns import array_of
+from discreet.attacks.asking.telling import in_lines
+from discreet.attacks.linking.candidates import chance_of_one_left
+from discreet.attacks.linking.mondrian import Boxes
+from discreet.display import definition_list
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.errors import InputError, ParameterError
+from discreet.statistics.columns.unit_form import named
+from discreet.statistics.columns.units import joint_codes, person_codes, unit_array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+_MOST_WORDS = 2**27  # of bits for the secrets of all groups: one gibibyte
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A k-anonymous table as it is published, a group and a secret value a row, and who its rows are.
+
+    `person` is known to the owner only; it serves to say who is in two releases. The attacker knows the facts that the
+    boxes are made of, and so finds a person's group: boxes do not overlap.
+    """
+
+    boxes: Boxes
+    secret: NDArray[np.generic]
+    person: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        """Keep read-only copies, a value and a person a row."""
+        if not isinstance(self.boxes, Boxes):
+            raise ParameterError("boxes must be what mondrian(...) returns", parameter="boxes")
+        codes = person_codes(self.person)  # before numpy makes floats of numbers of several types
+        if (codes < 0).any():
+            raise InputError("every row of a release belongs to a person: drop the rows whose person is missing")
+        # ids stay the objects they are: as numbers or texts of numpy, different ones may be equal
+        kept = {"secret": array_of(self.secret, what="secret").copy(), "person": unit_array(self.person)}
+        for name, array in kept.items():
+            if array.shape != self.boxes.group.shape:
+                raise InputError(f"{name} must hold one value a row of the boxes")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        if len(np.unique(codes)) != len(codes):
+            raise InputError("a person may have one row in a release")
+
+    def __repr__(self) -> str:
+        """Say the shape, no rows."""
+        return f"<Release: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k} or more>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Exposure:
+    """How many secret values are left for each person, and the share of people with one: their secret is known.
+
+    `people` are those that were looked at (in the order of their number), `candidates` the number of values left for
+    each, and `expected` the share exposed if secrets were independent of everything else, None where that is unknown.
+    """
+
+    what: str
+    people: NDArray[Any]
+    candidates: Integers
+    expected: float | None
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for array in (self.people, self.candidates):
+            array.flags.writeable = False
+
+    @property
+    def share(self) -> float:
+        """The share of people with one candidate left."""
+        return float(np.mean(self.candidates == 1)) if len(self.candidates) else 0.0
+
+    def __repr__(self) -> str:
+        """Say it in one line, and nobody's secret."""
+        return f"<Exposure: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return in_lines(self._told())
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook."""
+        return definition_list(self._told())
+
+    def _told(self) -> list[tuple[str, str]]:
+        """Return all there is to read, the source first."""
+        return [("from", self.what), *self._rows()]
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what people want to read, in order."""
+        rows = [("people", f"{len(self.people):,}"), ("one candidate left", f"{100 * self.share:.1f} %")]
+        if self.expected is not None:
+            rows.append(("if independent", f"{100 * self.expected:.1f} %"))
+        return rows
+
+    def plot(self) -> Plot:
+        """Draw how many people have how many candidates left; needs the extra `plot`."""
+        drawn = axes(title=f"Secrets left open by {self.what}", x_label="candidates for the secret", y_label="people")
+        counts = np.bincount(self.candidates, minlength=3)[1:]
+        places = np.arange(1, len(counts) + 1)
+        drawn.bar(places[:1], counts[:1], color=ORANGE, hatch="//", edgecolor="white", linewidth=0, label="known")
+        drawn.bar(places[1:], counts[1:], color=BLUE, label="several left")
+        drawn.set_xticks(places)
+        drawn.grid(axis="y", color=SOFT, alpha=0.18, linewidth=0.8)
+        drawn.set_axisbelow(True)
+        figure = cast("Figure", drawn.figure)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
+        return Plot(figure)
+
+
+def homogeneity(release: Release) -> Exposure:
+    """Say for whom a single k-anonymous release tells the secret: everybody in their group has the same.
+
+    Accuracy. With secrets drawn independently, the value v with chance q, `expected` is the mean over people of the sum
+        over v of q^m, m the size of their group.
+        Proof: that is the chance that all m of a group have the same value.
+    Reference. Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
+
+    >>> from discreet.attacks import mondrian
+    >>> from discreet.data import register
+    >>> table = register(people=20_000, seed=1).discharges
+    >>> boxes = mondrian(table, k=2, columns=["zip_code", "birth_date", "sex"])
+    >>> homogeneity(Release(boxes, table.diagnosis, np.arange(len(table))))
+    <Exposure: people 4,000; one candidate left ... %; if independent ... %>
+    """
+    _check(release)
+    (values,) = _values([release])
+    group, sizes = release.boxes.group, release.boxes.sizes
+    # few chances and few sizes are different, however many values and groups there are
+    chances, times = np.unique(np.bincount(values) / len(values), return_counts=True)
+    different, place = np.unique(sizes, return_inverse=True)
+    together = (times @ chances[:, None] ** different[None, :])[place.reshape(-1)]
+    order = _order(release.person)
+    pairs = np.unique(group * (int(values.max()) + 1) + values)
+    left = np.bincount(pairs // (int(values.max()) + 1))[group]
+    return Exposure("one release", release.person[order], left[order].astype(np.int64), float(together[group].mean()))
+
+
+def intersection(*releases: Release) -> Exposure:
+    """Say for whom several k-anonymous releases together tell the secret: one value occurs in all of their groups.
+
+    Only people in all of the releases are looked at, and a person must have the same secret in each.
+
+    Accuracy. One candidate left is the person's secret, with certainty. For two releases, `expected` is the share with
+        one left if secrets were drawn independently: `chance_of_one_left`, averaged over people.
+        Proof: the secret occurs in every group of the person, so it is always left; `chance_of_one_left` is exact for
+        each size of the two groups and of what they have in common.
+    Cost. A sort; `expected` is left out where groups and values are too many for it.
+    Reference. Ganta, Kasiviswanathan, Smith 2008.
+    """
+    if len(releases) < 2:
+        raise ParameterError("an intersection takes at least two releases", parameter="releases")
+    _check(*releases)
+    values = _values(releases)
+    codes = joint_codes(*(release.person for release in releases))
+    shared = codes[0]
+    for other in codes[1:]:
+        shared = np.intersect1d(shared, other)
+    places = [np.argsort(own)[np.searchsorted(np.sort(own), shared)] for own in codes]
+    order = _order(releases[0].person[places[0]])
+    places = [place[order] for place in places]
+    people = releases[0].person[places[0]]
+    for place, column in zip(places[1:], values[1:], strict=True):
+        if np.any(column[place] != values[0][places[0]]):
+            raise InputError("a person must have the same secret in every release")
+    words = -(-(max(int(column.max()) for column in values) + 1) // 64)
+    if words * max(len(release.person) for release in releases) > _MOST_WORDS:
+        raise InputError("there are too many different secrets to intersect; coarsen them, or take fewer people")
+    left = ~np.zeros((len(people), words), dtype=np.uint64)
+    groups = [release.boxes.group[place] for release, place in zip(releases, places, strict=True)]
+    for release, column, group in zip(releases, values, groups, strict=True):
+        left &= _sets(release.boxes.group, column, words)[group]
+    expected = None
+    if len(releases) == 2 and len(people):
+        chances = np.bincount(np.concatenate(values)) / sum(len(column) for column in values)
+        expected = _expected(groups, [release.boxes.sizes for release in releases], chances)
+    return Exposure(f"{len(releases)} releases", people, np.bitwise_count(left).sum(axis=1).astype(np.int64), expected)
+
+
+def _order(people: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where people stand in the order of their ids, or as they came where ids have no order."""
+    if people.dtype.kind != "O":
+        return np.argsort(people)
+    try:
+        identities = [one.identity for one in map(named, people.tolist()) if one is not None]
+        return np.array(sorted(range(len(people)), key=identities.__getitem__), dtype=np.intp)
+    except Exception:  # such as a fraction beside a decimal; a message may show an id
+        return np.arange(len(people))
+
+
+def _check(*releases: Release) -> None:
+    """Refuse what is no release."""
+    for release in releases:
+        if not isinstance(release, Release):
+            words = f"a release is Release(mondrian(...), secret, person), not {type(release).__name__}"
+            raise ParameterError(words, parameter="release")
+
+
+def _values(releases: tuple[Release, ...] | list[Release]) -> list[Integers]:
+    """Return the secrets as codes, the same for the same value in all releases."""
+    codes = coded([{"secret": release.secret} for release in releases], "secret")
+    return np.split(codes, np.cumsum([len(release.person) for release in releases])[:-1])
+
+
+def _sets(group: Integers, values: Integers, words: int) -> NDArray[np.uint64]:
+    """Return the values of every group as bits, a row of words each."""
+    found = np.zeros((int(group.max()) + 1, words), dtype=np.uint64)
+    np.bitwise_or.at(found, (group, values // 64), np.uint64(1) << (values % 64).astype(np.uint64))
+    return found
+
+
+def _expected(groups: list[Integers], sizes: list[Integers], chances: Floats) -> float | None:
+    """Return the mean chance of one candidate left, over the sizes of people's groups and what they have in common."""
+    pair, count = np.unique(np.stack(groups), axis=1, return_inverse=True, return_counts=True)[1:]
+    own = count[pair.reshape(-1)]  # the people in both groups, the person included
+    kinds = np.stack([sizes[0][groups[0]] - own, sizes[1][groups[1]] - own, own])
+    kinds, people = np.unique(kinds, axis=1, return_counts=True)
+    found = chance_of_one_left(chances, kinds)
+    return None if found is None else float(people @ found / people.sum())

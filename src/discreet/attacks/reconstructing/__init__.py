@@ -1,0 +1,1 @@
+"""Reconstruction: a secret column from many answers about it."""

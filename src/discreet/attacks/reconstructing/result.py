@@ -1,0 +1,157 @@
+"""What a reconstruction attack made of the answers it got: guesses, what theory expects, and the ceiling."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.attacks.asking.counting import Bits, Floats, secret_bits
+from discreet.attacks.asking.telling import in_lines
+from discreet.attacks.ceiling import Flip, ceiling
+from discreet.display import definition_list
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.laws.enclosure import Enclosure
+from discreet.laws.number import Number
+from discreet.privacy import PrivacyLoss
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FEWEST_BARS, _MOST_BARS = 8, 60
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reconstruction:
+    """The finding of one attack on a secret column.
+
+    `bits` are its guesses and `estimates` the numbers they were rounded from. `right` says who was guessed right, if
+    the owner of the table gave the truth to compare with; an attacker has none. `expected` is the share that theory
+    expects under the noise that was stated, `floor` the share that is certain given a bound on all errors, and
+    `ceiling` bounds the share that any attacker can expect, if the price of the answers was given.
+    """
+
+    decoder: str
+    queries: int
+    estimates: Floats
+    bits: Bits
+    right: NDArray[np.bool_] | None
+    expected: float | None
+    floor: float | None
+    ceiling: Enclosure | None
+    seconds: float
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for array in (self.estimates, self.bits, self.right):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def people(self) -> int:
+        """How many bits were guessed."""
+        return len(self.bits)
+
+    @property
+    def fraction(self) -> float | None:
+        """The share of bits guessed right, if the truth was given."""
+        return None if self.right is None else float(self.right.mean())
+
+    @property
+    def wrong(self) -> int | None:
+        """How many bits were guessed wrong, if the truth was given."""
+        return None if self.right is None else int(np.count_nonzero(~self.right))
+
+    def __repr__(self) -> str:
+        """Say the same in one line, and nobody's bit."""
+        return f"<Reconstruction: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return in_lines(self._told())
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook."""
+        return definition_list(self._told())
+
+    def _told(self) -> list[tuple[str, str]]:
+        """Return all there is to read, the decoder first."""
+        return [("decoder", self.decoder), *self._rows()]
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what people want to read, in order; the certain share is rounded down, the ceiling up."""
+        rows = [("people", f"{self.people:,}"), ("queries", f"{self.queries:,}")]
+        if self.fraction is not None:
+            rows.append(("recovered", f"{100 * self.fraction:.1f} %"))
+        if self.expected is not None:
+            rows.append(("expected", f"{100 * self.expected:.1f} %"))
+        if self.floor is not None:
+            rows.append(("certain", f"{math.floor(1000 * self.floor) / 10:.1f} %"))
+        if self.ceiling is not None:
+            rows.append(("ceiling", f"{math.ceil(1000 * self.ceiling.upper) / 10:.1f} %"))
+        return [*rows, ("seconds", f"{self.seconds:.2f}")]
+
+    def plot(self) -> Plot:
+        """Draw how many people have which estimate, by their true bit if it was given; needs the extra `plot`."""
+        drawn = axes(
+            title=f"Estimates by {self.decoder}",
+            x_label="estimate; above 1/2 the guess is 1",
+            y_label="people",
+        )
+        low, high = min(float(self.estimates.min()), 0.0), max(float(self.estimates.max()), 1.0)
+        # about as many bars as the root of the people, or few people would be a comb
+        bars = int(np.clip(round(math.sqrt(self.people)), _FEWEST_BARS, _MOST_BARS))
+        edges = np.linspace(low - 0.05, high + 0.05, bars + 1)
+        groups = [(self.estimates, SOFT, "estimates", "")]
+        if self.right is not None:
+            truth = self.bits.astype(np.bool_) == self.right
+            groups = [
+                (self.estimates[~truth], BLUE, "the bit is 0", ""),
+                (self.estimates[truth], ORANGE, "the bit is 1", "//"),
+            ]
+        for values, colour, name, hatch in groups:
+            drawn.hist(
+                values, bins=edges.tolist(), color=colour, alpha=0.6, label=name, hatch=hatch, edgecolor="white",
+                linewidth=0,
+            )  # fmt: skip
+        drawn.axvline(0.5, color=INK, linewidth=1.4, linestyle="--")
+        figure = cast("Figure", drawn.figure)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
+        return Plot(figure)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What only the owner of a table knows: the truth to compare with, and the price of the answers.
+
+    Checked before anything is asked; the attack itself uses neither.
+    """
+
+    truth: NDArray[np.bool_] | None
+    ceiling: Enclosure | None
+
+    @classmethod
+    def of(cls, people: int, truth: ArrayLike | None, loss: PrivacyLoss | None, share: Number = HALF) -> Owner:
+        """Check the truth, and turn a price into the ceiling for queries that count rows with the bit 1."""
+        known = None if truth is None else secret_bits(truth, people, what="truth")
+        return cls(known, None if loss is None else ceiling(loss, flip=Flip.ONE_ROW, share=share))
+
+    def judge(
+        self,
+        estimates: Floats,
+        *,
+        decoder: str,
+        queries: int,
+        seconds: float,
+        expected: float | None = None,
+        floor: float | None = None,
+    ) -> Reconstruction:
+        """Round estimates to bits, and compare with the truth if there is one."""
+        bits = (estimates > 0.5).astype(np.int8)
+        right = None if self.truth is None else bits.astype(np.bool_) == self.truth
+        return Reconstruction(decoder, queries, estimates, bits, right, expected, floor, self.ceiling, seconds)

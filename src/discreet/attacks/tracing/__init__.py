@@ -1,0 +1,1 @@
+"""Tracing: whether a person was in the data, from what was published about it."""
