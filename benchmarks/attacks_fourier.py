@@ -24,7 +24,7 @@ from discreet.attacks import (
     session_answers,
 )
 from discreet.attacks.asking.noise import garbage, malicious_noise, uniform_noise
-from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
+from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 
 MILLION = 2**20 - 1
 LEVELS = (0.1, 0.2, 0.25, 0.5, 1.0)

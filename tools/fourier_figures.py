@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.attacks import Characters, Flip, ceiling, fourier, noisy_answers, recovered_share, robust_fourier
 from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
-from discreet.cli.attack.secret_column import counts_loss, invented_bits
+from discreet.cli.attack.people import counts_loss, invented_bits
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from tools.panels import SMALL, logarithmic, side_by_side
 

@@ -20,7 +20,7 @@ from discreet.attacks import (
     session_answers,
 )
 from discreet.attacks.asking.noise import gaussian_noise, malicious_noise, sign_noise, uniform_noise
-from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, secret_session, split
+from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, secret_session, split
 from discreet.errors import BudgetExceeded, InputError, MissingParameter, ParameterError
 from tests.chances import fewest, most
 

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.testing.museum import sparse_vectors
-from discreet.testing.museum.sparse_vector import SparseVector, SparseVectorMisscaled, SparseVectorRedrawn
+from discreet.testing.museum.sparse_vector.verdicts import SparseVector, SparseVectorMisscaled, SparseVectorRedrawn
 
 EPSILON = 0.1
 VARIANTS = dict(enumerate(sparse_vectors(), start=1))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from discreet.cli.stage import Stage, build
-from discreet.cli.story import Story, tell
+from discreet.cli.demo.stage import Stage, build
+from discreet.cli.demo.story import Story, tell
 from tests.cli.program import run
 
 

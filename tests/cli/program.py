@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 from click.testing import CliRunner, Result
 
-from discreet.cli.commands import program
+from discreet.cli.program import program
 
 # values that only the rows hold; none may ever be printed or written, nor be hit by a hash or by noise
 CANARIES = ("kuru-canary", "913746281193577", "8675.309123457", "Quincy Wintergreen")

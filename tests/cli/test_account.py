@@ -17,11 +17,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli import bill
-from discreet.cli.account import account
-from discreet.cli.commands import program
-from discreet.cli.plan import FAMILIES, read_number
-from discreet.cli.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.account import account, bill
+from discreet.cli.account.plan import FAMILIES, read_number
+from discreet.cli.account.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.program import program
 from discreet.errors import ParameterError
 from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss
 from discreet.privacy.records.record import record, records_from_json, replay
@@ -161,7 +160,7 @@ def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> Non
 
 
 def test_the_plot_has_two_labelled_panels_and_marks_the_answer() -> None:
-    from discreet.cli.price_plot import price_plot
+    from discreet.cli.account.plot import price_plot
 
     made = price([record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], Question(1e-5, None))
     left, right = price_plot(made).figure.axes

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cli.asking import query_text
+from discreet.cli.asking.options import query_text
 from discreet.cli.console import Refusal
 from discreet.query import Session
 from tests.cli.program import POLICY, clinic, leaks, run

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.cli.attack.secret_column import counts_loss, secret_session, split
+from discreet.cli.attack.people import counts_loss, secret_session, split
 from discreet.laws import DiscreteGaussian
 from discreet.privacy.loss.reference import discrete_gaussian_loss
 from tests.cli.program import run

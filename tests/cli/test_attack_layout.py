@@ -8,7 +8,8 @@ from importlib import import_module
 import pytest
 
 from discreet.audit import Outcome
-from discreet.cli.attack import ATTACKS, options
+from discreet.cli import options
+from discreet.cli.attack import ATTACKS
 from discreet.testing.museum import benchmark, exhibit_named
 from discreet.testing.museum import tour as museum_tour
 from tests.cli.program import run

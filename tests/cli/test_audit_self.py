@@ -11,7 +11,7 @@ from rich.console import Console
 
 import discreet as dp
 from discreet.cli.audit.own import _turns
-from discreet.cli.commands import program
+from discreet.cli.program import program
 from discreet.testing import own as own_audit
 from discreet.testing.own_list import OWN, Own
 

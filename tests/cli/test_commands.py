@@ -62,7 +62,7 @@ def test_without_the_engine_a_command_names_its_extra(name: str, missing: str, m
 
 def test_pricing_a_plan_does_not_load_the_query_engine() -> None:
     script = (
-        "import sys; from discreet.cli.commands import program; "
+        "import sys; from discreet.cli.program import program; "
         "program(['account', 'laplace', '--scale', '2', '--delta', '0', '--json'], standalone_mode=False); "
         "print('duckdb' in sys.modules, 'sqlglot' in sys.modules, file=sys.stderr)"
     )

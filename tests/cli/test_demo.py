@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from discreet.cli import demo
-from discreet.cli.story import Story
+from discreet.cli.demo.story import Story
 from tests.cli.program import run
 
 

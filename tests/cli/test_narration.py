@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from discreet.cli.narration import ATTACK, DEPARTMENTS, Chapter, chapters
-from discreet.cli.story import Refused, Story
+from discreet.cli.demo.narration import ATTACK, DEPARTMENTS, Chapter, chapters
+from discreet.cli.demo.story import Refused, Story
 
 
 def words(part: Chapter) -> str:

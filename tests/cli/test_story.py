@@ -11,10 +11,10 @@ import pytest
 import discreet as dp
 from discreet import attacks
 from discreet.attacks.reconstructing.weighing import Weighing
-from discreet.cli import stage as stages
-from discreet.cli import story as stories
-from discreet.cli.stage import Stage
-from discreet.cli.story import Story
+from discreet.cli.demo import stage as stages
+from discreet.cli.demo import story as stories
+from discreet.cli.demo.stage import Stage
+from discreet.cli.demo.story import Story
 from discreet.errors import ParameterError
 from discreet.query.policy.file import read_policy
 

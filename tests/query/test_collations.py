@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from discreet.cli.check import check
+from discreet.cli.curating.check import check
 from discreet.errors import PolicyError
 from discreet.privacy import PureDP
 from discreet.query import Session

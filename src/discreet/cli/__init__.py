@@ -19,6 +19,6 @@ def main() -> None:
         print(f"discreet: {missing}", file=sys.stderr)
         raise SystemExit(1) from None
     # the commands are declared with click's decorators, so they can be read only once click is known to be there
-    from discreet.cli.commands import program
+    from discreet.cli.program import program
 
     program(prog_name="discreet")

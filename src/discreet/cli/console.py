@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.display import Table, format_number, visible
 from discreet.errors import (
     BudgetExceeded,

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from discreet.testing.museum import Exhibit
 from discreet.testing.museum.geometric import TruncatedGeometric
-from discreet.testing.museum.noisy_maximum import (
+from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximumExponential,
     NoisyMaximumValue,
     NoisyMaximumValueExponential,
 )
 from discreet.testing.museum.rappor import _FILTERS, OneTimeRappor
-from discreet.testing.museum.sparse_vector import SparseVector, SparseVectorNoiseless
-from discreet.testing.museum.sparse_vector_combined import NumericalSparseVector, SparseVectorParallel
-from discreet.testing.museum.sparse_vector_values import BELOW, SparseVectorValues
+from discreet.testing.museum.sparse_vector.combined import NumericalSparseVector, SparseVectorParallel
+from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
+from discreet.testing.museum.sparse_vector.verdicts import SparseVector, SparseVectorNoiseless
 
 Floats = NDArray[np.float64]
 Log = Callable[[NDArray[Any], Floats], Floats]

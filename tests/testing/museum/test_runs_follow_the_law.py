@@ -9,8 +9,8 @@ from discreet.laws.pairs.finite import FinitePair
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum import Exhibit, benchmark
-from discreet.testing.museum.laplace_products import laplace_product
-from discreet.testing.museum.sandwich import Atoms, Sandwich
+from discreet.testing.museum.laws.laplace_products import laplace_product
+from discreet.testing.museum.laws.sandwich import Atoms, Sandwich
 from tests.testing.museum.likelihoods import losses
 
 ALARM = 1e-13  # a check; there are a few hundred

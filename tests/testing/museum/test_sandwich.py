@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.testing.museum.floating_pair import alike, finite_pair
-from discreet.testing.museum.laplace_products import laplace_product
-from discreet.testing.museum.quadrature import Panels, cut, laplace_below, laplace_between, laplace_density
-from discreet.testing.museum.sandwich import Atoms, Sandwich, mixture, power_curve
+from discreet.testing.museum.laws.floating_pair import alike, finite_pair
+from discreet.testing.museum.laws.laplace_products import laplace_product
+from discreet.testing.museum.laws.quadrature import Panels, cut, laplace_below, laplace_between, laplace_density
+from discreet.testing.museum.laws.sandwich import Atoms, Sandwich, mixture, power_curve
 
 EPSILONS = (0.0, 0.01, 0.05, 0.09, 0.3, 1.0)
 ALPHAS = (1e-7, 1e-3, 0.05, 0.5, 0.9)

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet import attacks
 from discreet.attacks import Curse, Exposure, Release, mondrian
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.data import Discharges, register
 from discreet.display import Table
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cli.attack.secret_column import SECRET, TABLE, secret_session
+from discreet.cli.attack.people import SECRET, TABLE, secret_session
 from discreet.data.invention import coins as invented_coins
 from discreet.query.session.session import Session
 

@@ -11,10 +11,10 @@ import click
 from discreet import attacks
 from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
 from discreet.attacks.asking.running import counted
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.attack.hospital import Hospital, attacked_hospital
 from discreet.cli.console import answering
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.display import format_number
 from discreet.laws.number import positive_rational
 from discreet.privacy import PrivacyLoss

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet._optional import optional
 from discreet.attacks.asking.running import Run
-from discreet.cli.stage import ATTACKER, build
+from discreet.cli.demo.stage import ATTACKER, build
 from discreet.data import HospitalDatabase
 from discreet.query.session.session import Session
 

@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from discreet.attacks.law_map import fundamental_law
-from discreet.cli.attack.options import SETTINGS, people, plot_to, seed, tell
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
+from discreet.cli.options import SETTINGS, people, plot_to, seed, tell
 
 _FEWEST_QUERIES, _ERRORS = 16, 21
 _BEFORE = (

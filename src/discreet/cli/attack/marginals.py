@@ -17,7 +17,7 @@ from discreet.attacks import (
     session_answers,
 )
 from discreet.attacks.asking.noise import uniform_noise
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.attack.attribute_table import (
     ATTRIBUTE,
     SECRET,
@@ -26,9 +26,9 @@ from discreet.cli.attack.attribute_table import (
     attribute_session,
     invented_attributes,
 )
-from discreet.cli.attack.secret_column import counts_loss, invented_bits, split
+from discreet.cli.attack.people import counts_loss, invented_bits, split
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.display import format_number
 from discreet.errors import ParameterError
 

@@ -9,9 +9,9 @@ import click
 
 from discreet import attacks
 from discreet.attacks import Membership, PrivateFrequencies, Publish, Rounded, exactly
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.data import Genomes, genomes
 from discreet.display import Table, format_number
 

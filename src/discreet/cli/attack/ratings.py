@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet import attacks
 from discreet.attacks import Flip
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.data import Ratings
 from discreet.data import ratings as invented
 from discreet.display import Table, format_number

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from discreet import attacks
 from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers
 from discreet.attacks.asking.noise import uniform_noise
-from discreet.cli.attack import options
-from discreet.cli.attack.secret_column import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
+from discreet.cli import options
+from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.narration import Chapter
+from discreet.cli.demo.narration import Chapter
 from discreet.display import format_number
 from discreet.errors import ParameterError
 from discreet.privacy import PrivacyLoss

@@ -10,8 +10,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from discreet.cli.attack.options import plot_to
 from discreet.cli.console import answering, readable_console, say, say_table, say_written
+from discreet.cli.options import plot_to
 from discreet.display import Table
 
 _LEAST, _MOST = 2_000, 10_000_000

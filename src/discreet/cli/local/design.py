@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from discreet.cli.attack.options import SETTINGS
 from discreet.cli.console import Refusal, answering, readable_console, say, say_table, say_written
 from discreet.cli.local.means import MeanDesign, mean_specs
-from discreet.cli.local.options import Bound, Written, as_options, labels
+from discreet.cli.options import SETTINGS
+from discreet.cli.options_part import Bound, Written, as_options, labels
 from discreet.display import Table
 from discreet.errors import ParameterError
 from discreet.local import Keys, Spec

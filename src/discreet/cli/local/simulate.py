@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.attack import options
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say, say_table, say_written, spinner
-from discreet.cli.local.options import Written
+from discreet.cli.options_part import Written
 from discreet.local.planning.simulation import simulate as simulated
 
 _MOST = 10_000_000

@@ -7,7 +7,6 @@ from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNever
 from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
 from discreet.testing.museum.exhibit import Exhibit, Label
 from discreet.testing.museum.floating_noise import FloatingLaplace, InvertedLaplace
-from discreet.testing.museum.gaps import GapByFraction, GapByIndex
 from discreet.testing.museum.gaussians import (
     IntegerGaussian,
     IntegerGaussianByTheContinuousFormula,
@@ -21,7 +20,8 @@ from discreet.testing.museum.histograms import (
     NoisyHistogramInverted,
     PrefixSum,
 )
-from discreet.testing.museum.noisy_maximum import (
+from discreet.testing.museum.maximum.gaps import GapByFraction, GapByIndex
+from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximum,
     NoisyMaximumExponential,
     NoisyMaximumValue,
@@ -35,15 +35,15 @@ from discreet.testing.museum.sensitivities import (
     SumOfCounts,
     VarianceOfTheOtherForm,
 )
-from discreet.testing.museum.sparse_vector import (
+from discreet.testing.museum.sparse_vector.combined import NumericalSparseVector, SparseVectorParallel
+from discreet.testing.museum.sparse_vector.values import SparseVectorValues
+from discreet.testing.museum.sparse_vector.verdicts import (
     SparseVector,
     SparseVectorMisscaled,
     SparseVectorNoiseless,
     SparseVectorRedrawn,
     SparseVectorUnlimited,
 )
-from discreet.testing.museum.sparse_vector_combined import NumericalSparseVector, SparseVectorParallel
-from discreet.testing.museum.sparse_vector_values import SparseVectorValues
 
 __all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]
 

@@ -14,10 +14,10 @@ from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
 from discreet.testing.museum.histograms import shifted_laplace
+from discreet.testing.museum.laws.quadrature import laplace_between
+from discreet.testing.museum.laws.sandwich import Sandwich
 from discreet.testing.museum.noise import laplace
 from discreet.testing.museum.patterns import Vector, Vectors
-from discreet.testing.museum.quadrature import laplace_between
-from discreet.testing.museum.sandwich import Sandwich
 
 _CASACUBERTA = "Casacuberta, Shoemate, Vadhan, Wagaman 2022"
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"

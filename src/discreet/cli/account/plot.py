@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from discreet._optional import optional
-from discreet.cli.price import Price, curve, misses_from
+from discreet.cli.account.price import Price, curve, misses_from
 from discreet.display import Rounding, format_number
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.privacy import DeltaCurve

@@ -11,9 +11,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.asking import FILE, decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli.asking.explain import finite
+from discreet.cli.asking.options import FILE, decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
-from discreet.cli.explain import finite
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees.in_words import in_words, plain

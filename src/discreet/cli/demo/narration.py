@@ -11,7 +11,7 @@ from discreet.display import Rounding, Table, format_number
 from discreet.privacy.guarantees.in_words import in_words
 
 if TYPE_CHECKING:
-    from discreet.cli.story import Story
+    from discreet.cli.demo.story import Story
     from discreet.query.answer.answer import Answer
 
 ATTACK, DEPARTMENTS = "attack", "departments"
@@ -79,7 +79,7 @@ def _attack(story: Story) -> Chapter:
 
 def _policy(story: Story) -> Chapter:
     """Tell what the curator decides."""
-    from discreet.cli.stage import VISITS
+    from discreet.cli.demo.stage import VISITS
 
     balance = story.balance
     return Chapter(
@@ -100,7 +100,7 @@ def _policy(story: Story) -> Chapter:
 
 def _private(story: Story) -> Chapter:
     """Tell the same attack through a session."""
-    from discreet.cli.story import EACH
+    from discreet.cli.demo.story import EACH
 
     found = story.private
     each, total = format_number(EACH, digits=6), format_number(found.queries * EACH, digits=6)
@@ -132,7 +132,7 @@ def _private(story: Story) -> Chapter:
 
 def _explained(story: Story) -> Chapter:
     """Tell what is known before a question is asked."""
-    from discreet.cli.story import ABOUT, BY_DEPARTMENT
+    from discreet.cli.demo.story import ABOUT, BY_DEPARTMENT
 
     explained = story.explained
     whole = explained.aggregates
@@ -153,7 +153,7 @@ def _explained(story: Story) -> Chapter:
 
 def _departments(story: Story) -> Chapter:
     """Tell the counts and means of all departments."""
-    from discreet.cli.stage import VISITS
+    from discreet.cli.demo.stage import VISITS
 
     answer = story.departments
     return Chapter(

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
-from discreet.cli.source_tables import source_at, source_schema
+from discreet.cli.curating.source_tables import source_at, source_schema
 from discreet.errors import ParameterError, PolicyError
 from discreet.query.csv_files.reader import FORMAT_PLACE
 from discreet.query.policy.check import Schema

@@ -12,8 +12,8 @@ from typing import Any, TypedDict, cast
 
 import click
 
+from discreet.cli.account.plan import read_number
 from discreet.cli.console import Refusal, readable_console, spinner
-from discreet.cli.plan import read_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.query import Session

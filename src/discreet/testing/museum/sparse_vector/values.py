@@ -21,12 +21,12 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label
-from discreet.testing.museum.floating_pair import positive
+from discreet.testing.museum.laws.floating_pair import positive
+from discreet.testing.museum.laws.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
+from discreet.testing.museum.laws.sandwich import Sandwich
 from discreet.testing.museum.noise import laplace
 from discreet.testing.museum.patterns import Vector
-from discreet.testing.museum.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
-from discreet.testing.museum.sandwich import Sandwich
-from discreet.testing.museum.sparse_vector import EPSILON, LYU, SparseVector, stopped
+from discreet.testing.museum.sparse_vector.verdicts import EPSILON, LYU, SparseVector, stopped
 
 BELOW, UNSEEN = -1000.0, -2000.0
 _BANDS = {1: 64, 2: 8}  # parts into which the stretch between the two positions of an answer is cut, by hits

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from discreet.cli.narration import ATTACK, DEPARTMENTS, Chapter
+from discreet.cli.demo.narration import ATTACK, DEPARTMENTS, Chapter
 from discreet.display import figure, page, paragraph, section
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from discreet.cli.story import Story
+    from discreet.cli.demo.story import Story
 
 CAPTIONS = {
     ATTACK: (

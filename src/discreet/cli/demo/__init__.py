@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from discreet.cli.console import answering, readable_console, say, say_written, show, spinner
-from discreet.cli.narration import chapters
-from discreet.cli.report import drawings, write_report
-from discreet.cli.stage import ANALYST, Stage, build
-from discreet.cli.story import Story, tell
+from discreet.cli.demo.narration import chapters
+from discreet.cli.demo.report import drawings, write_report
+from discreet.cli.demo.stage import ANALYST, Stage, build
+from discreet.cli.demo.story import Story, tell
 from discreet.display.plots import Plot
 from discreet.errors import MissingExtra
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.pairs.pair import Pair
-from discreet.testing.museum.floating_pair import RESTS_ON, TOLERANCE, alike
+from discreet.testing.museum.laws.floating_pair import RESTS_ON, TOLERANCE, alike
 
 Floats = NDArray[np.float64]
 _LARGEST_EXPONENT = 700.0

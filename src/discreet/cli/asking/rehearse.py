@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.ask import show_answer, to_json
-from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli.asking.ask import show_answer, to_json
+from discreet.cli.asking.options import decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import answering, readable_console, say, spinner
 
 

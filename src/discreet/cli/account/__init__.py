@@ -10,12 +10,12 @@ from typing import Any, TypedDict, Unpack, cast
 import click
 from click.core import ParameterSource
 
-from discreet.cli.bill import bill, machine
+from discreet.cli.account.bill import bill, machine
+from discreet.cli.account.plan import FAMILIES, Family, Plan, read_number, sampling
+from discreet.cli.account.plot import CAPTION, price_plot
+from discreet.cli.account.price import Price, Question, price
 from discreet.cli.console import Refusal, readable_console, refusing, say_written, show, spinner
-from discreet.cli.plan import FAMILIES, Family, Plan, read_number, sampling
-from discreet.cli.price import Price, Question, price
-from discreet.cli.price_plot import CAPTION, price_plot
-from discreet.cli.report import chapter_html
+from discreet.cli.demo.report import chapter_html
 from discreet.display import figure, page
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number

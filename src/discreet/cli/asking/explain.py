@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli.asking.options import decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
 from discreet.privacy.guarantees.in_words import in_words, plain

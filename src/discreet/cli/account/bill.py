@@ -6,8 +6,8 @@ import math
 import textwrap
 from fractions import Fraction
 
-from discreet.cli.narration import Chapter
-from discreet.cli.price import FALSE_ALARMS, Price
+from discreet.cli.account.price import FALSE_ALARMS, Price
+from discreet.cli.demo.narration import Chapter
 from discreet.display import Rounding, Table, format_number
 from discreet.laws.enclosure import Enclosure
 from discreet.privacy import Relation

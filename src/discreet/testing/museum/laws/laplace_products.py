@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.testing.museum.sandwich import Atoms, Sandwich
+from discreet.testing.museum.laws.sandwich import Atoms, Sandwich
 
 Floats = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import json_option
+from discreet.cli.asking.options import json_option
 from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
-from discreet.cli.declared import declared, facts, sharp_points
+from discreet.cli.curating.declared import declared, facts, sharp_points
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
 from discreet.query.csv_files.sources import SourceRefused, convert_source

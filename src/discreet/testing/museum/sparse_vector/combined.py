@@ -17,12 +17,12 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
-from discreet.testing.museum.laplace_products import laplace_product
+from discreet.testing.museum.laws.laplace_products import laplace_product
+from discreet.testing.museum.laws.sandwich import Sandwich, mixture
 from discreet.testing.museum.noise import laplace
 from discreet.testing.museum.patterns import Vector, Vectors, all_differ
-from discreet.testing.museum.sandwich import Sandwich, mixture
-from discreet.testing.museum.sparse_vector import EPSILON, SparseVector, SparseVectorMisscaled
-from discreet.testing.museum.sparse_vector_values import BELOW, SparseVectorValues
+from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
+from discreet.testing.museum.sparse_vector.verdicts import EPSILON, SparseVector, SparseVectorMisscaled
 
 
 class NumericalSparseVector(SparseVector):

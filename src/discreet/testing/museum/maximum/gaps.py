@@ -13,7 +13,7 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
-from discreet.testing.museum.floating_pair import Floats, finite_pair
+from discreet.testing.museum.laws.floating_pair import Floats, finite_pair
 from discreet.testing.museum.patterns import Vector, Vectors
 
 _DING = "Ding, Wang, Zhang, Kifer 2019"

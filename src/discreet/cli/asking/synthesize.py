@@ -13,10 +13,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from discreet.cli.ask import check_target
-from discreet.cli.asking import FILE, analyst_option, decorated, json_option, number_option, opened, policy_option
+from discreet.cli.asking.ask import check_target
+from discreet.cli.asking.explain import finite
+from discreet.cli.asking.options import (
+    FILE,
+    analyst_option,
+    decorated,
+    json_option,
+    number_option,
+    opened,
+    policy_option,
+)
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
-from discreet.cli.explain import finite
 from discreet.display import Table
 from discreet.privacy.guarantees.in_words import in_words, plain
 from discreet.query import Session

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import FILE, decorated, json_option, policy_option
+from discreet.cli.asking.options import FILE, decorated, json_option, policy_option
 from discreet.cli.console import answering, readable_console, say, say_facts, say_table, spinner
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import analyst_option, decorated, json_option, policy_option
+from discreet.cli.asking.options import analyst_option, decorated, json_option, policy_option
 from discreet.cli.console import answering, readable_console, say_facts
 from discreet.display import Rounding
 from discreet.ledger import Balance

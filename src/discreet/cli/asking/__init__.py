@@ -1,0 +1,1 @@
+"""Commands of an analyst: explain, ask, budget, synthesize."""

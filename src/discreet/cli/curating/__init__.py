@@ -1,0 +1,1 @@
+"""Commands of a curator: init, check, ledger."""

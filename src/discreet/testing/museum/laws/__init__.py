@@ -1,0 +1,1 @@
+"""Exact laws of the exhibits, by quadrature and between two finite pairs."""

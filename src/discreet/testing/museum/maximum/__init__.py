@@ -1,0 +1,1 @@
+"""Exhibits that tell the largest of several scores."""

@@ -1,0 +1,1 @@
+"""Exhibits of sparse vector: verdicts, values, and two algorithms side by side."""
