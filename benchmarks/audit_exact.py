@@ -9,8 +9,7 @@ from bars import Bar
 
 from discreet.audit import audit
 from discreet.testing.museum import MUSEUM, Exhibit, benchmark
-from discreet.testing.museum.published import PUBLISHED
-from discreet.testing.museum.tour import in_digits, tour
+from discreet.testing.museum.tour import PUBLISHED, in_digits, tour
 
 _MOST_SECONDS, _MOST_SEARCH = 10.0, 5.0
 # the largest losses on the published inputs, computed independently to four digits; None where no value was known

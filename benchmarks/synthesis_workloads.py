@@ -16,7 +16,8 @@ from measure import cpu_seconds, in_turns
 from report import duration
 
 from discreet.synthesis import Domain, Marginals, Records, Workload, conjunctions, marginals
-from discreet.synthesis.workloads import counting, packing
+from discreet.synthesis.workloads import counting
+from discreet.synthesis.workloads import counting as packing
 
 ROWS, BITS, QUERIES, FILTERS, SEED = 100_000, 100, 100_000, 500, 1
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, plot_law
-from discreet.mechanisms.choices.binomial_interval import interval_for_population, interval_for_table
+from discreet.mechanisms.choices.randomized_response import interval_for_population, interval_for_table
 from discreet.statistics.sensitivities import Query, sensitivity
 from tools.attack_figures import reconstruction
 from tools.audit_figures import audit_cap

@@ -197,9 +197,7 @@ def test_what_rounding_leaves_unsolved_counts_against_what_is_certain(monkeypatc
         return estimates, np.linalg.inv(gram)
 
     # the package holds a function of the module's name
-    monkeypatch.setattr(
-        sys.modules["discreet.attacks.reconstructing.random_least_squares"], "normal_equations", inexact
-    )
+    monkeypatch.setattr(sys.modules["discreet.attacks.reconstructing.least_squares"], "normal_equations", inexact)
     found = decode("dense", exact_answers(SECRET), error=0)
     assert found.wrong == 5
     assert found.floor is None or found.floor <= found.fraction

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks import Scoreboard, expected_candidates, identify
-from discreet.attacks.linking.scoreboard import leader
+from discreet.attacks.linking.ratings import leader
 from discreet.data import Ratings, hearsay, ratings
 from discreet.errors import InputError, ParameterError
 

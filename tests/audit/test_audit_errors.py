@@ -13,9 +13,8 @@ import pytest
 
 import discreet as dp
 from discreet.audit import Level, Outcome, Until, Verdict, Witness, _told, audit, one_run
-from discreet.audit.request import is_same
+from discreet.audit.request import Watched, is_same
 from discreet.audit.statistical.scores import FinestBit
-from discreet.audit.watched import Watched
 from discreet.errors import MissingParameter, ParameterError
 
 CLAIM = dp.PureDP(1)

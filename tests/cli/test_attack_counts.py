@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from discreet.cli.attack.differencing import GRID
-from discreet.cli.attack.hospital import attacked_hospital
+from discreet.cli.attack.people import attacked_hospital
 from tests.cli.program import run
 
 

@@ -13,7 +13,7 @@ import discreet as dp
 from discreet.cli.audit.own import _turns
 from discreet.cli.program import program
 from discreet.testing import own as own_audit
-from discreet.testing.own_list import OWN, Own
+from discreet.testing.own import OWN, Own
 
 
 class Quiet(dp.Laplace):

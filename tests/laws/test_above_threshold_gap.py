@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import AboveThresholdGapLaw, AboveThresholdLaw, DiscreteLaplace
-from discreet.laws.choices.above_threshold_gap import Hit
+from discreet.laws.choices.above_threshold import Hit
 from tests.laws.agreement import arb, assert_fits, laplace_mass
 
 

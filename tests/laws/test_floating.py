@@ -15,7 +15,7 @@ import pytest
 from discreet.errors import AssumptionFailed
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
 from discreet.laws.samplers import floating
-from discreet.laws.samplers.gaussian_table import GaussianTable
+from discreet.laws.samplers.gaussian import GaussianTable
 from discreet.laws.samplers.laplace import LaplaceSampler
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,8 +26,8 @@ from fractions import Fraction
 from hashlib import sha256
 import numpy as np
 from discreet.laws import floating
-from discreet.laws.samplers.gaussian_rejection import GaussianRejection
-from discreet.laws.samplers.gaussian_table import GaussianTable
+from discreet.laws.samplers.gaussian import GaussianRejection
+from discreet.laws.samplers.gaussian import GaussianTable
 from discreet.laws.samplers.laplace import LaplaceSampler
 from tests.randomness.sources import Stream, swapped
 floating.self_test(2000)

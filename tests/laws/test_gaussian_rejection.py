@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.laws.samplers import laplace as laplace_sampler
-from discreet.laws.samplers.gaussian_rejection import GaussianRejection
+from discreet.laws.samplers.gaussian import GaussianRejection
 from discreet.laws.samplers.reference import reference_gaussian
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian

@@ -23,7 +23,7 @@ from discreet.laws import (
     Softmax,
     Truncated,
 )
-from discreet.laws.choices.noisy_max_gap import Winner
+from discreet.laws.choices.noisy_max import Winner
 from discreet.laws.law import as_integers, as_size
 
 LAWS = {

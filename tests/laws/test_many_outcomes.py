@@ -31,10 +31,10 @@ from discreet.laws import (
     Truncated,
     TruncatedLaplace,
 )
-from discreet.laws.pairs.tabulated import Tabulated
+from discreet.laws.pairs.finite import Tabulated
 from discreet.statistics.ranks.law import RankLaw
 from discreet.statistics.ranks.ranked import Ranked
-from discreet.testing.own_list import OWN
+from discreet.testing.own import OWN
 
 NOISE = DiscreteLaplace(2)
 INTEGERS = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteLaplace, NoisyMaxGapLaw, NoisyMaxLaw
-from discreet.laws.choices.noisy_max_gap import Winner, leader
+from discreet.laws.choices.noisy_max import Winner, leader
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, laplace_mass
 
 

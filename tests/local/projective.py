@@ -1,4 +1,4 @@
-"""Projective spaces the slow way, by vectors: what the numbers of `discreet.local.frequency.geometry` must agree with."""
+"""Projective spaces the slow way, by vectors: what the numbers of `local.frequency.geometry` must agree with."""
 
 from __future__ import annotations
 

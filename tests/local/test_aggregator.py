@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local import Aggregator, Batch, Client, DirectResponse, Spec
-from discreet.local.protocol.aggregate_bytes import sealed
+from discreet.local.protocol.aggregator import sealed
 from discreet.local.protocol.report_counts import LARGEST_TOTAL
 from discreet.testing.hostile import HOSTILE_VALUES
 

@@ -14,7 +14,7 @@ from discreet.local.vectors.directions import UNIT_BITS, Codebook, _quantiles
 def _plainly(seed: int, dimension: int, number: int) -> list[int]:
     """The written-down derivation in Python integers."""
     size = 1 << 64
-    digest = hashlib.sha256(b"discreet.local.vectors.directions/1" + seed.to_bytes(32, "little")).digest()
+    digest = hashlib.sha256(b"discreet.local.codebook/1" + seed.to_bytes(32, "little")).digest()
     first, second = (int.from_bytes(digest[i : i + 8], "little") for i in (0, 8))
     golden = 0x9E3779B97F4A7C15
 

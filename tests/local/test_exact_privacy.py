@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from discreet import local
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
 from discreet.local import DirectResponse, HybridGeometry, Oracle
-from discreet.local.frequency import geometry, radon
+from discreet.local.frequency import geometry
+from discreet.local.frequency import geometry as radon
 from discreet.local.keys import hashing
 from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.privacy import PureDP

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local import DirectResponse, Frequencies, HashedGeometry, ProjectiveGeometry
-from discreet.local.estimates.simplex import onto_simplex
+from discreet.local.estimates.frequencies import onto_simplex
 from discreet.local.estimates.support import Support
 from discreet.privacy import Target
 from tests.conftest import Rounds

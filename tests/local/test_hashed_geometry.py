@@ -19,7 +19,7 @@ from discreet.errors import InputError, MissingParameter, ParameterError, Stream
 from discreet.local import HashedGeometry, IntegerKeys, PublicHash, Sketch, Spec, TextKeys
 from discreet.local.estimates.support import Support
 from discreet.local.keys import hashing
-from discreet.local.keys.collisions import CollidedSupport, _binomial
+from discreet.local.keys.sketch import CollidedSupport, _binomial
 from discreet.privacy import PureDP, Target
 from discreet.randomness.rigour import ball, precision
 from discreet.testing import Check, Subject, conformance_checks

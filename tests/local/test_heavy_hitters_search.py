@@ -12,10 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.local.heavy_hitters.addresses import ScrambledNumber, address_of
-from discreet.local.heavy_hitters.heavy_hitters_fingerprint import Fingerprinted
-from discreet.local.heavy_hitters.heavy_hitters_peeling import peeled, possible, tempered
-from discreet.local.heavy_hitters.heavy_hitters_prefixes import Address, as_words
+from discreet.local.heavy_hitters.addresses import Address, Fingerprinted, ScrambledNumber, address_of, as_words
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed, survivors
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.heavy_hitters.result import _confirmed
@@ -26,10 +23,13 @@ from discreet.local.heavy_hitters.search import (
     _together,
     _walked,
     likelihood_ratio,
+    peeled,
+    possible,
     search,
     sketch_variance,
+    tempered,
 )
-from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.hashed_geometry import HashedGeometry
 from discreet.local.keys.keys import BytesKeys, IntegerKeys, Keys, TextKeys
 from discreet.local.keys.sketch import Sketch
 

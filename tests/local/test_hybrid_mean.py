@@ -13,9 +13,13 @@ from discreet.audit import audit
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.local.means.hybrid_choice import choose_hybrid, continuous_hybrid, largest_variance
-from discreet.local.means.hybrid_mean import HybridMean
-from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.one_bit_and_hybrid import (
+    DuchiBit,
+    HybridMean,
+    choose_hybrid,
+    continuous_hybrid,
+    largest_variance,
+)
 from discreet.local.protocol.spec import Spec
 from discreet.randomness.rigour import Ball, ball, precision
 from tests.local.mean_checks import exponential, follows, largest_ratio

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from discreet.local import DuchiBit, HybridGeometry, HybridMean, ProjectiveGeometry, UnitVectors
-from discreet.local.means.mean_randomizer import MeanRandomizer
+from discreet.local.means.scalar_mean import MeanRandomizer
 
 ONE = {"lower": Fraction(-1), "upper": Fraction(1)}
 PAIRS: list[tuple[Any, Any, Any]] = [

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.local.means.hybrid_mean import HybridMean
-from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
 from discreet.local.means.result import LocalMean
 from discreet.privacy import Target
 from tests.chances import fewest

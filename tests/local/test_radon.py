@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.local.frequency import radon
-from discreet.local.frequency.geometry import Geometry
-from discreet.local.frequency.radon import plane_sums
+from discreet.local.frequency import geometry as radon
+from discreet.local.frequency.geometry import Geometry, plane_sums
 from tests.local.projective import SMALL, incidence, vectors
 
 BOTH = pytest.mark.parametrize("fast", [pytest.param(True, marks=pytest.mark.needs("numba")), False])

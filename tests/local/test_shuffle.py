@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, OneBitHadamard, Oracle, ProjectiveGeometry
-from discreet.local.heavy_hitters.heavy_hitters_prefixes import FIRST_BITS
+from discreet.local.heavy_hitters.addresses import FIRST_BITS
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.means.one_bit_and_hybrid import DuchiBit
-from discreet.local.shuffling.binomial_window import Window, symmetric_excess
 from discreet.local.shuffling.blankets import TwoLevels, clones, distances
-from discreet.local.shuffling.bound import Blanket, _with_rest
-from discreet.local.shuffling.polygon import pair_below
-from discreet.local.shuffling.shuffled import Shuffled, _over_distances
+from discreet.local.shuffling.bound import Blanket, Window, _with_rest, symmetric_excess
+from discreet.local.shuffling.shuffled import Shuffled, _over_distances, pair_below
 from discreet.privacy import Relation
 
 LEVELS = (0.0, 0.05, 0.2, 0.6, 1.1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.local.estimates.simplex import onto_simplex
+from discreet.local.estimates.frequencies import onto_simplex
 
 columns = st.lists(st.floats(-3, 3), min_size=1, max_size=12).map(np.array)
 

@@ -15,7 +15,7 @@ import pytest
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local.frequency.direct_response import DirectResponse
-from discreet.local.protocol.aggregate_bytes import sealed
+from discreet.local.protocol.aggregator import sealed
 from discreet.local.protocol.batch import Batch
 from discreet.local.vectors.aggregator import VectorAggregator
 from discreet.local.vectors.directions import UNIT_BITS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.mechanisms.choices.binomial_interval import interval_for_population, interval_for_table
+from discreet.mechanisms.choices.randomized_response import interval_for_population, interval_for_table
 from tests.chances import fewest
 from tests.conftest import Rounds
 

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
-from discreet.query.measures.plan_measures import measures
+from discreet.query.measures import measures
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
 from discreet.query.plan.query_plan import MeasureKind, Scan
 from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, Request, RowWeights

@@ -10,8 +10,7 @@ import pytest
 
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.statistics.pricing.combined_noise import combination_quantile
-from discreet.statistics.pricing.sampling_error import mean_of_population
+from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 
 COEFFICIENTS = [(1.0,), (0.5, 0.5), (0.75, 0.25), (0.9, -0.1), (1.0, 0.0), (0.2, -0.3, 0.1), (0.25, 0.25, 0.25)]
 

@@ -15,8 +15,7 @@ from discreet.audit import goodness_of_fit
 from discreet.errors import ParameterError
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.order_statistics.tree_plan import generations, passed_on, plan, shares
-from discreet.statistics.ranks.ranked import Ranked
-from discreet.statistics.ranks.ties import most_ties
+from discreet.statistics.ranks.ranked import Ranked, most_ties
 from tests.chances import ALARM
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours, tables

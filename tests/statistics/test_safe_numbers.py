@@ -17,7 +17,7 @@ from discreet import statistics
 from discreet.errors import InputError
 from discreet.mechanisms.keys.key_counts import KeyCounts
 from discreet.statistics.columns.keys import bounded_keys, distinct_counts, key_codes
-from discreet.statistics.columns.safe_numbers import held_by_numpy, safe_floats
+from discreet.statistics.columns.numbers import held_by_numpy, safe_floats
 
 PRICE: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1}
 LARGE = [2**60 + place for place in range(1000)]

@@ -9,8 +9,13 @@ import pytest
 
 import discreet as dp
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.statistics.order_statistics.clipping_bounds import ClippingBounds, Scans, clipping_bounds
-from discreet.statistics.order_statistics.unbounded_quantile import UnboundedQuantile, magnitudes
+from discreet.statistics.order_statistics.clipping_bounds import (
+    ClippingBounds,
+    Scans,
+    UnboundedQuantile,
+    clipping_bounds,
+    magnitudes,
+)
 from tests.conftest import Rounds
 from tests.statistics.tables import neighbours
 

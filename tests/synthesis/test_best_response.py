@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from discreet.errors import InputError, ParameterError
 from discreet.synthesis import best_response
 from discreet.synthesis.responses import ascent as coordinate_ascent
+from discreet.synthesis.responses.ascent import Landscape
 from discreet.synthesis.responses.drawn import Drawn
-from discreet.synthesis.responses.landscape import Landscape
 from tests.synthesis.draws import Draws, draws, signed_triples, small_draws
 
 

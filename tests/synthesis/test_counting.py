@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.synthesis import Domain, Literals, Records, Workload, conjunctions
-from discreet.synthesis.workloads import counting, packing, workload
+from discreet.synthesis.workloads import counting, workload
+from discreet.synthesis.workloads import counting as packing
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 130)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from discreet.errors import ParameterError
-from discreet.synthesis.methods.dual_query.dual_query_rule import DRAWS_PER_ROUND, learning_rate, parameters
+from discreet.synthesis.methods.dual_query.price import DRAWS_PER_ROUND, learning_rate, parameters
 
 
 def shop(amount):

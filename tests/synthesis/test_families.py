@@ -23,8 +23,8 @@ from discreet.synthesis import (
     queries,
     ranges,
 )
-from discreet.synthesis.workloads.random_literals import random_attributes
-from discreet.synthesis.workloads.ranges import _ends
+from discreet.synthesis.workloads.families import _ends
+from discreet.synthesis.workloads.literals import random_attributes
 
 HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"], floor=range(4))
 BITS = Domain.of({f"bit{place}": (0, 1) for place in range(6)})

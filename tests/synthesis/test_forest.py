@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.synthesis import Domain, Forest, Literals, Marginals, Records, Workload
-from discreet.synthesis.methods.forest.forest_answers import at_meeting_points, summed_cells, summed_out
+from discreet.synthesis.methods.forest.forest import at_meeting_points, summed_cells, summed_out
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(1), d=range(4), e=range(2), f=range(3))
 SHAPES: dict[str, list[tuple[int, int]]] = {
@@ -105,7 +105,7 @@ def test_cells_are_summed_over_any_number_of_values_at_once(entries: int, monkey
 def test_the_slow_way_to_cells_agrees_whatever_is_summed_at_once(
     shape: str, entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.synthesis.methods.forest.forest_answers._MOST_ENTRIES", entries)
+    monkeypatch.setattr("discreet.synthesis.methods.forest.forest._MOST_ENTRIES", entries)
     model = forest(SHAPES[shape])
     for places in ((0,), (5, 1), (3, 0), (2, 4, 5), (5, 3, 0), (3, 1, 0, 2), (4, 5, 3, 2, 1, 0)):
         asked, (records, chances) = Marginals(DOMAIN, [places]), distribution(model)

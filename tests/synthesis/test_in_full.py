@@ -20,8 +20,8 @@ from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.method import Residual
 from discreet.synthesis.sessions import domain_of
 from discreet.synthesis.sessions import explain_synthesis as explain
-from discreet.synthesis.sessions.in_full import in_full
 from discreet.synthesis.sessions.release import prepare
+from discreet.synthesis.sessions.stored import in_full
 from tests.query.small_tables import Untouchable
 from tests.synthesis.test_sessions import open_session, workload_of
 

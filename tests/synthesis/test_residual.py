@@ -245,7 +245,7 @@ def test_a_pure_price_is_spent_once(relation: Relation) -> None:
 @pytest.mark.theorem("Residual.privacy", "measure_histograms.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_pure_price_is_spent_on_histograms_whose_shares_add_up(relation: Relation) -> None:
-    from discreet.synthesis.methods.residual.residual_histograms import maximal, shares
+    from discreet.synthesis.methods.residual.measuring import maximal, shares
 
     sizes = (2, 3, 4, 2)
     sets = maximal([(0, 1, 2), (1, 2), (3,), (2, 3), (3,)])

@@ -13,7 +13,7 @@ import pytest
 from discreet import Relation
 from discreet.data.invention import coins
 from discreet.synthesis import Neighbours
-from discreet.synthesis.methods.residual import residual_cost as cost
+from discreet.synthesis.methods.residual import allocation as cost
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation
 from discreet.synthesis.methods.residual.basis import Attributes, closure
 

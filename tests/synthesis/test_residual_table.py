@@ -14,8 +14,8 @@ from discreet import Relation
 from discreet.data import population, population_values
 from discreet.data.invention import coins
 from discreet.synthesis import Domain, Neighbours, Records, marginals
+from discreet.synthesis.methods.residual.finishing import fitted
 from discreet.synthesis.methods.residual.method import Finish, Residual
-from discreet.synthesis.methods.residual.residual_table import fitted
 from discreet.synthesis.workloads.marginals import Marginals
 
 Floats = NDArray[np.float64]

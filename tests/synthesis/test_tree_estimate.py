@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from discreet.synthesis import Domain
 from discreet.synthesis.base.purse import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays
-from discreet.synthesis.methods.forest.tree import forest
-from discreet.synthesis.methods.forest.tree_estimate import combined_shares, fitted
+from discreet.synthesis.methods.forest.tree import combined_shares, fitted, forest
 
 
 @given(

@@ -11,8 +11,7 @@ from discreet import mechanisms, statistics
 from discreet.audit import Outcome
 from discreet.mechanisms import Mechanism
 from discreet.statistics.statistic import Statistic
-from discreet.testing.own import audit_own, in_short
-from discreet.testing.own_list import OWN, Own
+from discreet.testing.own import OWN, Own, audit_own, in_short
 from tests.conftest import Rounds
 
 STATISTICS = [own for own in OWN if isinstance(own.make(), Statistic)]

@@ -11,10 +11,16 @@ from discreet.audit.exact.compared import Compared, Lawful
 from discreet.audit.exact.on_tables import OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
 from discreet.audit.one_run.one_run_audit import OneRun, one_run
-from discreet.audit.request import check_kind, check_level, check_until, checked_draws, checked_pairs, chosen_level
-from discreet.audit.until import Until
-from discreet.audit.verdict import Level, Outcome, Verdict, Witness
-from discreet.audit.watched import Watched
+from discreet.audit.request import (
+    Watched,
+    check_kind,
+    check_level,
+    check_until,
+    checked_draws,
+    checked_pairs,
+    chosen_level,
+)
+from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee

@@ -1,9 +1,7 @@
 """Exact distributions: what they are, how they are drawn, and what a pair of them tells an adversary."""
 
-from discreet.laws.choices.above_threshold import AboveThresholdLaw
-from discreet.laws.choices.above_threshold_gap import AboveThresholdGapLaw
-from discreet.laws.choices.noisy_max import NoisyMaxLaw
-from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw
+from discreet.laws.choices.above_threshold import AboveThresholdGapLaw, AboveThresholdLaw
+from discreet.laws.choices.noisy_max import NoisyMaxGapLaw, NoisyMaxLaw
 from discreet.laws.choices.peeling import Peeling
 from discreet.laws.choices.permute_and_flip import PermuteAndFlipLaw
 from discreet.laws.choices.thresholded import Thresholded, ThresholdedTable

@@ -11,23 +11,20 @@ from discreet.local.frequency.hadamard import OneBitClient, OneBitHadamard
 from discreet.local.frequency.projective import ProjectiveGeometry
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.heavy_hitters.result import Hitters
-from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.hashed_geometry import HashedGeometry
 from discreet.local.keys.hashing import PublicHash, Scramble
 from discreet.local.keys.keys import BytesKeys, IntegerKeys, Keys, TextKeys
 from discreet.local.keys.sketch import Sketch
-from discreet.local.means.hybrid_mean import HybridMean
-from discreet.local.means.mean_randomizer import MeanRandomizer
-from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
 from discreet.local.means.result import LocalMean
-from discreet.local.means.scalar_mean import ScalarMean
+from discreet.local.means.scalar_mean import MeanRandomizer, ScalarMean
 from discreet.local.planning.candidate import Candidate
 from discreet.local.planning.design import Design, design
 from discreet.local.planning.simulation import SimulatedError, Simulation, simulate
 from discreet.local.protocol.aggregator import Aggregator
 from discreet.local.protocol.batch import Batch
 from discreet.local.protocol.client import Client
-from discreet.local.protocol.oracle import Oracle
-from discreet.local.protocol.randomizer import Randomizer
+from discreet.local.protocol.oracle import Oracle, Randomizer
 from discreet.local.protocol.spec import Spec
 from discreet.local.shuffling.shuffled import Shuffled
 from discreet.local.through_time.memoised import Beyond, MemoisedClient

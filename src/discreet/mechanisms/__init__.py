@@ -1,7 +1,7 @@
 """Mechanisms of three shapes: value to value, scores to choice, stream of values to stream of verdicts."""
 
-from discreet.laws.choices.above_threshold_gap import Hit
-from discreet.laws.choices.noisy_max_gap import Winner
+from discreet.laws.choices.above_threshold import Hit
+from discreet.laws.choices.noisy_max import Winner
 from discreet.mechanisms.choices.exponential import Exponential
 from discreet.mechanisms.choices.noisy_max import NoisyMax
 from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip

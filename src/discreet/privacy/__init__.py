@@ -18,10 +18,9 @@ from discreet.privacy.adaptive import (
 from discreet.privacy.estimate import Estimate, Target
 from discreet.privacy.guarantees.composition import advanced_composition, basic_composition, repeated, split
 from discreet.privacy.guarantees.conversion import convert, implies
-from discreet.privacy.guarantees.groups_and_samples import group_privacy
+from discreet.privacy.guarantees.groups_and_samples import amplify_by_poisson, group_privacy
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.guarantees.sensible import warn_if_senseless
-from discreet.privacy.guarantees.subsampling import amplify_by_poisson
 from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
 from discreet.privacy.loss.delta_curve import DeltaCurve
 from discreet.privacy.loss.groups import change_one_loss, group_loss
@@ -37,8 +36,7 @@ from discreet.privacy.loss.reference import (
     randomized_response_loss,
     table_loss,
 )
-from discreet.privacy.loss.release import Release
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.loss.sampling import subsample
 from discreet.privacy.pairs.tradeoff import TradeOff
 from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json, replay

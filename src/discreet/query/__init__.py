@@ -8,8 +8,7 @@ from discreet.query.expression.types import Type
 from discreet.query.policy.declarations import Policy
 from discreet.query.policy.file import parse_policy, read_policy
 from discreet.query.pricing.explanation import Explanation
-from discreet.query.session.budget import Budget
-from discreet.query.session.session import Session
+from discreet.query.session.session import Budget, Session
 from discreet.query.session.top import Top
 from discreet.query.session.watch import Watch
 

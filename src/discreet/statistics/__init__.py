@@ -1,7 +1,7 @@
 """Private statistics of columns: each returns an estimate with its interval, its promise and its price."""
 
 from discreet.statistics.columns.contribution import Rows
-from discreet.statistics.columns.missing import Missing
+from discreet.statistics.columns.numbers import Missing
 from discreet.statistics.histograms.count_distinct import CountDistinct, count_distinct
 from discreet.statistics.histograms.discovered import DiscoveredHistogram
 from discreet.statistics.histograms.estimate_table import EstimateTable
@@ -15,9 +15,8 @@ from discreet.statistics.sensitivities import Query, SensitivityFact, explain_se
 from discreet.statistics.sensitivities.domain import AtLeast
 from discreet.statistics.sums.count import Count, count
 from discreet.statistics.sums.mean import Mean, mean
-from discreet.statistics.sums.standard_deviation import StandardDeviation, standard_deviation
 from discreet.statistics.sums.sum import Sum, sum
-from discreet.statistics.sums.variance import Variance, variance
+from discreet.statistics.sums.variance import StandardDeviation, Variance, standard_deviation, variance
 
 __all__ = [
     "AtLeast",

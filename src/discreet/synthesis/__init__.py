@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.base.release import Release, Synthesizer
-from discreet.synthesis.domain.bins import Bins
+from discreet.synthesis.domain.attribute import Bins
 from discreet.synthesis.domain.domain import Attribute, Domain, Records
 from discreet.synthesis.domain.synthetic_table import SyntheticTable
 from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers
@@ -15,7 +15,7 @@ from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weig
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, most_draws
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
 from discreet.synthesis.methods.forest.forest import Forest
-from discreet.synthesis.methods.forest.independent import Independent
+from discreet.synthesis.methods.forest.one_ways import Independent
 from discreet.synthesis.methods.forest.tree import Tree
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation
 from discreet.synthesis.methods.residual.basis import Residuals
@@ -42,12 +42,9 @@ from discreet.synthesis.sessions import (
     tree,
 )
 from discreet.synthesis.sessions.file_transcript import FileTranscript
-from discreet.synthesis.workloads.families import conjunctions, disjunctions
+from discreet.synthesis.workloads.families import conjunctions, disjunctions, parities, queries, ranges
 from discreet.synthesis.workloads.marginals import Marginals, marginals
 from discreet.synthesis.workloads.one_hot import one_hot, unconstrained
-from discreet.synthesis.workloads.parities import parities
-from discreet.synthesis.workloads.ranges import ranges
-from discreet.synthesis.workloads.stated import queries
 from discreet.synthesis.workloads.workload import Literals, Workload
 
 __all__ = [

@@ -1,20 +1,197 @@
-"""discreet under its own audit: every mechanism at every level, and its sampler against its law."""
+"""discreet under its own audit: every mechanism at every level, and its sampler against its law.
+
+discreet's own mechanisms, statistics and local clients, with inputs on which their samplers are tested.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from discreet import mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.display import Table
+from discreet.local.frequency.blocks import HybridGeometry
+from discreet.local.frequency.direct_response import DirectResponse
+from discreet.local.frequency.hadamard import OneBitHadamard
+from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.local.heavy_hitters.protocol import HeavyHitters
+from discreet.local.keys.hashed_geometry import HashedGeometry
+from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
+from discreet.local.vectors.unit_vectors import UnitVectors
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.testing.own_list import OWN, Own
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Relation, Sensitivity
+
+_ADD_REMOVE, _CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
+_COUNTS = Sensitivity(1, norm=Norm.L1, relation=_ADD_REMOVE)
+_MANY, _FEW = 1.0, 0.25
+
+
+@dataclass(frozen=True)
+class Own:
+    """A mechanism to audit: how to make it, an input for its sampler, and which share of the draws it can afford."""
+
+    name: str
+    make: Callable[[], Mechanism]
+    value: Any
+    share: float = _MANY
+
+
+def _mechanisms() -> list[Own]:
+    """Return the mechanisms of the room, in the order of its page."""
+    histogram = partial(mechanisms.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1)
+    table = {"a": 30, "b": 1, "c": 0}
+    return [
+        Own("Laplace, counts", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=1), 41),
+        Own("Laplace, reals", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=0.25), 0.3),
+        Own("Laplace, array", partial(mechanisms.Laplace, epsilon=1, sensitivity=_COUNTS), np.array([1, 2, 3])),
+        Own("Gaussian, counts", partial(mechanisms.Gaussian, scale=3, sensitivity=2), 41),
+        Own("Gaussian by target", partial(mechanisms.Gaussian, epsilon=1, delta=1e-5, sensitivity=1), 5),
+        Own("Gaussian, reals", partial(mechanisms.Gaussian, scale=2.5, sensitivity=1.0, grid=0.5), 0.3),
+        Own("RandomizedResponse 2", partial(mechanisms.RandomizedResponse, epsilon=1, categories=2), 1, _FEW),
+        Own("RandomizedResponse 5", partial(mechanisms.RandomizedResponse, epsilon=1, categories=5), 4, _FEW),
+        Own("Exponential", partial(mechanisms.Exponential, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("PermuteAndFlip", partial(mechanisms.PermuteAndFlip, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("Top 2", partial(mechanisms.Top, k=2, epsilon=1, sensitivity=1), [0, 1, 2, 1], _FEW),
+        Own("NoisyMax", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
+        Own("NoisyMax with lead", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1, gap=True), [5, 5], _FEW),
+        Own(
+            "AboveThreshold",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1),
+            [0, 4, 3],
+            _FEW,
+        ),
+        Own(
+            "AboveThreshold, 2 hits",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=2, sensitivity=1, hits=2, monotone=True),
+            [0, 4, 3, 3],
+            _FEW,
+        ),
+        Own(
+            "AboveThreshold, gaps",
+            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1, gap=True),
+            [9, 9],
+            _FEW,
+        ),
+        Own("TruncatedGeometric", partial(mechanisms.TruncatedGeometric, epsilon=1, delta=1e-3, sensitivity=1), 41),
+        Own("ThresholdedHistogram 1", partial(histogram, relation=_ADD_REMOVE), table, _FEW),
+        Own(
+            "ThresholdedHistogram 2",
+            partial(histogram, relation=_CHANGE_ONE, noise=mechanisms.KeyNoise.TRUNCATED_GEOMETRIC),
+            table,
+            _FEW,
+        ),
+    ]
+
+
+def _statistics() -> list[Own]:
+    """Return the statistics of tables."""
+    coarse: dict[str, Any] = {"grid": 1, "relation": _ADD_REMOVE}
+    return [
+        Own("Count", partial(statistics.Count, relation=_ADD_REMOVE, epsilon=0.5), [1, 2, 3], _FEW),
+        Own("Sum", partial(statistics.Sum, bounds=(0, 10), relation=_ADD_REMOVE, epsilon=1), [1.5, None, 7.25], _FEW),
+        Own("Mean", partial(statistics.Mean, bounds=(0, 1), relation=_ADD_REMOVE, epsilon=1), [0.5, 0.25], _FEW),
+        Own("Variance", partial(statistics.Variance, bounds=(0, 1), epsilon=2, **coarse), [0, 1, 1], _FEW),
+        Own("StandardDeviation", partial(statistics.StandardDeviation, bounds=(0, 1), rho=0.5, **coarse), [0, 1], _FEW),
+        Own(
+            "Covariance",
+            partial(statistics.Covariance, centre=[0], radius=1, steps=2, relation=_ADD_REMOVE, epsilon=1),
+            np.array([[0.5], [1.0]]),
+            _FEW,
+        ),
+        Own("Histogram", partial(statistics.Histogram, keys=["a", "b"], relation=_ADD_REMOVE, epsilon=1), ["a"], _FEW),
+        Own(
+            "DiscoveredHistogram",
+            partial(statistics.DiscoveredHistogram, relation=_ADD_REMOVE, epsilon=1, delta=1e-4),
+            ["a"] * 6 + ["b"],
+            _FEW,
+        ),
+        Own("CountDistinct", partial(statistics.CountDistinct, relation=_ADD_REMOVE, epsilon=1), ["a", "b"], _FEW),
+        Own("Quantile", partial(statistics.Quantile, level=0.5, bounds=(0, 4), epsilon=1, **coarse), [1, 2], _FEW),
+        Own(
+            "Quantiles",
+            partial(
+                statistics.Quantiles,
+                levels=(0.25, 0.5, 0.75),
+                bounds=(0, 2),
+                grid=1,
+                relation=_CHANGE_ONE,
+                rho=0.5,
+                tie_bits=0,
+                missing=0,
+            ),
+            [1, 2, 0],
+            _FEW,
+        ),
+        Own(
+            "ClippingBounds",
+            partial(
+                statistics.ClippingBounds,
+                level=0.5,
+                relation=_ADD_REMOVE,
+                epsilon=4,
+                smallest=1,
+                largest=2,
+                per_doubling=1,
+                symmetric=True,
+            ),
+            [1.0, 3.0],
+            _FEW,
+        ),
+    ]
+
+
+def _local() -> list[Own]:
+    """Return the clients of the local model."""
+    one, unit = Fraction(1), {"lower": Fraction(-1), "upper": Fraction(1)}
+    rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 3}
+    return [
+        Own("DirectResponse", DirectResponse(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own("OneBitHadamard", OneBitHadamard(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own(
+            "ProjectiveGeometry",
+            ProjectiveGeometry(epsilon=one, values=13, prime=3, dimension=3).mechanism,
+            12,
+            _FEW,
+        ),
+        Own(
+            "HybridGeometry",
+            HybridGeometry(epsilon=one, values=9, blocks=2, prime=2, dimension=3).mechanism,
+            8,
+            _FEW,
+        ),
+        Own("HashedGeometry", HashedGeometry(epsilon=one, keys="integer:8", rows=2, **rows).mechanism, 200, _FEW),
+        Own(
+            "HeavyHitters",
+            HeavyHitters(epsilon=one, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows).mechanism,
+            200,
+            _FEW,
+        ),
+        Own("DuchiBit", DuchiBit(epsilon=one, **unit).mechanism, 0.5, _FEW),
+        Own(
+            "HybridMean",
+            HybridMean(epsilon=one, steps=4, window=3, weight=Fraction(1, 2), **unit).mechanism,
+            0.5,
+            _FEW,
+        ),
+        Own(
+            "UnitVectors",
+            UnitVectors(epsilon=one, dimension=2, codewords=5, cap=2, codebooks=2).mechanism,
+            (0.6, 0.8),
+            _FEW,
+        ),
+    ]
+
+
+OWN: tuple[Own, ...] = (*_mechanisms(), *_statistics(), *_local())
+
 
 ALARM = 1e-9  # of the column of runs and of the column of fits each; the wire audit has as much for every mechanism
 _LEAST = 400
@@ -94,7 +271,7 @@ def audit_own(
     bounds from runs, about 1e-9 for all fits, and 1e-9 for the form of the outputs of each mechanism. `progress` is
     told the name of each mechanism before its turn.
 
-    >>> from discreet.testing.own_list import OWN
+    >>> from discreet.testing.own import OWN
     >>> audit_own(draws=1000, subjects=OWN[:1]).refuted
     ()
     """

@@ -24,8 +24,7 @@ from discreet.privacy.accounting.concentration import least_rho
 from discreet.privacy.accounting.contour.answers import Bounds, ContourEngine
 from discreet.privacy.accounting.contour.factor import Unsuitable
 from discreet.privacy.accounting.contour.families import flattened, gathered
-from discreet.privacy.accounting.contour.integral import Contour
-from discreet.privacy.accounting.contour.kernels import LatticeKernel, LineKernel
+from discreet.privacy.accounting.contour.integral import Contour, LatticeKernel, LineKernel
 from discreet.privacy.accounting.contour.real_axis import Moments, log_constant
 from discreet.privacy.accounting.directed import DirectedLoss
 from discreet.privacy.pairs.bounded_range import BoundedRangePair

@@ -13,7 +13,7 @@ from discreet.audit import Level, Outcome, audit
 from discreet.errors import ParameterError
 from discreet.laws.pairs.pair import Pair
 from discreet.testing.museum import MUSEUM, Exhibit, benchmark
-from discreet.testing.museum.published import PUBLISHED
+from discreet.testing.museum.tour import PUBLISHED
 
 # name: largest loss, ln(P(S) / 0.01) of the best event of chance 0.01 under Q; None where no reference is known
 EXACT = {

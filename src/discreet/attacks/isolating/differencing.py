@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks.asking.running import Charged, Run, counted
-from discreet.attacks.asking.telling import in_lines
+from discreet.attacks.asking.cells import in_lines
+from discreet.attacks.asking.targets import Charged, Run, counted
 from discreet.attacks.ceiling import Flip, ceiling
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.attacks.asking.running import Run, counted
+from discreet.attacks.asking.targets import Run, counted
 from discreet.attacks.isolating.differencing import Differencing, believed, judged
 from discreet.errors import ConflictingParameters, MissingParameter, QueryRefused
 from discreet.laws.noise.noise import IntegerNoise

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.cells import Integers, cells, distinct
+from discreet.attacks.asking.cells import Integers, cells, distinct, in_lines
 from discreet.attacks.asking.columns import Columns, array_of, columns_of
-from discreet.attacks.asking.telling import in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError

@@ -10,9 +10,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.cells import Integers, distinct
+from discreet.attacks.asking.cells import Integers, distinct, in_lines
 from discreet.attacks.asking.columns import Columns, array_of, columns_of, is_table
-from discreet.attacks.asking.telling import in_lines
 from discreet.display import definition_list
 from discreet.errors import InputError, ParameterError
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.attacks.asking.cells import in_lines
 from discreet.attacks.asking.counting import Bits, Floats, secret_bits
-from discreet.attacks.asking.telling import in_lines
 from discreet.attacks.ceiling import Flip, ceiling
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes

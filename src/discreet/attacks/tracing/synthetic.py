@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.cells import distinct
-from discreet.attacks.asking.telling import in_lines
+from discreet.attacks.asking.cells import distinct, in_lines
 from discreet.display import definition_list
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import round_up

@@ -22,8 +22,7 @@ from discreet.audit.statistical.loss_bound import allowed_error, largest_bound, 
 from discreet.audit.statistical.outcomes import Encoder, Outcomes
 from discreet.audit.statistical.screening import BatchFailed, Entrant, Race, Runner, encoded
 from discreet.audit.statistical.targets import Aim, targets_of
-from discreet.audit.until import Until
-from discreet.audit.verdict import Level, Outcome, Verdict, Witness
+from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.privacy import ApproxDP, Guarantee, PureDP
 

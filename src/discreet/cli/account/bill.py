@@ -12,7 +12,7 @@ from discreet.display import Rounding, Table, format_number
 from discreet.laws.enclosure import Enclosure
 from discreet.privacy import Relation
 from discreet.privacy.guarantees.guarantee import shown
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Sampler
 from discreet.privacy.numbers.rounding import downward, number
 from discreet.privacy.records.kinds import Kind, plainest
 from discreet.privacy.records.record import FORMAT, ReleaseRecord

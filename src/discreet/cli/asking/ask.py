@@ -1,4 +1,7 @@
-"""`discreet ask`: a private answer to an SQL query, charged before it is made."""
+"""`discreet ask`: a private answer to an SQL query, charged before it is made.
+
+`discreet rehearse`: a query tried on made-up rows of the same schema; no private row is read, nothing is spent.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from rich.console import Console
 
 from discreet.cli.asking.explain import finite
 from discreet.cli.asking.options import FILE, decorated, json_option, opened, prices, query_options, query_text
-from discreet.cli.console import Refusal, answering, readable_console, say_facts, say_table, say_written, spinner
+from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees.in_words import in_words, plain
@@ -117,3 +120,28 @@ def to_csv(answer: Answer, confidence: float) -> str:
     cells = ([csv_cell(plain_value(value)) for value in column] for column in columns.values())
     write_csv(text, [csv_cell(name) for name in columns], zip(*cells, strict=True))
     return text.getvalue()
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@decorated(
+    [
+        *query_options(),
+        click.option("--rows", type=click.IntRange(min=1), default=10_000, show_default=True, help="Made-up rows."),
+        json_option(),
+    ]
+)
+def rehearse(
+    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **options: Any
+) -> None:
+    """Run a query on made-up rows of the same schema. No private row is read and nothing is spent."""
+    as_json, rows = options.pop("as_json"), options.pop("rows")
+    with answering():
+        text = query_text(sql, file)
+        with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Rehearsing"):
+            answer = session.rehearse(text, rows=rows, **prices(options))
+        if as_json:
+            click.echo(to_json(answer, confidence))
+            return
+        console = readable_console()
+        say(console, f"A rehearsal on {rows:,} made-up rows: the values mean nothing, the shape and the noise do.")
+        show_answer(console, answer, confidence)

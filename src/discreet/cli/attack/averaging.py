@@ -10,9 +10,9 @@ import click
 
 from discreet import attacks
 from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
-from discreet.attacks.asking.running import counted
+from discreet.attacks.asking.targets import counted
 from discreet.cli import options
-from discreet.cli.attack.hospital import Hospital, attacked_hospital
+from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import answering
 from discreet.cli.demo.narration import Chapter
 from discreet.display import format_number

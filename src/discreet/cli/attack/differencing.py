@@ -12,7 +12,7 @@ import click
 from discreet import attacks
 from discreet.attacks import Charged, Differencing, MinimumSize, noisy_run
 from discreet.cli import options
-from discreet.cli.attack.hospital import Hospital, attacked_hospital
+from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import answering
 from discreet.cli.demo.narration import Chapter
 from discreet.data.hospital_database import PRACTICE_SIZE

@@ -18,15 +18,17 @@ from discreet.attacks import (
 )
 from discreet.attacks.asking.noise import uniform_noise
 from discreet.cli import options
-from discreet.cli.attack.attribute_table import (
+from discreet.cli.attack.people import (
     ATTRIBUTE,
     SECRET,
     TABLE,
     Bits,
     attribute_session,
+    counts_loss,
     invented_attributes,
+    invented_bits,
+    split,
 )
-from discreet.cli.attack.people import counts_loss, invented_bits, split
 from discreet.cli.console import answering, readable_console, spinner
 from discreet.cli.demo.narration import Chapter
 from discreet.display import format_number

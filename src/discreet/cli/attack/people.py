@@ -1,10 +1,16 @@
-"""A table of invented people with one secret bit each, behind a session with a budget of zCDP."""
+"""A table of invented people with one secret bit each, behind a session with a budget of zCDP.
+
+A table of invented people with public attributes and one secret bit each, behind a session with a budget of zCDP.
+
+The hospital that the attacks through SQL share: a plain database and, over the same rows, a session.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._optional import optional
+from discreet.attacks.asking.targets import Run
+from discreet.cli.demo.stage import ATTACKER, build
+from discreet.data import HospitalDatabase
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
 from discreet.ledger import MemoryLedger
@@ -23,7 +32,6 @@ from discreet.query.session.session import Session, terms_of
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"
-ATTACKER = "mallory"
 _STEPS = 2**20  # in which a session counts to 1
 
 
@@ -108,3 +116,44 @@ rows = 1
 {PERSON} = {{min = 0, max = {max(people - 1, 1)}}}
 {bounds}
 """
+
+
+ATTRIBUTE = "a"
+Bits = NDArray[np.int64]
+
+
+def invented_attributes(people: int, attributes: int, *, seed: int) -> Bits:
+    """Return fair coins for every person and attribute."""
+    return invented_coins(seed, 1).integers(0, 2, (people, attributes))
+
+
+def attribute_session(attributes: Bits, secret: Bits, *, rho: float, purpose: str) -> AbstractContextManager[Session]:
+    """Open a session over such people whose whole budget is rho; database and ledger end with the block."""
+    columns = {f"{ATTRIBUTE}{place}": attributes[:, place].copy() for place in range(attributes.shape[1])}
+    return secret_session(secret, rho=rho, purpose=purpose, attributes=columns)
+
+
+@dataclass(frozen=True)
+class Hospital:
+    """Invented patients, somebody who answers SQL about them exactly, and a session that charges."""
+
+    tables: HospitalDatabase
+    plain: Run
+    session: Session
+
+
+@contextmanager
+def attacked_hospital(*, people: int, seed: int, purpose: str) -> Iterator[Hospital]:
+    """Build a hospital in a folder that is removed again, and open it both ways."""
+    duckdb = optional("duckdb", extra="sql", purpose=purpose)
+    optional("sqlglot", extra="sql", purpose=purpose)
+    with tempfile.TemporaryDirectory() as folder:
+        stage = build(Path(folder), people=people, seed=seed)
+        with Session.open(stage.policy, analyst=ATTACKER) as session, duckdb.connect() as connection:
+            written = str(stage.database).replace("'", "''")
+            connection.execute(f"ATTACH '{written}' AS base (READ_ONLY)")
+            connection.execute("USE base")
+            yield Hospital(stage.hospital, lambda text: connection.execute(text).fetchall(), session)
+
+
+__all__ = ["ATTRIBUTE", "SECRET", "TABLE", "attribute_session", "invented_attributes"]

@@ -52,7 +52,7 @@ def _turns(console: Console) -> Iterator[Callable[[str], None]]:
     if not console.is_terminal:
         yield lambda _: None
         return
-    from discreet.testing.own_list import OWN
+    from discreet.testing.own import OWN
 
     columns = (
         SpinnerColumn(),

@@ -1,19 +1,30 @@
-"""`discreet init`: a first policy, written from the names and types of the columns; no row is read."""
+"""`discreet init`: a first policy, written from the names and types of the columns; no row is read.
+
+The tables of a source and their columns, for a policy that is not written yet; no row is read.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
-from discreet.cli.curating.source_tables import source_at, source_schema
 from discreet.errors import ParameterError, PolicyError
+from discreet.privacy import PureDP
+from discreet.query.csv_files.format import read_format
 from discreet.query.csv_files.reader import FORMAT_PLACE
+from discreet.query.engines import engine_for
+from discreet.query.engines.duckdb.source import Resources, connect
+from discreet.query.expression.types import Type
 from discreet.query.policy.check import Schema
-from discreet.query.policy.declarations import Source, SourceKind
-from discreet.query.policy.skeleton import skeleton
+from discreet.query.policy.declarations import Policy, Source, SourceKind, TablePolicy, UnitIsRow
+from discreet.query.policy.skeleton import find_source, skeleton, table_names
+from discreet.query.policy.toml_section import Problems, Section
+from discreet.query.session.opening import schemas
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -76,3 +87,64 @@ def _hint_at_delimiter(schema: Schema, source: Source) -> None:
                 f'--delimiter "{written}" if that stands between columns, else rename the column',
                 parameter="source",
             )
+
+
+def source_at(path: Path, csv: Mapping[str, str]) -> Source:
+    """Return what kind of source a path is, or refuse it in the words of a policy; `csv` is what `[data.csv]` says."""
+    found = find_source(str(path.absolute()), Path())
+    if isinstance(found, str):
+        raise ParameterError(f"{path}: {found}", parameter="source")
+    if csv and found.kind is not SourceKind.CSV:
+        raise ParameterError(f"{path} holds no CSV files: leave out --{next(iter(csv))}", parameter="source")
+    problems = Problems({})
+    stated = read_format(Section(("data", "csv"), csv, problems))
+    if problems.listed():
+        raise ParameterError(" ".join(words for _, words in problems.listed()), parameter="source")
+    return replace(found, csv=stated)
+
+
+def source_schema(source: Source) -> dict[str, Mapping[str, Type]]:
+    """Return the columns and types of every table of a source that can be asked about."""
+    names = _in_database(source.path) if source.kind is SourceKind.DUCKDB else _in_folder(source)
+    # a policy of names alone: the engine tells the columns of the tables that a policy names
+    unread = Policy(
+        source=source,
+        lineage="unread",
+        version="0",
+        unit="row",
+        tables={name: TablePolicy(name, UnitIsRow(), {}) for name in names},
+        budget=PureDP(1),
+        analysts={},
+    )
+    engine = engine_for(unread, header_only=True)
+    try:
+        return {name: columns for name, columns in schemas(unread, engine).items() if columns}
+    finally:
+        engine.close()
+
+
+def _in_database(path: Path | None) -> list[str]:
+    """Return the tables of a DuckDB file, those outside the schema `main` with their schema."""
+    import duckdb
+
+    connection = connect(Resources())
+    written = str(path).replace("'", "''")
+    try:
+        connection.execute(f"ATTACH '{written}' AS source (READ_ONLY)")
+        listed = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY ALL"
+        ).fetchall()
+    except duckdb.Error:
+        listed = None
+    finally:
+        connection.close()
+    if listed is None:
+        raise ParameterError(
+            f"{path} cannot be opened as a DuckDB file; check that it is one and that no other program writes to it",
+            parameter="source",
+        )
+    return [name if schema == "main" else f"{schema}.{name}" for schema, name in listed]
+
+
+def _in_folder(source: Source) -> list[str]:
+    return [] if source.path is None else table_names(source.path, source.kind)

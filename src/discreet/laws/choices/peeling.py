@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.law import Shape, as_size
-from discreet.laws.pairs.tabulated import Floats, Tabulated
+from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.race import Race, as_scores, exact_score
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.law import Shape, as_size
-from discreet.laws.pairs.tabulated import Floats, Tabulated
+from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.race import Race, Runner, as_scores, exact_score, log_uniforms
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

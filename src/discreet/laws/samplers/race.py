@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, NotCopyable
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
-from discreet.laws.pairs.tabulated import Floats, Tabulated
+from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
 from discreet.randomness.process import Process

@@ -10,11 +10,16 @@ from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, Paramet
 from discreet.ledger.contract.accounts import amounts_of, limits, nothing, plus, shortage, within
 from discreet.ledger.contract.entry import Entry, Kind, changed
 from discreet.ledger.contract.opening import now, terms_in_force
-from discreet.ledger.contract.promises import amounts_from_plain, amounts_to_plain, promise_from_plain, promise_to_plain
+from discreet.ledger.contract.promises import (
+    amounts_from_plain,
+    amounts_to_plain,
+    checked_words,
+    promise_from_plain,
+    promise_to_plain,
+)
 from discreet.ledger.contract.request import Charge, Request, Stored
 from discreet.ledger.contract.shelf import Shelf
 from discreet.ledger.contract.terms import Terms
-from discreet.ledger.contract.words import checked_words
 from discreet.privacy.adaptive.notions import Amounts, books_for
 
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import ParameterError
-from discreet.ledger.contract.promises import checked_promise
-from discreet.ledger.contract.words import checked_digest, checked_words
+from discreet.ledger.contract.promises import checked_digest, checked_promise, checked_words
 from discreet.privacy.guarantees.guarantee import Guarantee
 
 _LONG = 1 << 20

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.errors import ParameterError, RelationMismatch
-from discreet.ledger.contract.promises import checked_promise, promise_from_plain, promise_to_plain
-from discreet.ledger.contract.words import checked_words
+from discreet.ledger.contract.promises import checked_promise, checked_words, promise_from_plain, promise_to_plain
 from discreet.privacy.adaptive.notions import books_for
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.records.text import refuse_fields

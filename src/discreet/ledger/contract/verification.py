@@ -11,10 +11,9 @@ from discreet.ledger.contract.balance import Verification
 from discreet.ledger.contract.decisions import answer_of
 from discreet.ledger.contract.entry import START, Entry, Kind, changed
 from discreet.ledger.contract.parts import Parts, lawful
-from discreet.ledger.contract.promises import amounts_from_plain, promise_from_plain
+from discreet.ledger.contract.promises import amounts_from_plain, checked_digest, promise_from_plain
 from discreet.ledger.contract.shelf import Shelf
 from discreet.ledger.contract.terms import Terms
-from discreet.ledger.contract.words import checked_digest
 from discreet.privacy.adaptive.notions import Amounts
 
 

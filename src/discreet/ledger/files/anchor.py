@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.errors import DiscreetError, LedgerError, LedgerTampered
 from discreet.ledger.contract.entry import START
-from discreet.ledger.contract.words import checked_digest
+from discreet.ledger.contract.promises import checked_digest
 from discreet.ledger.files.crash_points import reach
 from discreet.ledger.files.private_file import open_instead, open_private
 from discreet.privacy.records.text import read, refuse_fields, write

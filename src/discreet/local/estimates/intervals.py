@@ -1,4 +1,7 @@
-"""Confidence intervals of estimated shares, one for each value."""
+"""Confidence intervals of estimated shares, one for each value.
+
+Quantiles of the normal law for intervals.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +70,14 @@ def stated_target(target: object) -> Target:
     if not isinstance(target, Target):
         raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
     return target
+
+
+def two_sided_normal(rest: float) -> float:
+    """Return z with P(|Z| > z) = rest.
+
+    >>> round(two_sided_normal(0.05), 4)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    return float(-ndtri(rest / 2))

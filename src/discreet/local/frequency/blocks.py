@@ -18,9 +18,8 @@ from discreet.local.estimates.support import Floats, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
 from discreet.local.frequency.projective import in_value_order, value_points
 from discreet.local.protocol.coin import local_epsilon, toss
-from discreet.local.protocol.inputs import is_integer
+from discreet.local.protocol.inputs import domain_size, is_integer, number_of_people, share_of_people
 from discreet.local.protocol.oracle import Integers, Oracle
-from discreet.local.protocol.parameters import domain_size, number_of_people, share_of_people
 from discreet.local.protocol.report_counts import checked_histogram
 from discreet.privacy.numbers.arguments import whole
 from discreet.randomness.uniform import uniform_below_array

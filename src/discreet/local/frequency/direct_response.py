@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.local.protocol.coin import toss
+from discreet.local.protocol.inputs import domain_size
 from discreet.local.protocol.oracle import Integers, PureOracle
-from discreet.local.protocol.parameters import domain_size
 from discreet.randomness.uniform import uniform_below_array
 
 

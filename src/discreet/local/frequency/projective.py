@@ -14,8 +14,8 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
 from discreet.local.protocol.coin import local_epsilon
+from discreet.local.protocol.inputs import domain_size
 from discreet.local.protocol.oracle import Integers, PureOracle
-from discreet.local.protocol.parameters import domain_size
 from discreet.privacy.numbers.arguments import whole
 
 LARGEST_TABLE = 1 << 26

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from discreet.errors import ParameterError
-from discreet.local.heavy_hitters.heavy_hitters_prefixes import FIRST_BITS, Address
+from discreet.local.heavy_hitters.addresses import FIRST_BITS, Address
 
 LN_2 = math.log(2)
 PRIOR = 4.0  # so many heavy keys at the limit of what can be seen are expected before any report

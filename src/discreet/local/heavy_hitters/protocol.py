@@ -13,18 +13,15 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.local.frequency.projective import ProjectiveGeometry
-from discreet.local.heavy_hitters.addresses import address_of
-from discreet.local.heavy_hitters.heavy_hitters_prefixes import Address
+from discreet.local.heavy_hitters.addresses import Address, address_of
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
-from discreet.local.keys.hashed_geometry import KeyOracle
-from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.hashed_geometry import HashedGeometry, KeyOracle
 from discreet.local.keys.hashing import constant, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.keys.sketch import Sketch
 from discreet.local.protocol.coin import local_epsilon
-from discreet.local.protocol.inputs import is_integer
+from discreet.local.protocol.inputs import is_integer, number_of_people
 from discreet.local.protocol.oracle import Integers
-from discreet.local.protocol.parameters import number_of_people
 from discreet.randomness.keystream import bits
 from discreet.randomness.uniform import uniform_below_array
 

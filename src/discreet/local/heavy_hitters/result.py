@@ -13,10 +13,8 @@ from discreet.display import Table, format_number
 from discreet.errors import InputError, ParameterError
 from discreet.local.estimates.frequencies import Frequencies
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target
-from discreet.local.heavy_hitters.addresses import address_of
-from discreet.local.heavy_hitters.heavy_hitters_peeling import possible
-from discreet.local.heavy_hitters.heavy_hitters_prefixes import as_bytes
-from discreet.local.heavy_hitters.search import Found, search
+from discreet.local.heavy_hitters.addresses import address_of, as_bytes
+from discreet.local.heavy_hitters.search import Found, possible, search
 from discreet.local.protocol.aggregator import Aggregator
 from discreet.privacy import Target
 from discreet.privacy.numbers.arguments import plain, whole

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.display import paragraph
 from discreet.errors import ParameterError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
-from discreet.local.estimates.normal import two_sided_normal
+from discreet.local.estimates.intervals import two_sided_normal
 from discreet.local.protocol.inputs import Integers
 from discreet.privacy import Estimate, Target
 from discreet.privacy.numbers.arguments import plain

@@ -1,9 +1,13 @@
-"""Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to its price."""
+"""Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to its price.
+
+The sampler of a mean protocol as a mechanism: what audits and laws work on.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,22 +16,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.law import Law
 from discreet.laws.number import Number, round_down, round_up
 from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
 from discreet.local.means.piecewise import Piecewise
 from discreet.local.protocol.coin import COIN_TOTAL, toss
-from discreet.local.protocol.inputs import Integers
-from discreet.local.protocol.parameters import number_of_people
+from discreet.local.protocol.inputs import Integers, number_of_people
 from discreet.local.protocol.report_counts import checked_histogram
 from discreet.local.protocol.spec import Spec
-from discreet.privacy import PrivacyLoss, Relation
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import PrivacyLoss, PureDP, Relation
 
 if TYPE_CHECKING:
-    from discreet.local.means.mean_randomizer import MeanRandomizer
     from discreet.local.means.result import LocalMean
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
+    from discreet.local.vectors.unit_vectors import UnitVectors
+
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
 
@@ -230,6 +236,50 @@ class ScalarMean(Spec):
 
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
-        from discreet.local.means.mean_randomizer import MeanRandomizer
-
         return MeanRandomizer(self)
+
+
+class MeanRandomizer(Mechanism):
+    """The randomised map from a value to a report, without the memory of a client: made for tests and audits.
+
+    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
+        Proof: it draws by the same code as a client; see `ScalarMean` and `UnitVectors`.
+
+    >>> from fractions import Fraction
+    >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
+    >>> DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10)).mechanism()(3.5) in (0, 1)
+    True
+    """
+
+    relation = Relation.CHANGE_ONE
+
+    def __init__(self, spec: ScalarMean | UnitVectors) -> None:
+        """Keep the public spec; there is no other state."""
+        self.spec = spec
+
+    @property
+    def guarantee(self) -> PureDP:
+        """The promise of the spec."""
+        return self.spec.guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of one report."""
+        return self.spec.loss
+
+    def __call__(self, value: Any) -> int:
+        """Report one value."""
+        return int(self.spec.randomise(self.spec.items([value]))[0])
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the exact law of the report of one value."""
+        return self.spec.law(value)
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield ordered pairs of a few values, the two ends among them."""
+        few = self.spec.corners()
+        yield from ((few[i], few[j]) for i in range(len(few)) for j in range(len(few)) if i != j)
+
+    def __repr__(self) -> str:
+        """Show the protocol."""
+        return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"

@@ -16,12 +16,12 @@ from discreet.local.frequency.direct_response import DirectResponse
 from discreet.local.frequency.hadamard import OneBitHadamard
 from discreet.local.frequency.projective import LARGEST_TABLE, ProjectiveGeometry
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.keys.hashed_geometry_part import LARGEST_SKETCH, HashedGeometry
+from discreet.local.keys.hashed_geometry import LARGEST_SKETCH, HashedGeometry
 from discreet.local.keys.keys import Keys
 from discreet.local.planning.candidate import Candidate
 from discreet.local.protocol.coin import local_epsilon
+from discreet.local.protocol.inputs import domain_size, listed_labels, number_of_people
 from discreet.local.protocol.oracle import Oracle
-from discreet.local.protocol.parameters import domain_size, listed_labels, number_of_people
 from discreet.local.protocol.report_counts import LARGEST_TOTAL
 from discreet.privacy.numbers.arguments import whole
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.local.protocol.inputs import counted
 from discreet.local.protocol.spec import Spec, checked_spec
-from discreet.local.protocol.words import counted
 
 _MAGIC = b"DLB1"
 _HEAD = struct.Struct("<4s32sBQ")  # magic, digest, bytes a report, reports

@@ -1,9 +1,13 @@
-"""Frequency oracles: each value has its preferred outputs, and a report falls among them a little more often."""
+"""Frequency oracles: each value has its preferred outputs, and a report falls among them a little more often.
+
+The sampler of a protocol as a mechanism: what audits, laws and the conformance kit work on.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -11,22 +15,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
+from discreet.laws.law import Law
 from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.protocol.coin import COIN_TOTAL, coin
-from discreet.local.protocol.inputs import Integers, checked_items
-from discreet.local.protocol.parameters import listed_labels, number_of_people, public_labels, share_of_people
+from discreet.local.protocol.inputs import (
+    Integers,
+    checked_items,
+    listed_labels,
+    number_of_people,
+    public_labels,
+    share_of_people,
+)
 from discreet.local.protocol.report_counts import checked_histogram
 from discreet.local.protocol.spec import Spec
-from discreet.privacy import PrivacyLoss, Relation
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.privacy import PrivacyLoss, PureDP, Relation
 
 if TYPE_CHECKING:
     from discreet.local.estimates.frequencies import Frequencies
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
-    from discreet.local.protocol.randomizer import Randomizer
 
-__all__ = ["Integers", "Oracle", "PureOracle"]
+
 _LARGEST_LAW = 1 << 16
 
 
@@ -149,8 +160,6 @@ class Oracle(Spec):
 
     def mechanism(self) -> Randomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
-        from discreet.local.protocol.randomizer import Randomizer
-
         return Randomizer(self)
 
     def items(self, values: Any) -> Integers:
@@ -212,3 +221,64 @@ class PureOracle(Oracle):
     def _gain(self) -> float:
         """Return (1 - r) / (p - r)."""
         return float((1 - self.shared) / (self.preference - self.shared))
+
+
+class Randomizer(Mechanism):
+    """The randomised map from a value to a report, without the memory of a client: made for tests and audits.
+
+    A client answers once for its person; this answers as often as it is called, each time at the price of a report.
+
+    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
+        Proof: it draws by the same code as a client; see `Oracle`.
+
+    >>> from discreet.local.frequency.direct_response import DirectResponse
+    >>> mechanism = DirectResponse(epsilon=1, values=4).mechanism()
+    >>> mechanism(3) in range(4), mechanism.guarantee
+    (True, PureDP(epsilon=1.0, relation=Relation.CHANGE_ONE))
+    """
+
+    relation = Relation.CHANGE_ONE
+
+    def __init__(self, spec: Oracle) -> None:
+        """Keep the public spec; there is no other state."""
+        self.spec = spec
+
+    @property
+    def guarantee(self) -> PureDP:
+        """The promise of the spec."""
+        return self.spec.guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of one report."""
+        return self.spec.loss
+
+    def __call__(self, value: Any) -> Any:
+        """Report a value, or each of an array of values, one person each."""
+        if _is_many(value):
+            return self.spec.randomise(self.spec.items(value))
+        return int(self.spec.randomise(self.spec.items([value]))[0])
+
+    def law(self, value: Any) -> Law[Any]:
+        """Return the exact law of the report of one value."""
+        if _is_many(value):
+            raise InputError("the law is that of one person's report; reports are independent")
+        return self.spec.law(int(self.spec.items([value])[0]))
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield ordered pairs of a few values, the first and the last among them."""
+        size = self.spec.size
+        few = sorted({0, 1, size // 2, size - 1})
+        yield from ((first, second) for first in few for second in few if first != second)
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        return f"Randomizer({self.spec!r})"
+
+
+def _is_many(value: Any) -> bool:
+    """Say whether a value stands for several people."""
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+__all__ = ["Integers", "Oracle", "PureOracle"]

@@ -112,7 +112,7 @@ class Spec(ABC):
 
     def counting_sql(self, table: str | tuple[str, ...], column: str) -> str:
         """Return the statement by which any engine counts its reports; see `counting_sql` of `sql_counts`."""
-        from discreet.local.protocol.sql_counts import counting_sql
+        from discreet.local.protocol.report_counts import counting_sql
 
         return counting_sql(table, column)
 

@@ -105,7 +105,7 @@ def distances(spec: Oracle) -> Sequence[int]:
     """
     from discreet.local.frequency.blocks import HybridGeometry
     from discreet.local.heavy_hitters.protocol import HeavyHitters
-    from discreet.local.keys.hashed_geometry_part import HashedGeometry
+    from discreet.local.keys.hashed_geometry import HashedGeometry
 
     if isinstance(spec, HybridGeometry):
         return (spec.geometry.on_plane - spec.geometry.common, spec.apart)

@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
+from discreet.local.protocol.inputs import counted
 from discreet.local.protocol.spec import Spec, checked_spec
-from discreet.local.protocol.words import counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.written import written_up
 from discreet.randomness.process import Process
 
-_FORMAT, _VERSION = "discreet.local.through_time.memoised", 1
+_FORMAT, _VERSION = "discreet.local.memoised", 1
 _DIGEST_BYTES = 32
 _MOST_DISTINCT = 1 << 20
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.aggregate_bytes import sealed, unsealed
+from discreet.local.protocol.aggregator import sealed, unsealed
 from discreet.local.protocol.batch import listed_batches
 from discreet.local.protocol.inputs import Integers
-from discreet.local.protocol.report_counts import whole_or_none
-from discreet.local.protocol.sql_counts import counted_rows, counting_sql
+from discreet.local.protocol.report_counts import counted_rows, counting_sql, whole_or_none
 from discreet.local.vectors.directions import UNIT_BITS
 from discreet.local.vectors.unit_vectors import UnitVectors
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
 from discreet.errors import ParameterError
-from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target
-from discreet.local.estimates.normal import two_sided_normal
+from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.protocol.inputs import is_integer
 from discreet.privacy import Estimate, Target
 from discreet.privacy.numbers.arguments import whole

@@ -14,17 +14,15 @@ from discreet.errors import InputError, ParameterError
 from discreet.laws.number import round_down, round_up
 from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
-from discreet.local.protocol.inputs import Integers, is_integer
-from discreet.local.protocol.parameters import number_of_people
+from discreet.local.protocol.inputs import Integers, is_integer, number_of_people
 from discreet.local.protocol.spec import Spec
-from discreet.local.vectors.cap_choice import choose_cap, least_error, top_mean
-from discreet.local.vectors.directions import Codebook
+from discreet.local.vectors.directions import Codebook, choose_cap, least_error, top_mean
 from discreet.privacy import PrivacyLoss, Relation
 from discreet.randomness.keystream import words
 from discreet.randomness.uniform import uniform_below_array
 
 if TYPE_CHECKING:
-    from discreet.local.means.mean_randomizer import MeanRandomizer
+    from discreet.local.means.scalar_mean import MeanRandomizer
     from discreet.local.protocol.client import Client
     from discreet.local.vectors.aggregator import VectorAggregator
 
@@ -244,7 +242,7 @@ class UnitVectors(Spec):
 
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
-        from discreet.local.means.mean_randomizer import MeanRandomizer
+        from discreet.local.means.scalar_mean import MeanRandomizer
 
         return MeanRandomizer(self)
 

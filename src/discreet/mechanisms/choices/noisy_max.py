@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter
-from discreet.laws.choices.noisy_max import NoisyMaxLaw
-from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw, Winner, leader
+from discreet.laws.choices.noisy_max import NoisyMaxGapLaw, NoisyMaxLaw, Winner, leader
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, round_up
 from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value

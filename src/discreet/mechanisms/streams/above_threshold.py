@@ -1,4 +1,7 @@
-"""AboveThreshold: watch a stream of values, pay only for those reported above a threshold."""
+"""AboveThreshold: watch a stream of values, pay only for those reported above a threshold.
+
+How far comparisons of noisy values with one noisy threshold can be from the truth, by their exact law.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn
 
+import numpy as np
+
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.laws.choices.above_threshold import AboveThresholdLaw
-from discreet.laws.choices.above_threshold_gap import AboveThresholdGapLaw, Hit
+from discreet.laws.choices.above_threshold import AboveThresholdGapLaw, AboveThresholdLaw, Hit
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
-from discreet.mechanisms.streams.comparison import comparison_width
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.written import positive_price
@@ -288,3 +291,35 @@ class AboveThreshold(PurelyPrivate):
             f"hits={self.hits}, "
             f"remaining={self._remaining}, {'gap=True, ' if self._tells_gaps else ''}relation={self.relation.name})"
         )
+
+
+_CELLS = 1 << 14
+
+
+def comparison_width(
+    threshold_noise: DiscreteLaplace, query_noise: DiscreteLaplace, *, queries: int, beta: float
+) -> int:
+    """Return the least a for which all of k query noises are within a of the threshold's with probability 1 - beta.
+
+    P(|N_i - R| <= a for all k) = sum over r of P(R = r) P(|N - r| <= a)^k, evaluated on the law. On fine grids r runs
+    over cells of 1/200 of the scale, each counted at its worst point, which errs upward.
+    """
+    low, each = -1, 1 - Fraction(beta) / 2
+    high = threshold_noise.half_width(each) + query_noise.half_width(each, queries)
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _inside(threshold_noise, query_noise, middle, queries) >= 1 - beta
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _inside(threshold_noise: DiscreteLaplace, query_noise: DiscreteLaplace, width: int, queries: int) -> float:
+    """Return a lower bound on P(all |N_i - R| <= width), exact to rounding where cells are single steps."""
+    reach = int(40 * threshold_noise.scale) + 2
+    cell = max(1, 2 * reach // _CELLS)
+    first = np.arange(-reach, reach + 1, cell)
+    last = first + cell - 1
+    mass = threshold_noise.cdf(last) - threshold_noise.cdf(first - 1)
+    each = query_noise.cdf(first + width) - query_noise.cdf(last - width - 1)
+    slack = (queries + _CELLS) * 2.0**-50  # a relative error in each power, and in the sum
+    return float(np.sum(mass * np.clip(each, 0.0, 1.0) ** queries)) * (1.0 - slack) - slack

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.privacy.adaptive.batch import Batch
-from discreet.privacy.adaptive.filters import Filter
-from discreet.privacy.adaptive.filters_part import (
+from discreet.privacy.adaptive.filters import (
     ApproxFilter,
+    Filter,
     GaussianFilter,
     PureFilter,
     RenyiFilter,
@@ -13,8 +12,8 @@ from discreet.privacy.adaptive.filters_part import (
     privacy_filter,
 )
 from discreet.privacy.adaptive.odometer import Odometer
-from discreet.privacy.adaptive.partition import parallel
-from discreet.privacy.adaptive.partition_part import Partition
+from discreet.privacy.adaptive.partition import Partition, parallel
+from discreet.privacy.adaptive.pricing import Batch
 
 __all__ = [
     "ApproxFilter",

@@ -1,17 +1,33 @@
-"""A budget for a live session: each release is charged before it happens, and refused when it does not fit."""
+"""A budget for a live session: each release is charged before it happens, and refused when it does not fit.
+
+The filters, one for each notion that stays sound when every price may depend on all earlier answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.adaptive.notions import Amounts, Books
+from discreet.privacy.adaptive.notions import (
+    Amounts,
+    ApproxBooks,
+    Books,
+    ConcentratedBooks,
+    GaussianBooks,
+    PureBooks,
+    RenyiBooks,
+    not_a_promise,
+)
 from discreet.privacy.adaptive.pricing import Spendable
 from discreet.privacy.adaptive.session_account import Account
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, Guarantee
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.guarantees.moments import zcdp_epsilon
+from discreet.privacy.numbers.arguments import probability
+from discreet.privacy.numbers.written import written
+from discreet.privacy.pairs.promises import boundary
 from discreet.privacy.relation import Relation, combine
 
 
@@ -84,3 +100,192 @@ class Filter(Account):
 
     def _rows(self) -> list[tuple[str, str]]:
         return [("budget", repr(self.budget)), *super()._rows(), ("remaining", repr(self.remaining))]
+
+
+_LARGEST_POWER = 2.0**1023
+
+
+class PureFilter(Filter):
+    """A budget of pure differential privacy: epsilons add up to at most epsilon.
+
+    Floats are read as they are written, here and in every filter: ten promises of 0.1 fit into 1.
+
+    Privacy. The session is epsilon-DP.
+        Proof: along every path the likelihood ratio of the answers is the product of the ratios of the releases given
+        the past, hence at most e to the sum of their epsilons, which is at most epsilon.
+    Reference. Rogers, Roth, Ullman, Vadhan 2016.
+
+    >>> session = PureFilter(1)
+    >>> session.spend(PureDP(Fraction(1, 3)))
+    >>> session.remaining, session.fits(PureDP(Fraction(1, 3))), session.admits(PureDP(0.7))
+    (PureDP(epsilon=Fraction(2, 3)), 2, False)
+    >>> session.spend(PureDP(0.7))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.BudgetExceeded: this release costs epsilon 0.7, and 0.666666 is left. Nothing was spent. ...
+    """
+
+    __slots__ = ()
+
+    def __init__(self, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
+        """The whole session is epsilon-DP."""
+        budget = PureDP(epsilon, relation=relation)
+        super().__init__(budget, PureBooks(), (written(budget.epsilon),))
+
+
+class ApproxFilter(Filter):
+    """A budget of approximate differential privacy: by sums, or at the advanced rate with a slack set apart.
+
+    Without `slack`, epsilons and deltas add. With it, books are kept in approximate zCDP, where many small releases
+    cost far less, and only the budget is translated, once, when the session is opened; `spent` and `remaining` are then
+    `ZCDP` promises.
+
+    Privacy. The session is (epsilon, delta)-DP.
+        Proof: sums: let the first release be (e1, d1)-DP, with answer y, and let the rest be (e2, d2)-DP for every y;
+        e1 + e2 = epsilon, d1 + d2 = delta. For an event S with sections S_y, the rest has chance at most g(y) + d2 with
+        g(y) = min(1, e^e2 Q_y(S_y)). As g has values in [0, 1], its mean under the first table is at most e^e1 times
+        that under the second, plus d1. Together e^epsilon Q(S) + d1 + d2. (The same lines with d2 + (1-d2) h(y), h(y) =
+        min(1, e^e2 Q_y(S_y)/(1-d2)), for the rest give d2 + (1-d2) d1: the chances 1 - delta may be multiplied. The
+        sum, which is larger by a share of at most delta, is kept because it stays exact.)
+        With a slack: every (e, d)-DP release is d-approximate (e tanh(e/2))-zCDP (`approx_to_zcdp`). The session is, by
+        `ZCDPFilter`, (delta - slack)-approximate rho-zCDP for the largest rho with which rho-zCDP implies (epsilon,
+        slack)-DP; so its delta at epsilon is at most (delta - slack) + slack.
+    Reference. Rogers, Roth, Ullman, Vadhan 2016; Whitehouse, Ramdas, Rogers, Wu 2023 for the advanced rate.
+
+    >>> small = PureDP(Fraction(1, 100))
+    >>> ApproxFilter(1, 1e-6).fits(small), ApproxFilter(1, 1e-6, slack=1e-6).fits(small)
+    (100, 487)
+    """
+
+    __slots__ = ("_slack",)
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        *,
+        slack: Number | None = None,
+        relation: Relation = Relation.UNSTATED,
+    ) -> None:
+        """The whole session is (epsilon, delta)-DP; `slack` is the part of delta that buys the advanced rate."""
+        budget = ApproxDP(epsilon, delta, relation=relation)
+        self._slack = slack
+        if slack is None:
+            super().__init__(budget, ApproxBooks(), (written(budget.epsilon), written(budget.delta)))
+            return
+        spare = written(probability(slack, name="slack"))
+        if not 0 < spare <= written(budget.delta):
+            raise ParameterError("slack is a part of delta: above 0 and at most delta", parameter="slack")
+        caps = Fraction(_largest_rho(written(budget.epsilon), spare)), written(budget.delta) - spare
+        super().__init__(budget, ConcentratedBooks(), caps)
+
+    @property
+    def slack(self) -> Number | None:
+        """The part of delta set apart for the advanced rate; None if epsilons simply add."""
+        return self._slack
+
+
+class ZCDPFilter(Filter):
+    """A budget of zero-concentrated differential privacy: rhos add, and deltas where there are any.
+
+    Privacy. The session is rho-zCDP, delta-approximate if there is a delta.
+        Proof: let the first release be d1-approximate r1-zCDP, with parts A, A' of weight 1 - d1 on two neighbours, and
+        let the rest after answer y be d2-approximate r2-zCDP for every y, with parts A_y, A'_y; r1 + r2 = rho and
+        (1-d1)(1-d2) = 1 - delta. The law of both answers is (1-d1)(1-d2) A(y) A_y(z) and something of weight delta, on
+        the neighbour with A' for A. The moment sum of A^alpha A'^(1-alpha) A_y^alpha A'_y^(1-alpha), over z and then
+        over y, is at most e^((alpha-1) alpha r2) e^((alpha-1) alpha r1). That the parts of the second release depend on
+        y does not matter, only that r2 and d2 do not; a promise with less delta may be restated with d2, by moving
+        weight from the first part to the other. So the chances 1 - delta multiply, also for adaptive choice. As
+        (1-d1)(1-d2) >= 1 - d1 - d2, deltas that add up to delta are enough: the filter keeps the sum, which stays exact
+        and exceeds 1 - prod(1 - d) by a share of at most delta.
+    Reference. Bun, Steinke 2016; Feldman, Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023.
+
+    >>> session = ZCDPFilter(0.5, delta=1e-6)
+    >>> session.spend(GaussianDP(0.5))
+    >>> session.spend(ApproxDP(0.5, 1e-7))
+    >>> session.spent
+    ZCDP(rho=0.247459331201...)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, rho: Number, delta: Number = 0, *, relation: Relation = Relation.UNSTATED) -> None:
+        """The whole session is delta-approximate rho-zCDP."""
+        budget = ZCDP(rho, delta, relation=relation)
+        super().__init__(budget, ConcentratedBooks(), (written(budget.rho), written(budget.delta)))
+
+
+class RenyiFilter(Filter):
+    """A budget of Renyi differential privacy at one order, fixed when the session is opened: divergences add.
+
+    Privacy. The session has divergence at most epsilon at the order alpha.
+        Proof: with first laws P, P' and, after answer y, laws R_y, R'_y of the rest, of divergence at most e2 for every
+        y, the moment is the sum over y of P^alpha P'^(1-alpha) times e^((alpha-1) D_alpha(R_y, R'_y)) <= e^((alpha-1)
+        e2); the sum is at most e^((alpha-1) e1).
+        One order only: watching several and stopping by whichever is best at the end compares different budgets on
+        different paths, for which this step fails.
+    Reference. Feldman, Zrnic 2021; Lecuyer 2021.
+
+    >>> RenyiFilter(8, 2).fits(ZCDP(Fraction(1, 100)))
+    25
+    """
+
+    __slots__ = ()
+
+    def __init__(self, alpha: Number, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
+        """The whole session has a divergence of order alpha of at most epsilon."""
+        budget = RenyiDP(alpha, epsilon, relation=relation)
+        super().__init__(budget, RenyiBooks(budget.alpha), (written(budget.epsilon),))
+
+
+class GaussianFilter(Filter):
+    """A budget of Gaussian differential privacy: mus add in squares.
+
+    Privacy. The session is mu-Gaussian DP.
+        Proof: the first release is a post-processing of one draw from N(m1, 1) or N(0, 1); the rest, after answer y, of
+        a fresh draw from N(m2, 1) or N(0, 1), the same pair for every y though the post-processing differs. So all
+        answers are a post-processing of two independent normal draws whose means differ by (m1, m2), and these are as
+        hard to tell apart as N(0, 1) from N(sqrt(m1^2 + m2^2), 1): turn the axes.
+    Reference. Dong, Roth, Su 2022; Smith, Thakurta 2022 for filters.
+
+    >>> session = GaussianFilter(5)
+    >>> session.spend(GaussianDP(3))
+    >>> session.remaining
+    GaussianDP(mu=4)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, mu: Number, *, relation: Relation = Relation.UNSTATED) -> None:
+        """The whole session is mu-Gaussian DP."""
+        budget = GaussianDP(mu, relation=relation)
+        super().__init__(budget, GaussianBooks(), (written(budget.mu) ** 2,))
+
+
+def privacy_filter(budget: Guarantee) -> Filter:
+    """Open a session that keeps a promise.
+
+    >>> privacy_filter(ZCDP(0.5))
+    ZCDPFilter(budget=ZCDP(rho=0.5, delta=0.0), spent=ZCDP(rho=0, delta=0), remaining=ZCDP(rho=0.5, delta=0))
+    """
+    match budget:
+        case PureDP():
+            return PureFilter(budget.epsilon, relation=budget.relation)
+        case ApproxDP():
+            return ApproxFilter(budget.epsilon, budget.delta, relation=budget.relation)
+        case ZCDP():
+            return ZCDPFilter(budget.rho, budget.delta, relation=budget.relation)
+        case RenyiDP():
+            return RenyiFilter(budget.alpha, budget.epsilon, relation=budget.relation)
+        case GaussianDP():
+            return GaussianFilter(budget.mu, relation=budget.relation)
+    raise not_a_promise(budget)
+
+
+@lru_cache(maxsize=64)
+def _largest_rho(epsilon: Fraction, slack: Fraction) -> float:
+    """Return the largest float rho for which rho-zCDP is known to imply (epsilon, slack)-DP."""
+    ceiling = 1.0
+    while ceiling < _LARGEST_POWER and zcdp_epsilon(Fraction(ceiling), slack) <= epsilon:
+        ceiling *= 2
+    return boundary(ceiling, 0.0, lambda rho: zcdp_epsilon(Fraction(rho), slack) <= epsilon)[1]

@@ -17,7 +17,7 @@ from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.loss.release import Release
 from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.rounding import bounds, number, upward
-from discreet.privacy.pairs.composed_pair import ComposedPair
+from discreet.privacy.pairs.combined import ComposedPair
 from discreet.privacy.pairs.promises import NormalPair, enclosed
 from discreet.privacy.pairs.sampled import Side
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas

@@ -24,8 +24,7 @@ from discreet.privacy.guarantees.conversion import implies
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, shown
 from discreet.privacy.loss.delta_curve import DeltaCurve
-from discreet.privacy.loss.release import Release
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.numbers.arguments import nonnegative, positive, probability, renyi_order, whole
 from discreet.privacy.numbers.written import as_written
 from discreet.privacy.pairs.combined import worst_of

@@ -10,10 +10,9 @@ from discreet.laws.number import Number
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.loss.release import Release
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.pairs.composed_pair import ComposedPair
+from discreet.privacy.pairs.combined import ComposedPair
 from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from discreet.privacy.relation import Relation
 

@@ -23,7 +23,7 @@ from discreet.privacy.loss.reference import (
     randomized_response_loss,
     table_loss,
 )
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Sampler
 from discreet.privacy.loss.sampling import subsample
 from discreet.privacy.numbers.arguments import plain
 from discreet.privacy.relation import Relation

@@ -12,7 +12,7 @@ from discreet._version import __version__
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational
 from discreet.privacy.loss.loss import PrivacyLoss, compose
-from discreet.privacy.loss.sampler import Sampler
+from discreet.privacy.loss.release import Sampler
 from discreet.privacy.numbers.arguments import probability, whole
 from discreet.privacy.records.kinds import (
     SHAPES,

@@ -18,7 +18,7 @@ from discreet.query.csv_files.copies import (
 )
 from discreet.query.csv_files.reader import Fault, UnreadableFile
 from discreet.query.policy.declarations import Policy, SourceKind
-from discreet.query.policy.policy_source import table_files
+from discreet.query.policy.skeleton import table_files
 
 
 class SourceRefused(PolicyError):

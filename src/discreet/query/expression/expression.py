@@ -137,7 +137,7 @@ class Literal(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expression):
-    """An operation on expressions. Make one with `discreet.query.expression.typing_rules.apply`, which checks the types."""
+    """An operation on expressions; `typing_rules.apply` makes one, and checks the types."""
 
     operation: Operation
     arguments: tuple[Expression, ...]

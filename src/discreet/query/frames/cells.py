@@ -16,11 +16,21 @@ for the same reason: one cell that is no number makes texts of a whole column (s
 nothing can be mended: a number does not tell which text it was, "007" or "7", and fits no text.
 
 Stability. What becomes of a cell depends on that cell and on the type alone.
+
+Texts of a frame that spell a number, a truth value, a day or a time.
+
+One cell that is no number makes `read_csv` of pandas and Polars return its whole column as texts. Under a declared
+type the other cells must stay what they were, so that a text is read as those libraries read it where every cell
+fits: digits as that integer, any other number as the nearest float, `true` and `false` as truth values. Days and times
+are read in ISO form, with `/` for `-` too; a time with an offset becomes the time in UTC.
+
+Work is bounded: nothing is read of a text of more than `LONGEST` characters.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -31,7 +41,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.query.expression.types import Type
-from discreet.query.frames import frame_texts
 
 SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
 ALL = -(2**63), 2**63 - 1
@@ -98,7 +107,7 @@ def _whole(cell: Any) -> int | None:
 def _boolean(cell: Any) -> bool | None:
     whole = _whole(cell)
     if whole is None and isinstance(cell, str):
-        return frame_texts.truth(cell)
+        return truth(cell)
     return bool(whole) if whole in (0, 1) else None
 
 
@@ -114,7 +123,7 @@ def _real(cell: Any) -> float | None:
 def _plain(cell: Any) -> Any:
     """Return a complex number on the real line as a real one, a text as its number, anything else as it is."""
     if isinstance(cell, str):
-        return frame_texts.number(cell)
+        return number(cell)
     return cell.real if isinstance(cell, complex | np.complexfloating) and cell.imag == 0 else cell
 
 
@@ -139,7 +148,7 @@ def _microsecond(cell: Any) -> int | None:
         return (cell.replace(tzinfo=None) - _EPOCH - offset) // timedelta(microseconds=1)
     if isinstance(cell, date):
         return (date.toordinal(cell) - _EPOCH.toordinal()) * DAY
-    return frame_texts.microsecond(cell) if isinstance(cell, str) else None
+    return microsecond(cell) if isinstance(cell, str) else None
 
 
 def _numpy_microsecond(cell: np.datetime64) -> int | None:
@@ -169,3 +178,57 @@ _FITS: Mapping[Type, Callable[[Any], Any]] = {
     Type.DATE: _day,
     Type.TIMESTAMP: _timestamp,
 }
+
+
+LONGEST = 400
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
+_TIME = re.compile(
+    r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})"
+    r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]+))?)?"
+    r" ?(?:(?:Z|UTC)|([+-])([0-9]{2})(?::?([0-9]{2}))?)?)?"
+)
+_BOOLEANS = {"true": True, "false": False}
+_SHORT_BOOLEANS = {"t": True, "f": False, "yes": True, "no": False, "y": True, "n": False}
+
+
+def number(text: str) -> int | float | bool | None:
+    """Return the number or the truth value that a text spells, None where it spells none.
+
+    >>> number(" 007 "), number("1e3"), number("True"), number("1_000"), number("9" * 401)
+    (7, 1000.0, True, None, None)
+    """
+    plain = _stripped(text)
+    if _DIGITS.fullmatch(plain) and len(plain) <= _MOST_DIGITS:
+        return int(plain)
+    if _NUMBER.fullmatch(plain):
+        return float(plain)
+    return _BOOLEANS.get(plain.lower())
+
+
+def truth(text: str) -> bool | None:
+    """Return the truth value of a text that names one without being a number: t, f, yes, no, y, n."""
+    return _SHORT_BOOLEANS.get(_stripped(text).lower())
+
+
+def microsecond(text: str) -> int | None:
+    """Return the day or the time of a text in microseconds since 1970, in UTC; None where it is neither.
+
+    A day or an hour that there is not raises ValueError.
+
+    >>> microsecond("1970-01-02"), microsecond("1970-01-01T05:00:00.0000019+05:00"), microsecond("19700102")
+    (86400000000, 1, None)
+    """
+    found = _TIME.fullmatch(_stripped(text))
+    if found is None:
+        return None
+    year, _, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups(default="0")
+    local = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), int(f"{fraction:0<6}"[:6]))
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    since = local - _EPOCH + (offset if sign == "-" else -offset)
+    return since // timedelta(microseconds=1)
+
+
+def _stripped(text: str) -> str:
+    """Return a text without space around it, and an empty one where it is too long to be read."""
+    return text.strip(" \t\r\n") if len(text) <= LONGEST else ""

@@ -24,7 +24,7 @@ from discreet.query.plan.query_plan import Asked
 from discreet.query.plan.request import Cell, Present, Steps
 from discreet.statistics.columns.fixed_point import FixedPoint
 from discreet.statistics.pricing.combined_noise import combination_quantile
-from discreet.statistics.sums.mean_shares import mean_shares, too_small
+from discreet.statistics.sums.mean import mean_shares, too_small
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from discreet.privacy import Guarantee
 from discreet.query.expression.expression import Column, Value
 from discreet.query.expression.types import Type
 from discreet.query.expression.undeclared import declared_otherwise
+from discreet.query.measures import Place, measures
 from discreet.query.measures.measure import Additive, Measure, Spend
-from discreet.query.measures.plan_measures import Place, measures
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups
 from discreet.query.plan.bounding import Bounding, Noise, choose

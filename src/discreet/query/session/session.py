@@ -1,20 +1,20 @@
-"""A session: one analyst, one policy, one ledger; SQL in, private answers out."""
+"""A session: one analyst, one policy, one ledger; SQL in, private answers out.
+
+How a session's budget stands, in words for people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from discreet.errors import (
-    MissingParameter,
-    NotCopyable,
-    ParameterError,
-)
+from discreet.display import definition_list
+from discreet.errors import MissingParameter, NotCopyable, ParameterError
 from discreet.laws.number import Number
-from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.ledger import Balance, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
 from discreet.ledger.contract.decisions import GRANTED
 from discreet.privacy import Guarantee
 from discreet.privacy.numbers.written import as_written
@@ -27,10 +27,8 @@ from discreet.query.policy.file import read_policy
 from discreet.query.pricing.explanation import Explanation, explain
 from discreet.query.pricing.price import stated
 from discreet.query.pricing.priced_query import fresh_digest
-from discreet.query.session.budget import Budget
 from discreet.query.session.charging import Desk
-from discreet.query.session.frames import policy_of_frames
-from discreet.query.session.opening import with_source
+from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import Top, top
 from discreet.query.session.watch import Watch
 
@@ -326,3 +324,35 @@ def open_ledger(policy: Policy) -> Ledger:
     if policy.ledger is None:
         return MemoryLedger(terms_of(policy))
     return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Spent, remaining, and about how many more answers like the last one fit."""
+
+    balance: Balance
+    last: Guarantee | None
+    more: int | None
+
+    @property
+    def spent(self) -> Guarantee:
+        """What all analysts have spent."""
+        return self.balance.spent
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What is left of the whole budget."""
+        return self.balance.remaining
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return "\n".join([str(self.balance), *(f"{name}: {words}" for name, words in self._more())])
+
+    def _repr_html_(self) -> str:
+        """Return the budget for a notebook."""
+        return self.balance._repr_html_() + definition_list(self._more())
+
+    def _more(self) -> list[tuple[str, str]]:
+        if self.more is None:
+            return []
+        return [("like the last one", f"about {self.more:,} more answers at its price fit")]

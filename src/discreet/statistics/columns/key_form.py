@@ -12,6 +12,10 @@ key is brought to one form that depends on the key alone, and keys of different 
 | date, datetime, numpy and pandas times | numpy's datetime64 in microseconds, in UTC where there is a time zone |
 | timedelta | numpy's timedelta64 in microseconds |
 | tuple | the tuple of its entries' forms |
+
+Points in time and spans in microseconds: what microseconds cannot say is missing, not another time.
+
+numpy and Arrow convert between units by multiplication that wraps around: the year 300,000 becomes some other one.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.statistics.columns.times import in_microseconds
 
 HASHABLE = "keys must be texts, numbers, truth values, dates, or tuples of them"
 PLAIN: frozenset[type] = frozenset({str, int, bool, bytes, type(None)})  # in their one form as they are
@@ -122,3 +126,20 @@ _FORMS: tuple[tuple[Any, Any], ...] = (
     (tuple, _tuple_form),
     *((parent, parent) for parent in (str, bytes, bool, int)),
 )
+
+
+_FINER = frozenset({"ns", "ps", "fs", "as"})
+
+
+def in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
+    """Return datetime64 or timedelta64 of any unit in microseconds, NaT where they do not fit 64 bits.
+
+    >>> in_microseconds(np.array(["2026-01-01", "300000-01-01"], dtype="datetime64[s]"))
+    array(['2026-01-01T00:00:00.000000',                        'NaT'],
+          dtype='datetime64[us]')
+    """
+    made = times.astype(f"{times.dtype.kind}8[us]")
+    if np.datetime_data(times.dtype)[0] not in _FINER:
+        # a time that wrapped around lies nearer to 1970 than any that does not fit, so it does not lead back
+        made[made.astype(times.dtype) != times] = np.array("NaT", dtype=made.dtype)
+    return made

@@ -21,10 +21,8 @@ from discreet.errors import InputError
 from discreet.mechanisms.keys.key_counts import listed
 from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.columns.even_sort import as_long_as_a_sort
-from discreet.statistics.columns.key_form import HASHABLE, PLAIN, Typed, key_form
-from discreet.statistics.columns.numbers import frame_library, unmasked
-from discreet.statistics.columns.safe_numbers import held_by_numpy, safe_floats, safe_form
-from discreet.statistics.columns.times import in_microseconds
+from discreet.statistics.columns.key_form import HASHABLE, PLAIN, Typed, in_microseconds, key_form
+from discreet.statistics.columns.numbers import frame_library, held_by_numpy, safe_floats, safe_form, unmasked
 from discreet.statistics.columns.units import person_codes
 
 _WANTED = "a column of keys is a numpy array, a pandas, Polars or Arrow column, or a list, in one dimension"

@@ -3,18 +3,40 @@
 Rule for missing values: NULL, None, NA and NaN are the same thing, a missing value. Every column comes out with NaN in
 its place, and what becomes of it is said once, by the `missing=` of a statistic. The type of a column is part of the
 schema and public; nothing else about it is.
+
+What becomes of a missing value: left out, or replaced by a public number.
+
+Numbers of a column that numpy holds: one empty cell must not change what the other cells say.
+
+A library makes floats of a numpy column of integers for one empty cell, and objects of it for one text. Floats do not
+tell integers apart from 2^53 on, and write 7 as 7.0. So in these columns a number has one form whatever the type is:
+
+| number | its form |
+|---|---|
+| whole, below 2^53 in size | the integer: 7 and 7.0 are 7 |
+| not whole, below 2^53 in size | the float |
+| 2^53 or more in size, infinite | missing |
+
+Columns of numpy are numpy arrays (masked ones too) and pandas columns of all types but the nullable ones (Int64 and
+its like) and Arrow's, categories as the type of their values says. Lists, Polars, Arrow and pandas' nullable types keep
+a column's type whatever is missing, and numbers as they are.
+
+Stability. What becomes of a cell depends on that cell alone, in integer, float and object columns alike: conversions
+between these types are exact below 2^53 in size, and monotone, so that what is 2^53 or more stays so.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
+from discreet.laws.number import Number, rational_or_none
 
 _WANTED = "a column of numbers (a numpy array, a pandas, Polars or Arrow column, or a list)"
 _FRAMES = ("pandas", "polars", "pyarrow")
@@ -167,3 +189,87 @@ def _is_missing(entry: object) -> bool:
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, float | np.floating) and bool(np.isnan(entry))
+
+
+class Missing(Enum):
+    """The rule for NULL and NaN when no number replaces them.
+
+    `LEAVE_OUT` treats a row with a missing value as if it were not there: it is not counted, not summed, not ranked.
+    How many rows are left is then private, under either relation.
+    """
+
+    LEAVE_OUT = "left out"
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Missing.{self.name}"
+
+
+def replacement(missing: Missing | Number) -> Fraction | None:
+    """Return the public number that replaces a missing value, None where missing values are left out."""
+    if isinstance(missing, Missing):
+        return None
+    exact = rational_or_none(missing)
+    if exact is None:
+        raise ParameterError(
+            "missing= is Missing.LEAVE_OUT, or a finite number that replaces every missing value", parameter="missing"
+        )
+    return exact
+
+
+LARGE = 2**53
+
+
+def held_by_numpy(column: Any) -> bool:
+    """Say whether a column's numbers are read by the rule above; its type alone decides.
+
+    >>> held_by_numpy(np.array([1])), held_by_numpy([1])
+    (True, False)
+    """
+    if frame_library(column) == "pandas":
+        return not _keeps_its_type(getattr(column, "dtype", None))
+    return isinstance(column, np.ndarray)
+
+
+def safe_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers of numpy as floats, NaN where one is missing or 2^53 or more in size.
+
+    >>> safe_floats(np.array([7, -(2**53), 2**53 - 1])).tolist()
+    [7.0, nan, 9007199254740991.0]
+    """
+    with np.errstate(all="ignore"):
+        inside = (values < LARGE) & (values > -LARGE)
+        floats = np.where(inside, values, values.dtype.type(0)).astype(np.float64)
+        return np.where(inside & (np.abs(floats) < LARGE), floats + 0.0, np.nan)
+
+
+def safe_form(form: Any) -> Any:
+    """Return the form of a key among objects: of plain integers and floats as the rule above says.
+
+    >>> safe_form(7.0), safe_form(0.5), safe_form(2**60), safe_form(True), safe_form("7")
+    (7, 0.5, None, True, '7')
+    """
+    if type(form) is tuple:  # of columns that a library held apart, each of which may have become floats
+        return tuple(safe_form(part) for part in form)
+    if type(form) is not int and type(form) is not float:
+        return form
+    if not -LARGE < form < LARGE:
+        return None
+    return int(form) if form == int(form) else form
+
+
+def is_large(value: Any) -> bool:
+    """Say whether a public value is a number that no cell of such a column can be."""
+    if isinstance(value, tuple):
+        return any(is_large(part) for part in value)
+    if not isinstance(value, int | float | np.integer | np.floating | Decimal | Fraction):
+        return False
+    return not -LARGE < value < LARGE
+
+
+def _keeps_its_type(dtype: Any) -> bool:
+    """Say whether a pandas type is the same with and without missing cells."""
+    if hasattr(dtype, "categories"):
+        return _keeps_its_type(dtype.categories.dtype)
+    nullable = isinstance(getattr(dtype, "numpy_dtype", None), np.dtype)  # Int64, Float64, boolean
+    return not isinstance(dtype, np.dtype) and (nullable or hasattr(dtype, "pyarrow_dtype"))

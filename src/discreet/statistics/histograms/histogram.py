@@ -16,7 +16,7 @@ from discreet.privacy import Relation
 from discreet.statistics.columns.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
 from discreet.statistics.columns.key_form import key_form
 from discreet.statistics.columns.keys import key_codes
-from discreet.statistics.columns.safe_numbers import held_by_numpy, is_large
+from discreet.statistics.columns.numbers import held_by_numpy, is_large
 from discreet.statistics.histograms.discovered import DiscoveredHistogram
 from discreet.statistics.histograms.estimate_table import EstimateTable
 from discreet.statistics.pricing.noisy_vector import NoisyVector

@@ -15,10 +15,9 @@ from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PureDP, Relation
 from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.missing import Missing
-from discreet.statistics.moments.gram import STEPS, table_columns
+from discreet.statistics.columns.numbers import Missing
+from discreet.statistics.moments.gram import STEPS, moment_weights, table_columns
 from discreet.statistics.moments.matrix_estimate import MatrixEstimate
-from discreet.statistics.moments.moment_weights import moment_weights
 from discreet.statistics.moments.region import stated_fill, stated_region
 from discreet.statistics.pricing.combined_noise import combination_quantile
 from discreet.statistics.pricing.noisy_vector import NoisyVector

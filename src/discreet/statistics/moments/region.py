@@ -13,7 +13,7 @@ from discreet.errors import ConflictingParameters, MissingParameter, ParameterEr
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
 from discreet.privacy.numbers.arguments import whole
 from discreet.statistics.columns.fixed_point import stated_bounds
-from discreet.statistics.columns.missing import Missing, replacement
+from discreet.statistics.columns.numbers import Missing, replacement
 from discreet.statistics.moments.gram import MOST_COLUMNS, STEPS, Region
 
 _WHOLE = 2.0**53  # beyond it floats skip integers

@@ -18,11 +18,15 @@ from discreet.statistics.order_statistics.joint_law import JointLaw
 from discreet.statistics.order_statistics.tree import increasing_levels
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import stated_relation
-from discreet.statistics.ranks.choice import stated_steps
-from discreet.statistics.ranks.choice_price import one_price, promise, range_of_rho
+from discreet.statistics.ranks.choice import one_price, promise, range_of_rho, stated_steps
 from discreet.statistics.ranks.error import rank_error
-from discreet.statistics.ranks.ranked import checked_positions
-from discreet.statistics.ranks.ties import TIE_BITS, most_ties, stated_tie_bits, told_apart_in_order
+from discreet.statistics.ranks.ranked import (
+    TIE_BITS,
+    checked_positions,
+    most_ties,
+    stated_tie_bits,
+    told_apart_in_order,
+)
 
 MOST_LEVELS = 100
 _FEW_POSITIONS = 1 << 17

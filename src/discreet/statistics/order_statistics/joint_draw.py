@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.randomness.uniform import uniform_below
 from discreet.statistics.order_statistics.joint_chain import Chain, Window
-from discreet.statistics.ranks.exact_coin import toss
+from discreet.statistics.ranks.draw import toss
 from discreet.statistics.ranks.ranked import Integers
 
 _NEGLIGIBLE = 45.0

@@ -13,7 +13,7 @@ from discreet.privacy.numbers.arguments import whole
 from discreet.privacy.numbers.rounding import number, upward
 from discreet.randomness.rigour import Ball
 from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.missing import Missing
+from discreet.statistics.columns.numbers import Missing
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.pricing.price import Price, choosable, stated_price
 from discreet.statistics.ranks.choice import RankChoice, exact_level

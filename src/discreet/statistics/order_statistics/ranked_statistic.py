@@ -10,8 +10,7 @@ from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Relation, Target
 from discreet.statistics.columns.contribution import row_weights, split, stated_contribution
 from discreet.statistics.columns.fixed_point import FixedPoint
-from discreet.statistics.columns.missing import Missing, replacement
-from discreet.statistics.columns.numbers import numbers
+from discreet.statistics.columns.numbers import Missing, numbers, replacement
 from discreet.statistics.ranks.ranked import Integers
 from discreet.statistics.statistic import Statistic
 

@@ -18,6 +18,8 @@ x - e: the rate is rounded down, `whole`, the fractional part and the sum are ro
 2^-40 of the truth (assumption float-log-exp, with its slack), the length and the product are rounded once each; the
 factor 1 + 2^-38 covers the three. A larger exponent is cut to 700, which only raises the envelope.
 Reference. McSherry, Talwar 2007; Smith 2011 for quantiles.
+
+A coin whose probability is a rational number times an exponential, tossed exactly.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import AssumptionFailed
 from discreet.laws.number import round_down
 from discreet.laws.samplers.floating import ensure_tested
-from discreet.randomness.rigour import ball, ceil_of_upper, precision
+from discreet.randomness.keystream import word
+from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
 from discreet.randomness.uniform import uniform_below
-from discreet.statistics.ranks.exact_coin import toss
 from discreet.statistics.ranks.ranked import Ranked, Runs
 
 _NEGLIGIBLE_BITS = 64
@@ -100,3 +103,24 @@ def _is_within(runs: Runs, candidate: int) -> bool:
     """Say whether a candidate lies in one of the runs looked at."""
     last = runs.first + runs.length
     return bool(np.any((runs.first <= candidate) & (candidate < last)))
+
+
+_BITS = 64
+_GUARD = 40
+
+
+def toss(factor: Fraction, exponent: Fraction) -> bool:
+    """Return True with probability exactly factor * exp(-exponent), which the caller has proven to be at most 1.
+
+    >>> toss(Fraction(1), Fraction(0))
+    True
+    """
+
+    def scaled(bit_count: int) -> tuple[int, int]:
+        with precision(bit_count + _GUARD):
+            chance = (-ball(exponent)).exp() * ball(factor * (1 << bit_count))
+            return floor_of_lower(chance), ceil_of_upper(chance)
+
+    if scaled(_BITS)[0] > 1 << _BITS:  # only if an assumption of the proof fails on this machine
+        raise AssumptionFailed("an envelope computed in floats lies below the law: nothing was released")
+    return uniform_is_below(word(), _BITS, scaled)

@@ -11,8 +11,7 @@ from discreet.laws.noise.product import Product
 from discreet.laws.number import Number
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target, compose
-from discreet.statistics.ranks.choice import RankChoice, exact_level
-from discreet.statistics.ranks.choice_price import one_price, promise
+from discreet.statistics.ranks.choice import RankChoice, exact_level, one_price, promise
 from discreet.statistics.ranks.error import line_below_counts
 from discreet.statistics.ranks.ranked import Ranked
 

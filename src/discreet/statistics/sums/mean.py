@@ -1,9 +1,12 @@
-"""The mean of a column, under add/remove at half the error of a noisy sum over a noisy count."""
+"""The mean of a column, under add/remove at half the error of a noisy sum over a noisy count.
+
+The mean as a share of the range, with its interval, from a noisy sum A and a noisy size A + B.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -15,14 +18,12 @@ from discreet.errors import ConflictingParameters, InputError, MissingParameter
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
 from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.bounded import BoundedStatistic
 from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.missing import Missing
-from discreet.statistics.pricing.combined_noise import combination_quantile
+from discreet.statistics.columns.numbers import Missing
+from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import stated_price
-from discreet.statistics.pricing.sampling_error import mean_of_population
-from discreet.statistics.sums.mean_shares import mean_shares, too_small
+from discreet.statistics.statistic import BoundedStatistic
 
 
 class MeanForm(Enum):
@@ -258,3 +259,41 @@ def mean(
     )
     result: Estimate = statistic(paired(values, unit, contribution))
     return result
+
+
+_ITERATIONS = 60
+_FEW = 4.0
+Shares = tuple[float, float, float]
+
+
+def mean_shares(first: float, size: float, quantile: Callable[[float], float]) -> Shares:
+    """Return low, value and high of p = A / (A + B), where |A - p (A + B)| is within quantile(p) for the true p.
+
+    Where the size is not well above its noise every share is possible.
+
+    >>> mean_shares(30.0, 100.0, lambda share: 2.0)
+    (0.27999..., 0.3, 0.32000...)
+    """
+    if size <= 0 or size <= _FEW * quantile(0.0):
+        return 0.0, _share(first / size) if size > 0 else 0.5, 1.0
+    return _end(first, size, -1.0, quantile), _share(first / size), _end(first, size, 1.0, quantile)
+
+
+def too_small(size: float, reach: float) -> bool:
+    """Say whether a size is too small for its noise to say anything."""
+    return size <= _FEW * reach
+
+
+def _end(first: float, size: float, sign: float, quantile: Callable[[float], float]) -> float:
+    """Solve |A - p (A + B)| = quantile(p) on one side of the estimate; the map is a contraction for large sizes."""
+    share = _share(first / size)
+    for _ in range(_ITERATIONS):
+        moved = _share((first + sign * quantile(share)) / size)
+        close, share = abs(moved - share) < 1e-13, moved
+        if close:
+            break
+    return _share(share + sign * 1e-12)
+
+
+def _share(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.statistics.columns.fixed_point import Totals
-from discreet.statistics.pricing.combined_noise import combination_quantile
-from discreet.statistics.pricing.sampling_error import mean_of_population
+from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 
 _PASSES = 3
 _CELLS = 4

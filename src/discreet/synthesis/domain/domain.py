@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, InputError, ParameterError, UnknownName
-from discreet.synthesis.domain.attribute import Attribute, Codes
-from discreet.synthesis.domain.bins import Bins
+from discreet.synthesis.domain.attribute import Attribute, Bins, Codes
 from discreet.synthesis.domain.columns import column
 
 __all__ = ["Attribute", "Codes", "Domain", "Records"]

@@ -13,7 +13,7 @@ from discreet.synthesis.base.release import Synthesizer
 from discreet.synthesis.methods.answers.noisy import NoisyAnswers
 from discreet.synthesis.methods.best import Best
 from discreet.synthesis.methods.dual_query.method import DualQuery
-from discreet.synthesis.methods.forest.independent import Independent
+from discreet.synthesis.methods.forest.one_ways import Independent
 from discreet.synthesis.methods.forest.tree import Tree
 from discreet.synthesis.methods.residual.method import Residual
 from discreet.synthesis.methods.weights.mwem import Mwem

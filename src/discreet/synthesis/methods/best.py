@@ -13,8 +13,7 @@ from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.base.release import Progress, Release, Synthesizer
 from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.methods.forest.independent import Independent
-from discreet.synthesis.methods.forest.one_ways import default_rows, measured_attributes
+from discreet.synthesis.methods.forest.one_ways import Independent, default_rows, measured_attributes
 from discreet.synthesis.methods.forest.tree import Tree, looks_at_pairs
 from discreet.synthesis.methods.residual.method import Finish, Residual
 from discreet.synthesis.methods.weights.mwem import Mwem

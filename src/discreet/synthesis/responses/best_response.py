@@ -10,9 +10,8 @@ import numpy as np
 from discreet.errors import InputError, ParameterError
 from discreet.privacy.numbers.arguments import whole
 from discreet.synthesis.domain.domain import Codes
-from discreet.synthesis.responses.ascent import search
+from discreet.synthesis.responses.ascent import Landscape, search
 from discreet.synthesis.responses.drawn import Drawn, Integers
-from discreet.synthesis.responses.landscape import Landscape
 from discreet.synthesis.workloads.workload import Workload
 
 _MOST_STARTS, _MOST_WORK = 1 << 16, 1 << 60

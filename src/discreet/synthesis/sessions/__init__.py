@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.bins import Bins
+from discreet.synthesis.domain.attribute import Bins
 from discreet.synthesis.domain.domain import Domain
 from discreet.synthesis.methods import Price, method_named
 from discreet.synthesis.methods.dual_query.method import DualQuery

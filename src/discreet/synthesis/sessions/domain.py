@@ -16,8 +16,7 @@ from discreet.query.policy.declarations import ColumnPolicy, TablePolicy, UnitIs
 from discreet.query.policy.toml_lines import header, key_in_toml
 from discreet.randomness import words
 from discreet.statistics.columns.units import person_codes
-from discreet.synthesis.domain.attribute import Attribute
-from discreet.synthesis.domain.bins import Binned, Bins
+from discreet.synthesis.domain.attribute import Attribute, Binned, Bins
 from discreet.synthesis.domain.domain import Domain, Records
 from discreet.synthesis.sessions import BINS
 

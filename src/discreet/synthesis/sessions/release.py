@@ -27,9 +27,8 @@ from discreet.synthesis.base.release import Progress, Release, Synthesizer
 from discreet.synthesis.domain.domain import Records
 from discreet.synthesis.methods import Make, Price
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
-from discreet.synthesis.sessions.in_full import in_full
 from discreet.synthesis.sessions.in_words import plan_lines
-from discreet.synthesis.sessions.stored import from_text, to_text
+from discreet.synthesis.sessions.stored import from_text, in_full, to_text
 from discreet.synthesis.workloads.workload import Workload
 
 if TYPE_CHECKING:

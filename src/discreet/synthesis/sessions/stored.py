@@ -1,12 +1,18 @@
-"""A release as text that a ledger keeps, so that the same request is answered again without being paid again."""
+"""A release as text that a ledger keeps, so that the same request is answered again without being paid again.
+
+A public object with all that it is made of, in a form that JSON writes: two that differ anywhere differ in it.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import math
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +24,7 @@ from discreet.synthesis.base.release import Release, Synthesizer
 from discreet.synthesis.domain.domain import Records
 from discreet.synthesis.domain.synthetic_table import SyntheticTable
 from discreet.synthesis.methods.dual_query.transcript import Round
+from discreet.synthesis.workloads.workload import Workload
 
 MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
 _MOST_ARRAY = 4 << 30  # bytes of one array that is read
@@ -151,3 +158,27 @@ _KINDS: Mapping[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = 
         lambda content: {_value(name): _value(one) for name, one in content},
     ),
 }  # each with its type, how it is written and how it is read
+
+
+def in_full(value: Any) -> Any:
+    """Return a synthesizer, or a part of one, as its type and the same of every field.
+
+    Nothing is left out because it seems not to matter: a digest that forgets a parameter hands out another release.
+
+    >>> from fractions import Fraction
+    >>> in_full((1, True, Fraction(1, 2), None)), in_full(1.0)
+    (['tuple', ['int', '1'], ['bool', 'True'], ['Fraction', 'Fraction(1, 2)'], ['NoneType', 'None']], ['float', '1.0'])
+    """
+    kind = type(value).__name__
+    if isinstance(value, Workload):
+        return [kind, value.digest]
+    if isinstance(value, np.ndarray):
+        content = np.ascontiguousarray(value)
+        return [kind, str(content.dtype), list(content.shape), hashlib.sha256(content.tobytes()).hexdigest()]
+    if isinstance(value, Mapping):
+        return [kind, *(in_full(pair) for pair in value.items())]
+    if isinstance(value, tuple | list):
+        return [kind, *(in_full(one) for one in value)]
+    if is_dataclass(value):
+        return [kind, *([one.name, in_full(getattr(value, one.name))] for one in fields(value))]
+    return [kind, value.name if isinstance(value, Enum) else repr(value)]

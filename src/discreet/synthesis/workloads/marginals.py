@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.synthesis.domain.domain import Domain, Records
-from discreet.synthesis.workloads.literals import MOST_QUERIES, value_literals
-from discreet.synthesis.workloads.random_literals import checked_count, checked_ways, random_attributes
+from discreet.synthesis.workloads.literals import (
+    MOST_QUERIES,
+    checked_count,
+    checked_ways,
+    random_attributes,
+    value_literals,
+)
 from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
 
 

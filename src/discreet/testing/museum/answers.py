@@ -13,8 +13,7 @@ from discreet.laws.pairs.finite import Finite
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum.budgets import certain, disjoint
-from discreet.testing.museum.exhibit import Label, NumericExhibit
-from discreet.testing.museum.patterns import Vector, Vectors
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
 
 _WARNER = "Warner 1965"
 

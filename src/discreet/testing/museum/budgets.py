@@ -12,10 +12,8 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.pairs.finite import Finite
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace, seeded, uniform
 from discreet.testing.museum.histograms import shifted_laplace
-from discreet.testing.museum.noise import laplace, seeded, uniform
-from discreet.testing.museum.patterns import Vector, Vectors
 
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"
 _EPSILON = Fraction(1, 10)

@@ -1,4 +1,11 @@
-"""What an exhibit of the museum is: a mechanism with a claim, its runs, its exact law, and the verdict expected."""
+"""What an exhibit of the museum is: a mechanism with a claim, its runs, its exact law, and the verdict expected.
+
+The museum's noise: fast draws on a grid, so that no last bit tells. They are for show, not for protection.
+
+Neighbouring answers of several queries: the patterns on which counterexamples are usually found.
+
+Reference. Ding, Wang, Wang, Zhang, Kifer 2018, table 1.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.random import Generator, default_rng  # noqa: TID251  a museum shows noise, it protects nobody
 from numpy.typing import NDArray
 
 from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ApproxDP, Guarantee, PureDP
-from discreet.testing.museum.noise import seeded
 
 Inputs = tuple[Any, Any]
 LADDER = (-200.0, -100.0, -50.0, -20.0, -10.0, -5.0, -1.0, 0.0, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
@@ -78,3 +86,56 @@ class NumericExhibit(Exhibit):
     def __init__(self, *, seed: int | None = None) -> None:
         """Take a seed for runs that can be repeated."""
         self.random = seeded(seed)
+
+
+Floats = NDArray[np.float64]
+_GRID = 2.0**-24  # added to a multiple of it, the noise leaves no trace of the input in the last bits
+
+
+def seeded(seed: int | None) -> Generator:
+    """Return a generator, seeded by the operating system where no seed is given."""
+    return default_rng(seed)
+
+
+def laplace(random: Generator, scale: float, shape: tuple[int, ...]) -> Floats:
+    """Draw Laplace noise as an exponential with a fair sign."""
+    noise = random.standard_exponential(shape)
+    noise *= scale / _GRID
+    np.rint(noise, out=noise)
+    noise *= _GRID
+    flips = np.unpackbits(np.frombuffer(random.bytes(-(-noise.size // 8)), dtype=np.uint8), count=noise.size)
+    np.negative(noise, out=noise, where=flips.view(np.bool_).reshape(shape))
+    return noise
+
+
+def exponential(random: Generator, scale: float, shape: tuple[int, ...]) -> Floats:
+    """Draw exponential noise."""
+    return np.rint(random.standard_exponential(shape) * (scale / _GRID)) * _GRID
+
+
+def uniform(random: Generator, width: float, draws: int) -> Floats:
+    """Draw uniform noise about zero."""
+    return np.rint((random.random(draws) - 0.5) * (width / _GRID)) * _GRID
+
+
+Vector = NDArray[np.float64]
+Vectors = tuple[Vector, Vector]
+
+
+def one_differs(length: int) -> list[Vectors]:
+    """Return the patterns in which one answer moves by one: below and above the others."""
+    base = np.ones(length)
+    below, above = base.copy(), base.copy()
+    below[0], above[0] = 0.0, 2.0
+    return [(base, below), (base, above)]
+
+
+def all_differ(length: int) -> list[Vectors]:
+    """Return all eight patterns, in which every answer may move by one in its own direction."""
+    base = np.ones(length)
+    half = length // 2
+    one_up, one_down = np.zeros(length), np.full(length, 2.0)
+    one_up[0], one_down[0] = 2.0, 0.0
+    first_half = np.where(np.arange(length) < half, 1.0, 0.0)
+    others = [one_up, one_down, 2 * first_half, np.full(length, 2.0), np.zeros(length)]
+    return [*one_differs(length), *((base, other) for other in others), (first_half, 1.0 - first_half)]

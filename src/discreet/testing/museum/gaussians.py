@@ -11,10 +11,9 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ApproxDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
 from discreet.testing.museum.laws.quadrature import Floats, Panels
 from discreet.testing.museum.laws.sandwich import Sandwich
-from discreet.testing.museum.patterns import Vector, Vectors
 
 _CANONNE = "Canonne, Kamath, Steinke 2020"
 

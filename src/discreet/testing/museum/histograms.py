@@ -11,11 +11,9 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace, one_differs
 from discreet.testing.museum.laws.laplace_products import laplace_product
 from discreet.testing.museum.laws.sandwich import Sandwich
-from discreet.testing.museum.noise import laplace
-from discreet.testing.museum.patterns import Vector, Vectors, all_differ, one_differs
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = Fraction(1, 10)

@@ -12,8 +12,7 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.finite import Finite
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
-from discreet.testing.museum.patterns import Vector, Vectors, one_differs
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, one_differs
 
 _REFERENCE = "Erlingsson, Pihur, Korolova 2014"
 _BITS, _HASHES = 20, 4

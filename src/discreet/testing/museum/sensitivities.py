@@ -12,12 +12,10 @@ from discreet.audit.verdict import Level, Outcome
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace
 from discreet.testing.museum.histograms import shifted_laplace
 from discreet.testing.museum.laws.quadrature import laplace_between
 from discreet.testing.museum.laws.sandwich import Sandwich
-from discreet.testing.museum.noise import laplace
-from discreet.testing.museum.patterns import Vector, Vectors
 
 _CASACUBERTA = "Casacuberta, Shoemate, Vadhan, Wagaman 2022"
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.choices.noisy_max_gap import Winner
+from discreet.laws.choices.noisy_max import Winner
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.choices.exponential import Exponential
 from discreet.mechanisms.choices.noisy_max import NoisyMax

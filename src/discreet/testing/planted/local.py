@@ -15,10 +15,9 @@ from discreet.local.frequency.direct_response import DirectResponse
 from discreet.local.frequency.geometry import Geometry
 from discreet.local.frequency.hadamard import OneBitHadamard, parity
 from discreet.local.frequency.projective import ProjectiveGeometry, value_points
-from discreet.local.keys.hashed_geometry_part import HashedGeometry
+from discreet.local.keys.hashed_geometry import HashedGeometry
 from discreet.local.protocol.coin import COIN_TOTAL, toss
-from discreet.local.protocol.oracle import Integers
-from discreet.local.protocol.randomizer import Randomizer
+from discreet.local.protocol.oracle import Integers, Randomizer
 from discreet.randomness.uniform import uniform_below_array
 from discreet.testing.planted.fault import ERRORS, INDEPENDENT, LAW, LOSS, Planted
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from discreet.privacy.accounting.contour.atoms import AtomsFactor
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
-from discreet.privacy.accounting.contour.integral import Contour
-from discreet.privacy.accounting.contour.kernels import Kernel, LatticeKernel, LineKernel
+from discreet.privacy.accounting.contour.integral import Contour, Kernel, LatticeKernel, LineKernel
 from discreet.privacy.accounting.contour.promises import ClaimFactor
 from discreet.privacy.accounting.contour.real_axis import Moments
 from discreet.privacy.accounting.floats import UNIT, ensure_tested

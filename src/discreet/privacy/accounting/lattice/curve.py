@@ -70,7 +70,7 @@ class CurveSource(Source):
 
 def _costly(pair: object) -> bool:
     """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
-    from discreet.privacy.pairs.composed_pair import ComposedPair
+    from discreet.privacy.pairs.combined import ComposedPair
 
     if isinstance(pair, ComposedPair):
         return True

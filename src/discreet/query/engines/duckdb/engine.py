@@ -17,9 +17,8 @@ from discreet.errors import PolicyError, QueryFailed, UnknownName
 from discreet.query.csv_files.copies import Copy
 from discreet.query.csv_files.sources import open_copies
 from discreet.query.engines.duckdb.bounded_tables import LARGEST_DICTIONARY, BoundedTable, bounded_table
-from discreet.query.engines.duckdb.duckdb_choice import salt_of
 from discreet.query.engines.duckdb.expressions import quoted, type_of
-from discreet.query.engines.duckdb.group_keys import Domain
+from discreet.query.engines.duckdb.group_keys import Domain, salt_of
 from discreet.query.engines.duckdb.rows import block
 from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement

@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb.duckdb_parts import Call, Part, Writer
 from discreet.query.engines.duckdb.functions import (
+    Call,
+    Part,
+    Writer,
     add_days,
     cast,
     concatenate,

@@ -1,10 +1,16 @@
-"""Functions of texts and times, and casts, as DuckDB text that never raises."""
+"""Functions of texts and times, and casts, as DuckDB text that never raises.
+
+Rendered parts of an expression, and what is certain about them.
+"""
 
 from __future__ import annotations
 
-from discreet.query.engines.duckdb.duckdb_parts import Call, Writer
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from discreet.query.engines.duckdb.stored_columns import FIRST_DAY, LAST_DAY
 from discreet.query.engines.duckdb.text import NAMES, text
+from discreet.query.expression.expression import Expression, Interval, Literal
 from discreet.query.expression.literals import DATE_FORM, TIMESTAMP_FORM
 from discreet.query.expression.types import Type
 
@@ -68,3 +74,39 @@ def add_days(call: Call) -> str:
     inside = f"{number} BETWEEN {FIRST_DAY} - {day} AND {LAST_DAY} - {day}"
     days = f"TRY_CAST(CASE WHEN {inside} THEN {number} END AS INTEGER)"
     return f"({start} + {days if call.type is Type.DATE else f'to_days({days})'})"
+
+
+INFINITY = "'inf'::DOUBLE"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A rendered expression, what is certain of its values, and whether it may be NaN (for NULL) or infinite."""
+
+    sql: str
+    node: Expression
+    range: Interval | None
+    nan: bool = False
+    infinite: bool = False
+
+    @property
+    def clean(self) -> str:
+        """The text with NULL for NaN."""
+        return f"(CASE WHEN {self.sql} <= {INFINITY} THEN {self.sql} END)" if self.nan else self.sql
+
+    @property
+    def number(self) -> float | int | None:
+        """The value of a literal number."""
+        value = self.node.value if isinstance(self.node, Literal) else None
+        return value if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation whose arguments are rendered."""
+
+    type: Type
+    parts: Sequence[Part]
+
+
+Writer = Callable[[Call], str]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.errors import ParameterError
-from discreet.query.engines.duckdb import duckdb_choice as choice
+from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import position, render
 from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
 from discreet.query.engines.duckdb.rows import Block, block, read_by, table_of

@@ -21,9 +21,8 @@ from discreet.synthesis.base.release import Progress, Release, Synthesizer, sile
 from discreet.synthesis.domain.domain import Codes, Records
 from discreet.synthesis.domain.synthetic_table import SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
-from discreet.synthesis.methods.dual_query.dual_query_rule import afford, affords, parameters
 from discreet.synthesis.methods.dual_query.likelihood import Evidence, most_likely
-from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
+from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
 from discreet.synthesis.responses.best_response import best_response
 from discreet.synthesis.responses.integer_program import exact_response, upper_bound

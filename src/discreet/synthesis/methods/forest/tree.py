@@ -1,4 +1,7 @@
-"""A tree of noisy two-way histograms: one-ways first, then which pairs matter, then those pairs."""
+"""A tree of noisy two-way histograms: one-ways first, then which pairs matter, then those pairs.
+
+One distribution from overlapping noisy histograms: inverse variances, projection, and tables with given margins.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
@@ -16,10 +20,16 @@ from discreet.synthesis.base.purse import Noisy, Purse
 from discreet.synthesis.base.release import Progress, Release, Synthesizer
 from discreet.synthesis.domain.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
-from discreet.synthesis.methods.forest.independent import checked_rows, one_way_shares
-from discreet.synthesis.methods.forest.one_ways import OneWays, divided_by_size, measured_attributes
+from discreet.synthesis.methods.forest.one_ways import (
+    OneWays,
+    checked_rows,
+    divided_by_size,
+    measured_attributes,
+    one_way_shares,
+    onto_simplex,
+    variance,
+)
 from discreet.synthesis.methods.forest.selection import Selection, candidate_pairs, grow_forest, pair_histograms
-from discreet.synthesis.methods.forest.tree_estimate import combined_shares, fitted
 from discreet.synthesis.workloads.workload import Workload
 
 ONE_WAYS = Fraction(2, 5)
@@ -178,3 +188,58 @@ def forest(one_ways: OneWays, again: OneWays, pairs: Mapping[tuple[int, int], No
         fitted(np.asarray(noisy.values / total), shares[one], shares[other]) for (one, other), noisy in pairs.items()
     ]
     return Forest.of(one_ways.domain, shares, list(pairs), joints)
+
+
+Floats = NDArray[np.float64]
+_SWEEPS = 30
+_TRACE = 1e-9
+
+
+def combined_shares(
+    one_ways: OneWays, again: OneWays, pairs: Mapping[tuple[int, int], Noisy], total: float
+) -> tuple[Floats, ...]:
+    """Return each attribute's shares from all histograms that have it, weighted by the inverse of their variances.
+
+    The margin of a pair's histogram has the variance of as many cells as the other attribute has.
+    """
+    sizes = one_ways.domain.sizes
+    sums, weights = [np.zeros(size) for size in sizes], [0.0] * len(sizes)
+
+    def add(place: int, counts: Floats, spread: float) -> None:
+        sums[place] += counts / spread
+        weights[place] += 1 / spread
+
+    for measured in (one_ways, again):
+        for place, noisy in measured.noisy.items():
+            add(place, noisy.values.astype(np.float64), variance(noisy))
+    for (one, other), noisy in pairs.items():
+        add(one, noisy.values.sum(axis=1, dtype=np.float64), variance(noisy) * sizes[other])
+        add(other, noisy.values.sum(axis=0, dtype=np.float64), variance(noisy) * sizes[one])
+    return tuple(
+        onto_simplex(held / weight / total) if weight else np.full(len(held), 1 / len(held))
+        for held, weight in zip(sums, weights, strict=True)
+    )
+
+
+def fitted(noisy: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Return a table with these margins, at least 0 everywhere, near a noisy one.
+
+    The margins are set right by equal shifts, entries below 0 are projected away within each row and within each column
+    (the mean of both), and alternating scaling fits the margins again. A trace of the product keeps every row and
+    column possible.
+    """
+    centred = noisy + ((rows - noisy.sum(axis=1)) / len(columns))[:, None]
+    centred = centred + ((columns - centred.sum(axis=0)) / len(rows))[None, :]
+    by_rows = np.stack([onto_simplex(one, share) for one, share in zip(centred, rows, strict=True)])
+    by_columns = np.stack([onto_simplex(one, share) for one, share in zip(centred.T, columns, strict=True)], axis=1)
+    table = (by_rows + by_columns) / 2 + _TRACE * np.outer(rows, columns)
+    for _ in range(_SWEEPS):
+        table *= _ratio(rows, table.sum(axis=1))[:, None]
+        table *= _ratio(columns, table.sum(axis=0))[None, :]
+    return table
+
+
+def _ratio(wanted: Floats, held: Floats) -> Floats:
+    """Return what to multiply by, 0 where nothing is wanted or held."""
+    ratio: Floats = np.divide(wanted, held, out=np.zeros_like(wanted), where=held > 0)
+    return ratio

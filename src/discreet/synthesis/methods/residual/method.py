@@ -20,10 +20,14 @@ from discreet.synthesis.base.release import Progress, Release, Synthesizer
 from discreet.synthesis.domain.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import Attributes, Residuals, cell_variance, core
-from discreet.synthesis.methods.residual.finishing import non_negative, number_of_records, shrunk
-from discreet.synthesis.methods.residual.measuring import measure_residuals, residual_variances
-from discreet.synthesis.methods.residual.residual_histograms import histogram_variances, maximal, measure_histograms
-from discreet.synthesis.methods.residual.residual_table import synthetic_table
+from discreet.synthesis.methods.residual.finishing import non_negative, number_of_records, shrunk, synthetic_table
+from discreet.synthesis.methods.residual.measuring import (
+    histogram_variances,
+    maximal,
+    measure_histograms,
+    measure_residuals,
+    residual_variances,
+)
 from discreet.synthesis.workloads.marginals import Marginals
 from discreet.synthesis.workloads.workload import Workload
 

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.choices.noisy_max_gap import NoisyMaxGapLaw
+from discreet.laws.choices.noisy_max import NoisyMaxGapLaw
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
 from discreet.testing.museum.laws.floating_pair import Floats, finite_pair
-from discreet.testing.museum.patterns import Vector, Vectors
 
 _DING = "Ding, Wang, Zhang, Kifer 2019"
 _SCALE = Fraction(2)

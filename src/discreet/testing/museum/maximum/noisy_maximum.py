@@ -12,12 +12,19 @@ from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit
+from discreet.testing.museum.exhibit import (
+    ANSWERS,
+    Label,
+    NumericExhibit,
+    Vector,
+    Vectors,
+    all_differ,
+    exponential,
+    laplace,
+)
 from discreet.testing.museum.laws.floating_pair import finite_pair, positive
 from discreet.testing.museum.laws.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
 from discreet.testing.museum.laws.sandwich import Sandwich
-from discreet.testing.museum.noise import exponential, laplace
-from discreet.testing.museum.patterns import Vector, Vectors, all_differ
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = 0.1

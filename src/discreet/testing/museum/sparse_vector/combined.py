@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace
 from discreet.testing.museum.laws.laplace_products import laplace_product
 from discreet.testing.museum.laws.sandwich import Sandwich, mixture
-from discreet.testing.museum.noise import laplace
-from discreet.testing.museum.patterns import Vector, Vectors, all_differ
 from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, SparseVector, SparseVectorMisscaled
 

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from discreet.audit.verdict import Level, Outcome
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label
+from discreet.testing.museum.exhibit import Label, Vector, laplace
 from discreet.testing.museum.laws.floating_pair import positive
 from discreet.testing.museum.laws.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
 from discreet.testing.museum.laws.sandwich import Sandwich
-from discreet.testing.museum.noise import laplace
-from discreet.testing.museum.patterns import Vector
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, LYU, SparseVector, stopped
 
 BELOW, UNSEEN = -1000.0, -2000.0

@@ -17,7 +17,7 @@ from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.pairs.pair import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit
+from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit, Vector, Vectors, all_differ, laplace
 from discreet.testing.museum.laws.floating_pair import finite_pair, positive
 from discreet.testing.museum.laws.quadrature import (
     TAILS,
@@ -28,8 +28,6 @@ from discreet.testing.museum.laws.quadrature import (
     laplace_between,
     laplace_density,
 )
-from discreet.testing.museum.noise import laplace
-from discreet.testing.museum.patterns import Vector, Vectors, all_differ
 
 LYU = "Lyu, Su, Li 2017"
 EPSILON = 0.1
