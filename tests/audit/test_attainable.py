@@ -15,7 +15,7 @@ from discreet.audit.statistical.loss_bound import expected_loss_at_least
 from discreet.errors import ParameterError
 from discreet.laws import Finite
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 
 P = [Fraction(1, 2), Fraction(3, 10), Fraction(3, 20), Fraction(1, 20)]
 Q = [Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4)]

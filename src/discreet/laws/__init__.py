@@ -13,9 +13,9 @@ from discreet.laws.noise.on_grid import OnGrid
 from discreet.laws.noise.product import Product, ProductPair
 from discreet.laws.noise.truncated import Outside, Truncated
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws.pair import Pair
 from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.laws.pairs.location_pair import LocationPair
-from discreet.laws.pairs.pair import Pair
 from discreet.laws.samplers.race import Race, Softmax
 from discreet.laws.samplers.softmax_draws import SignedDraws, SoftmaxDraws, signed_draws
 

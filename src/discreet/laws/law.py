@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 
 Outcome = TypeVar("Outcome")
 Shape = int | tuple[int, ...]

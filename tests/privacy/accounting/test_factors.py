@@ -15,9 +15,9 @@ import pytest
 from discreet.errors import AssumptionFailed
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pair import Pair
 from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.laws.pairs.location_pair import LocationPair
-from discreet.laws.pairs.pair import Pair
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.accounting import floats
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of

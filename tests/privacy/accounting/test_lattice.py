@@ -14,9 +14,9 @@ from discreet.errors import AssumptionFailed, ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.pair import Pair
 from discreet.laws.pairs.finite import Finite
 from discreet.laws.pairs.location_pair import LocationPair
-from discreet.laws.pairs.pair import Pair
 from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.laplace import LaplacePair

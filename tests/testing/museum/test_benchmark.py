@@ -11,7 +11,7 @@ import pytest
 
 from discreet.audit import Level, Outcome, audit
 from discreet.errors import ParameterError
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.testing.museum import MUSEUM, Exhibit, benchmark
 from discreet.testing.museum.tour import PUBLISHED
 

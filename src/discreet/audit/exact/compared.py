@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from discreet.errors import ParameterError
 from discreet.laws.law import Law
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 
 
 class Lawful(Protocol):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.exact.compared import compared
 from discreet.errors import DiscreetError
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.mechanisms.choices.noisy_max import NoisyMax
 from discreet.mechanisms.streams.above_threshold import AboveThreshold
 

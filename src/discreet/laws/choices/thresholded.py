@@ -18,8 +18,8 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.noise.product import Product, ProductPair
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws.pair import Pair
 from discreet.laws.pairs.finite import FinitePair
-from discreet.laws.pairs.pair import Pair
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 _PRECISION = 192

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import ParameterError
 from discreet.laws.law import IntegerLaw, Law, Shape, as_array
 from discreet.laws.number import rational_or_none
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 
 
 class OnGrid(Law[float]):

@@ -9,7 +9,7 @@ from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import exact_rational, round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 _PRECISIONS = (160, 640, 2560)

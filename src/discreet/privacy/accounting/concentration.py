@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import NoSoundConversion
 from discreet.laws.number import round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.directed import DirectedLoss
 from discreet.privacy.guarantees.conversion import convert
 from discreet.privacy.guarantees.guarantee import ZCDP, Guarantee, PureDP

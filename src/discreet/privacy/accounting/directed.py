@@ -12,7 +12,7 @@ import numpy as np
 from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.contour.answers import Bounds, ContourEngine
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.contour.families import flattened, gathered, total_square

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.laws.number import round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.guarantees.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
 from discreet.privacy.numbers.rounding import downward, number

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import NoSoundConversion, RelationMismatch
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import exact_rational, round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.groups_and_samples import group_privacy
 from discreet.privacy.guarantees.guarantee import Guarantee
 from discreet.privacy.loss.loss import PrivacyLoss

@@ -16,7 +16,7 @@ from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.concentration import least_rho
 from discreet.privacy.accounting.directed import DirectedLoss, directed
 from discreet.privacy.guarantees.composition import basic_composition, repeated

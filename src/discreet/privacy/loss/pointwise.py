@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.curves import delta_of
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.numbers.arguments import nonnegative

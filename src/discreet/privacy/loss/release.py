@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from discreet.errors import ParameterError
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.guarantee import Guarantee
 from discreet.privacy.pairs.sampled import Side
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
 from discreet.laws.number import Number
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.loss.release import Release, Sampler

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.numbers.arguments import nonnegative, plain, probability
 from discreet.privacy.numbers.rounding import bounds, number
 from discreet.privacy.pairs.promises import between, enclosed

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.number import exact_rational
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.numbers.rounding import bounds, number
 from discreet.privacy.pairs.promises import enclosed
 from discreet.privacy.pairs.sampled import Side

@@ -11,7 +11,7 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.numbers.arguments import probability
 from discreet.privacy.numbers.rounding import bounds, number
 from discreet.privacy.pairs.promises import enclosed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy import ApproxDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
 from discreet.testing.museum.laws.quadrature import Floats, Panels

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.laws.noise.product import ProductPair
 from discreet.laws.number import round_up
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
 from discreet.privacy.accounting.contour.factor import Factor
 from discreet.privacy.accounting.contour.normal import NormalFactor, WideGaussianFactor

@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs.promises import NormalPair

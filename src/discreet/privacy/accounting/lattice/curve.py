@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.lattice.cells import Atoms, Grid, Measure, Reach, Source, TooLarge
 from discreet.privacy.accounting.lattice.fft_bounds import ELEMENTARY, UNIT, Floats
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.noise.product import ProductPair
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy.accounting.floats import ensure_tested
 from discreet.privacy.accounting.lattice.cells import Grid, Reach, Source, TooLarge
 from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, compose

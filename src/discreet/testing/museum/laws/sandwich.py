@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.testing.museum.laws.floating_pair import RESTS_ON, TOLERANCE, alike
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.audit.verdict import Level, Outcome
 from discreet.laws.choices.noisy_max import NoisyMaxGapLaw
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
 from discreet.testing.museum.laws.floating_pair import Floats, finite_pair

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import (
     ANSWERS,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.exact.search import Varied
 from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pairs.pair import Pair
+from discreet.laws.pair import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit, Vector, Vectors, all_differ, laplace
 from discreet.testing.museum.laws.floating_pair import finite_pair, positive
