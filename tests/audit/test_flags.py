@@ -26,7 +26,7 @@ import pytest
 from discreet import statistics
 from discreet.audit import OnTables, Outcome, audit
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, RelationMismatch
-from discreet.laws.pairs.finite import Tabulated
+from discreet.laws.finite import Tabulated
 from discreet.mechanisms import (
     AboveThreshold,
     Exponential,

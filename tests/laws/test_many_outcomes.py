@@ -31,7 +31,7 @@ from discreet.laws import (
     Truncated,
     TruncatedLaplace,
 )
-from discreet.laws.pairs.finite import Tabulated
+from discreet.laws.finite import Tabulated
 from discreet.statistics.ranks.law import RankLaw
 from discreet.statistics.ranks.ranked import Ranked
 from discreet.testing.own import OWN

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.pairs.finite import Finite
+from discreet.laws.finite import Finite
 from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision
 from tests.chances import ALARM
 

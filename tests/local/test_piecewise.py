@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.laws.pairs.finite import Finite
+from discreet.laws.finite import Finite
 from discreet.local.means.piecewise import Piecewise
 from tests.local.enumeration import exact_law
 from tests.local.mean_checks import exponential, largest_ratio

@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError, MissingParameter, StreamSpent
 from discreet.laws import AboveThresholdGapLaw, DiscreteLaplace, NoisyMaxGapLaw
-from discreet.laws.pairs.finite import Tabulated
+from discreet.laws.finite import Tabulated
 from discreet.mechanisms import Hit, Winner
 from tests.chances import fewest, most
 from tests.conftest import Rounds

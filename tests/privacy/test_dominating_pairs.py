@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import Finite
-from discreet.laws.pairs.finite import FinitePair
+from discreet.laws.finite import FinitePair
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss, gaussian_loss, group_loss, laplace_loss, table_loss
 from discreet.privacy.loss.groups import ChainPair
 from discreet.privacy.pairs.bounded_range import BoundedRangePair

@@ -13,11 +13,11 @@ import pytest
 from discreet import privacy
 from discreet.errors import AssumptionFailed
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import Finite, FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.privacy.accounting import lattice
 from discreet.privacy.accounting.concentration import least_rho

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import Finite, FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.accounting import floats
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import AssumptionFailed, ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.finite import Finite
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import Finite
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.laplace import LaplacePair

@@ -13,7 +13,7 @@ import discreet as dp
 from discreet.audit import Level, audit
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteLaplace
-from discreet.laws.pairs.finite import FinitePair
+from discreet.laws.finite import FinitePair
 from discreet.privacy import gaussian_loss
 from discreet.testing.museum import Exhibit, faults
 from discreet.testing.museum.gaussians import ShuffledBatches

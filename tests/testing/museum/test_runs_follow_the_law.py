@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.laws.finite import FinitePair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import FinitePair
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum import Exhibit, benchmark
 from discreet.testing.museum.laws.laplace_products import laplace_product

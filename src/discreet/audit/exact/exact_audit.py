@@ -21,10 +21,10 @@ from discreet.audit.exact.search import climb
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.finite import FinitePair
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.number import round_down, round_up
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from discreet.audit.statistical.loss_bound import allowed_error, expected_loss_at_least, loss_at_least
 from discreet.errors import ParameterError
+from discreet.laws.finite import FinitePair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import FinitePair
 
 Floats = npt.NDArray[np.float64]
 _SIZES = 300

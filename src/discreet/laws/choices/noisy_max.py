@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import FinitePair, Floats, Tabulated
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.pairs.finite import FinitePair, Floats, Tabulated
 from discreet.randomness.uniform import uniform_below
 
 _REACH = 64

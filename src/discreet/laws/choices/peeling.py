@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
-from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.race import Race, as_scores, exact_score
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

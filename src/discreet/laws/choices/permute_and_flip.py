@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
-from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.race import Race, Runner, as_scores, exact_score, log_uniforms
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

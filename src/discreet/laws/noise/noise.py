@@ -208,7 +208,7 @@ class IntegerNoise(IntegerLaw):
 
     def pair(self, other: Law[int]) -> Pair:
         """Return the exact loss pair of two centres of the same noise."""
-        from discreet.laws.pairs.location_pair import LocationPair
+        from discreet.laws.noise.location_pair import LocationPair
 
         if type(other) is not type(self) or not isinstance(other, IntegerNoise) or other.scale != self.scale:
             raise ParameterError(

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.law import Law, Shape, as_size
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import Finite, FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.randomness.rigour import lower_float, precision, upper_float
 
 _LARGEST = 1 << 21

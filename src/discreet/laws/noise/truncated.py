@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.pairs.finite import FinitePair
 from discreet.randomness.keystream import bits
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

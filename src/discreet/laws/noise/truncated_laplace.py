@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import FinitePair
 from discreet.laws.law import Law, as_integers, offsets
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
-from discreet.laws.pairs.finite import FinitePair
 from discreet.randomness.bernoulli import bernoulli_exp
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 from discreet.randomness.uniform import uniform_below

@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, NotCopyable
+from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
-from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness.keystream import BLOCK_WORDS, bits, words
 from discreet.randomness.process import Process

@@ -40,8 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.laws.finite import Floats
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.pairs.finite import Floats
 from discreet.laws.samplers.floating import ensure_tested
 from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness.bernoulli import exp_scaled

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.pairs.finite import Finite
+from discreet.laws.finite import Finite
 from discreet.local.frequency.geometry import Geometry
 from discreet.local.frequency.projective import ProjectiveGeometry
 from discreet.local.keys.hashing import PublicHash, public_seed

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.law import Law
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
 from discreet.local.means.piecewise import Piecewise
 from discreet.local.protocol.coin import COIN_TOTAL, toss

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.law import Law
-from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.protocol.coin import COIN_TOTAL, coin
 from discreet.local.protocol.inputs import (
     Integers,

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.protocol.inputs import number_of_people
 from discreet.local.protocol.oracle import Oracle
 from discreet.local.protocol.spec import Spec, checked_spec

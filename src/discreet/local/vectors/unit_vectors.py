@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pairs.finite import Finite, FinitePair
 from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
 from discreet.local.protocol.inputs import Integers, is_integer, number_of_people
 from discreet.local.protocol.spec import Spec

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
+from discreet.laws.finite import FinitePair, Floats, Tabulated
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.pairs.finite import FinitePair, Floats, Tabulated
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
 from discreet.privacy.numbers.written import written_up

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.laws.finite import FinitePair
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
 from discreet.laws.number import Number, round_down
-from discreet.laws.pairs.finite import FinitePair
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.mechanisms.noise.additive import AdditiveNoise
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless

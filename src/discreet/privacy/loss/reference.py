@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.number import Number, exact_rational, round_up
-from discreet.laws.pairs.finite import Finite, FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.guarantees.guarantee import ZCDP, PureDP
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.numbers.arguments import positive, whole

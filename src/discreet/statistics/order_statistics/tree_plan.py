@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
-from discreet.laws.pairs.finite import Floats, Tabulated
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 from discreet.statistics.ranks.law import chances
 from discreet.statistics.ranks.ranked import Ranked

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level, OnTables
+from discreet.laws.finite import Finite
 from discreet.laws.law import Law
 from discreet.laws.noise.product import Product
-from discreet.laws.pairs.finite import Finite
 from discreet.mechanisms.choices.exponential import Exponential
 from discreet.mechanisms.choices.noisy_max import NoisyMax
 from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.laws.finite import FinitePair
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.number import Number
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.contour.normal import NARROW
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats

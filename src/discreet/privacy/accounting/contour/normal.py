@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.contour.factor import Factor, Indices
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.contour.factor import Factor, Indices
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs.bounded_range import BoundedRangePair

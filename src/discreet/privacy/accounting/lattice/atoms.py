@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.laws.finite import FinitePair
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pairs.finite import FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.lattice.cells import LEAST, Atoms, AtomSource, Reach
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT, Floats
 from discreet.privacy.accounting.lattice.loss_map import Sampling

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.laws.finite import FinitePair
+from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.laws.pairs.finite import FinitePair
-from discreet.laws.pairs.location_pair import LocationPair
 from discreet.privacy.accounting.lattice.atoms import (
     certain,
     claim_source,

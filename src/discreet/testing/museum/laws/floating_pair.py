@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
-from discreet.laws.pairs.finite import FinitePair
+from discreet.laws.finite import FinitePair
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-12

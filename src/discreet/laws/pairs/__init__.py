@@ -1,1 +1,0 @@
-"""Pairs of laws: the divergence between neighbors, certified."""
