@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from discreet.cli.demo.narration import ATTACK, DEPARTMENTS, Chapter, chapters
+from discreet.cli.console import Chapter
+from discreet.cli.demo.narration import ATTACK, DEPARTMENTS, chapters
 from discreet.cli.demo.story import Refused, Story
 
 

@@ -14,11 +14,11 @@ from typing import Any
 from discreet.ledger import MemoryLedger
 from discreet.query import Session
 from discreet.query.csv_files.copies import Table, temporary_copy
-from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import UnreadableFile
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.files import csv_select
 from discreet.query.plan.request import Request
+from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.file import read_policy
 from discreet.query.pricing.price import stated

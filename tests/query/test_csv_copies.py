@@ -16,9 +16,9 @@ import pytest
 from discreet.errors import PolicyError
 from discreet.query.csv_files import conversion, copies
 from discreet.query.csv_files.copies import Table, current_copy, ledger_folder
-from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import header_of
 from discreet.query.csv_files.sources import convert_source
+from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.file import read_policy
 from tests.query.csv_cases import opened, written
 
@@ -332,7 +332,7 @@ KILLED = textwrap.dedent(
     import pyarrow.parquet
     from discreet.query.csv_files import conversion, copies
     from discreet.query.csv_files.copies import Table, convert_anew, ledger_folder
-    from discreet.query.csv_files.format import CsvFormat
+    from discreet.query.policy.csv_format import CsvFormat
 
     folder, conversion._BATCH = ledger_folder(Path(sys.argv[1])), 1000
     table = Table("t", (Path(sys.argv[2]),), CsvFormat(), sys.argv[3], Path(sys.argv[2]).parent)
@@ -389,7 +389,7 @@ AT_ONCE = textwrap.dedent(
     from pathlib import Path
     import pyarrow.parquet
     from discreet.query.csv_files.copies import Table, convert_anew, current_copy, ledger_folder
-    from discreet.query.csv_files.format import CsvFormat
+    from discreet.query.policy.csv_format import CsvFormat
 
     folder = ledger_folder(Path(sys.argv[1]))
     table = Table("t", (Path(sys.argv[2]),), CsvFormat(), "1", Path(sys.argv[2]).parent)

@@ -14,8 +14,8 @@ import pytest
 from discreet.errors import PolicyError
 from discreet.privacy import PureDP
 from discreet.query.csv_files import reader
-from discreet.query.csv_files.format import ENCODINGS, CsvFormat
 from discreet.query.csv_files.reader import LONGEST_RECORD, Records, UnreadableFile, own_csv
+from discreet.query.policy.csv_format import ENCODINGS, CsvFormat
 from discreet.query.policy.file import read_policy
 from tests.query.csv_cases import opened, written
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from discreet.errors import PolicyError
-from discreet.query.csv_files.format import CsvFormat
+from discreet.query.policy.csv_format import CsvFormat
 from tests.conftest import Rounds
 from tests.query.csv_cases import (
     ENDS,

@@ -8,6 +8,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -15,7 +16,6 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from discreet.cli.demo.narration import Chapter
 from discreet.display import Table, format_number, visible
 from discreet.errors import (
     BudgetExceeded,
@@ -55,6 +55,17 @@ class Spent(click.ClickException):
     """It failed after the charge; the price is spent."""
 
     exit_code = 5
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A title, some sentences, a table, some sentences after it, and the name of the drawing that belongs here."""
+
+    title: str
+    before: tuple[str, ...]
+    table: Table
+    after: tuple[str, ...] = ()
+    drawing: str = ""
 
 
 def readable_console(*, stderr: bool = False) -> Console:

@@ -17,8 +17,7 @@ import click
 
 from discreet.attacks.reconstructing.result import Reconstruction
 from discreet.cli import console
-from discreet.cli.console import readable_console, say_written, show
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, readable_console, say_written, show
 from discreet.display import Table
 from discreet.display.plots import Plot
 

@@ -7,7 +7,7 @@ import textwrap
 from fractions import Fraction
 
 from discreet.cli.account.price import FALSE_ALARMS, Price
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter
 from discreet.display import Rounding, Table, format_number
 from discreet.laws.enclosure import Enclosure
 from discreet.privacy import Relation

@@ -11,8 +11,7 @@ import numpy as np
 from discreet import attacks
 from discreet.attacks import Curse, Exposure, Release, mondrian
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Discharges, register
 from discreet.display import Table
 

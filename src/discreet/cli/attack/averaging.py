@@ -13,8 +13,7 @@ from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spell
 from discreet.attacks.asking.targets import counted
 from discreet.cli import options
 from discreet.cli.attack.people import Hospital, attacked_hospital
-from discreet.cli.console import answering
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering
 from discreet.display import format_number
 from discreet.laws.number import positive_rational
 from discreet.privacy import PrivacyLoss

@@ -9,8 +9,7 @@ import click
 from discreet.attacks import BlockReconstruction, block_tables, noised_block_tables, reconstruct_block
 from discreet.attacks.census.tables import COUNTED_IN, counted
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import CensusBlock, census_block
 from discreet.display import Table, format_number
 from discreet.errors import InputError

@@ -13,8 +13,7 @@ from discreet import attacks
 from discreet.attacks import Charged, Differencing, MinimumSize, noisy_run
 from discreet.cli import options
 from discreet.cli.attack.people import Hospital, attacked_hospital
-from discreet.cli.console import answering
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering
 from discreet.data.hospital_database import PRACTICE_SIZE
 from discreet.display import Table
 from discreet.errors import QueryRefused

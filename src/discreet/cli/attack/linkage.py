@@ -9,8 +9,7 @@ import click
 from discreet import attacks
 from discreet.attacks import Flip, Linkage, MatchRule
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
 from discreet.data.hospital import DIAGNOSES
 from discreet.data.register import QUASI_IDENTIFIERS

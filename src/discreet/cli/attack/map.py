@@ -8,8 +8,7 @@ import click
 import numpy as np
 
 from discreet.attacks.law_map import fundamental_law
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.cli.options import SETTINGS, people, plot_to, seed, tell
 
 _FEWEST_QUERIES, _ERRORS = 16, 21

@@ -29,8 +29,7 @@ from discreet.cli.attack.people import (
     invented_bits,
     split,
 )
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 

@@ -10,8 +10,7 @@ import click
 from discreet import attacks
 from discreet.attacks import Membership, PrivateFrequencies, Publish, Rounded, exactly
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Genomes, genomes
 from discreet.display import Table, format_number
 

@@ -10,8 +10,7 @@ import numpy as np
 from discreet import attacks
 from discreet.attacks import Flip
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Ratings
 from discreet.data import ratings as invented
 from discreet.display import Table, format_number

@@ -17,8 +17,7 @@ from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_a
 from discreet.attacks.asking.noise import uniform_noise
 from discreet.cli import options
 from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
-from discreet.cli.console import answering, readable_console, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 from discreet.privacy import PrivacyLoss

@@ -10,8 +10,7 @@ import click
 from discreet import attacks
 from discreet.attacks import Score, TableLinkage, TableMembership
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, show, spinner
-from discreet.cli.demo.narration import Chapter
+from discreet.cli.console import Chapter, answering, readable_console, show, spinner
 from discreet.data import population, population_values
 from discreet.display import Table, format_number
 from discreet.privacy import Guarantee, Relation

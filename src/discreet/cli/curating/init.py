@@ -15,12 +15,12 @@ import click
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import PureDP
-from discreet.query.csv_files.format import read_format
 from discreet.query.csv_files.reader import FORMAT_PLACE
 from discreet.query.engines import engine_for
 from discreet.query.engines.duckdb.source import Resources, connect
 from discreet.query.expression.types import Type
 from discreet.query.policy.check import Schema
+from discreet.query.policy.csv_format import read_format
 from discreet.query.policy.declarations import Policy, Source, SourceKind, TablePolicy, UnitIsRow
 from discreet.query.policy.skeleton import find_source, skeleton, table_names
 from discreet.query.policy.toml_section import Problems, Section

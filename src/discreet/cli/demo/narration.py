@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet.cli.console import Chapter
 from discreet.display import Rounding, Table, format_number
 from discreet.privacy.guarantees.in_words import in_words
 
@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 
 ATTACK, DEPARTMENTS = "attack", "departments"
 _MOST_ROWS = 12
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A title, some sentences, a table, some sentences after it, and the name of the drawing that belongs here."""
-
-    title: str
-    before: tuple[str, ...]
-    table: Table
-    after: tuple[str, ...] = ()
-    drawing: str = ""
 
 
 def chapters(story: Story) -> list[Chapter]:

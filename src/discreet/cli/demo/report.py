@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from discreet.cli.demo.narration import ATTACK, DEPARTMENTS, Chapter
+from discreet.cli.console import Chapter
+from discreet.cli.demo.narration import ATTACK, DEPARTMENTS
 from discreet.display import figure, page, paragraph, section
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 

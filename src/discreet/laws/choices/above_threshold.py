@@ -169,12 +169,7 @@ class AboveThresholdGapLaw(Tabulated):
                 "this stream has too many outcomes for its exact law; use fewer values or hits, or a larger epsilon"
             )
         # the rarest outcome has a chance of about exp(-(hits * cap + (size + 1) * span) / scale)
-        reach = (
-            (size + 1) * self._span
-            + self.hits * self.cap
-            + math.ceil(_REACH * self.threshold_noise.scale)
-            + 2
-        )
+        reach = (size + 1) * self._span + self.hits * self.cap + math.ceil(_REACH * self.threshold_noise.scale) + 2
         if reach > _LARGEST_WINDOW:
             raise ParameterError(
                 "the exact law of this stream needs too many grid points; use a coarser grid= to look at it"

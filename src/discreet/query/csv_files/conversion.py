@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from discreet._optional import optional
-from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import Fault, Records, UnreadableFile
+from discreet.query.policy.csv_format import CsvFormat
 
 PURPOSE = "converting CSV files"
 _BATCH = 2**23  # characters that are held before they are written

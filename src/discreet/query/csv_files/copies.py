@@ -23,8 +23,8 @@ from typing import Any, BinaryIO
 
 from discreet.errors import PolicyError
 from discreet.query.csv_files.conversion import write_records
-from discreet.query.csv_files.format import CsvFormat
 from discreet.query.csv_files.reader import Fault, UnreadableFile, header_of
+from discreet.query.policy.csv_format import CsvFormat
 from discreet.randomness import bits
 
 _FORM = 2  # of the copies and notes

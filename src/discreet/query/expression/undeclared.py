@@ -1,36 +1,15 @@
-"""Columns of frames for which no type is declared: what is said of them, and the line that declares another type."""
+"""Advice about columns of frames for which no type is declared: the line that declares another type."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 
 from discreet.query.expression.expression import Column, Expression
 from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import ColumnPolicy, Policy, PublicTable, SourceKind, TablePolicy
 
 TYPE = "TYPE"  # stands in a line for the type that is wanted
 # where a declaration reads more of the cells than the type without one
 _HELPS = {(Type.REAL, Type.INTEGER), (Type.TIMESTAMP, Type.DATE)}
-
-
-def declaration(policy: Policy, table: str, column: ColumnPolicy) -> str:
-    """Return how another type is declared for a column of a frame, with TYPE in the type's place; else nothing.
-
-    >>> from discreet.query.policy.declarations import Source
-    >>> stated = Policy(
-    ...     source=Source(SourceKind.FRAMES, None), lineage="", version="1", unit="person", tables={}, budget=None,
-    ...     analysts={},
-    ... )
-    >>> print(declaration(stated, "visits", ColumnPolicy("age", Type.REAL)))
-    columns={"visits.age": {"type": "TYPE"}}
-    """
-    if policy.source.kind is not SourceKind.FRAMES or column.typed or column.values is not None or column.public:
-        return ""
-    ends = [(word, end) for word, end in (("min", column.low), ("max", column.high)) if isinstance(end, Fraction)]
-    words = "".join(f', "{word}": {end if end.denominator == 1 else float(end)}' for word, end in ends)
-    name = column.name if list(policy.tables) == [table] else f"{table}.{column.name}"
-    return f'columns={{"{name}": {{"type": "{TYPE}"{words}}}}}'
 
 
 def advice(hint: str, expressions: Sequence[Expression], *wanted: Type) -> str:
@@ -70,34 +49,3 @@ def _filled(column: Column, *wanted: Type) -> str:
     """Return the line with the first type in it, and the others behind."""
     line = column.declare.replace(TYPE, wanted[0].value)
     return line + "".join(f' or "{other.value}"' for other in wanted[1:])
-
-
-def undeclared_texts(policy: Policy, table: str, among: Collection[str] | None = None) -> list[str]:
-    """Say which columns of a table, all or some, are read as texts because nothing is declared about them."""
-    stated = policy.tables[table] if table in policy.tables else policy.public[table]
-    found = []
-    for name, column in stated.columns.items():
-        line = declaration(policy, table, column) if column.type is Type.TEXT else ""
-        if line and (among is None or name in among):
-            found.append(
-                f"{table}.{name} has no declared type and is read as text: cells that are not texts are NULL. "
-                f"If they are of another type, such as date, boolean or real, add {line.replace(TYPE, '...')}"
-            )
-    return found
-
-
-class TableTypes(dict[str, dict[str, str]]):
-    """The tables of a policy, each with its columns and their types; `notes` says what no declaration decided."""
-
-    def __init__(self, policy: Policy) -> None:
-        """List them."""
-        tables: dict[str, TablePolicy | PublicTable] = {**policy.tables, **policy.public}
-        types = {
-            name: {one: column.type.value for one, column in stated.columns.items()} for name, stated in tables.items()
-        }
-        super().__init__(types)
-        self.notes = tuple(note for name in tables for note in undeclared_texts(policy, name))
-
-    def __repr__(self) -> str:
-        """Print the tables, and the notes below."""
-        return "\n".join([super().__repr__(), *self.notes])

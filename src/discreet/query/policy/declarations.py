@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.privacy import Guarantee, Relation
-from discreet.query.csv_files.format import USUAL, CsvFormat
 from discreet.query.expression.expression import Value
 from discreet.query.expression.types import Type
+from discreet.query.policy.csv_format import USUAL, CsvFormat
 from discreet.query.policy.toml_lines import Place
 
 LARGEST_DOMAIN = 100_000

@@ -13,8 +13,8 @@ from typing import Any
 
 from discreet.errors import PolicyError
 from discreet.privacy import Relation
-from discreet.query.csv_files.format import read_format
 from discreet.query.policy.budget import notion_of, read_analysts, read_budget
+from discreet.query.policy.csv_format import read_format
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.skeleton import find_source
 from discreet.query.policy.tables import check_links, check_names, read_public, read_tables

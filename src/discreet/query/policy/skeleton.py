@@ -13,9 +13,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from discreet.errors import ParameterError, PolicyError
-from discreet.query.csv_files.format import USUAL, CsvFormat
 from discreet.query.expression.types import Type
 from discreet.query.policy.check import Schema
+from discreet.query.policy.csv_format import USUAL, CsvFormat
 from discreet.query.policy.declarations import Source, SourceKind
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
 

@@ -9,12 +9,12 @@ from discreet.display import Table, definition_list, escape
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
 from discreet.privacy.guarantees.in_words import in_words, with_notion
 from discreet.query.expression.expression import Expression
-from discreet.query.expression.undeclared import undeclared_texts
 from discreet.query.measures.measure import Spend
 from discreet.query.measures.quantile import QuantilesOfGroups
 from discreet.query.plan.query_plan import Filter, Project, PublicJoin, Scan
 from discreet.query.plan.request import EachRow, Engine, Groups, NormWeights, RowWeights
 from discreet.query.policy.declarations import Policy
+from discreet.query.policy.undeclared import undeclared_texts
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.statistics.pricing.price import stated_confidence
 

@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
 from discreet.query.expression.expression import Column, Expression, Interval
-from discreet.query.expression.undeclared import declaration
 from discreet.query.plan.query_plan import Filter, Project, Rows, Scan
 from discreet.query.policy.declarations import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink
+from discreet.query.policy.undeclared import declaration
 from discreet.query.reading.calls import is_aggregate
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import only, part, shown

@@ -19,11 +19,11 @@ from discreet.ledger.contract.decisions import GRANTED
 from discreet.privacy import Guarantee
 from discreet.privacy.numbers.written import as_written
 from discreet.query.answer.answer import Answer
-from discreet.query.expression.undeclared import TableTypes
 from discreet.query.plan.canonical import written
 from discreet.query.plan.request import Engine
 from discreet.query.policy.declarations import Policy, UnitIsRow
 from discreet.query.policy.file import read_policy
+from discreet.query.policy.undeclared import TableTypes
 from discreet.query.pricing.explanation import Explanation, explain
 from discreet.query.pricing.price import stated
 from discreet.query.pricing.priced_query import fresh_digest
