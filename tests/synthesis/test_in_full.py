@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.synthesis.sessions.release import prepare
+from discreet.synthesis.sessions.stored import in_full
 
 from discreet.privacy import ApproxDP
 from discreet.query import Session
@@ -18,10 +20,8 @@ from discreet.synthesis.methods.dual_query.price import Accounting
 from discreet.synthesis.methods.forest.tree import Tree
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.method import Residual
-from discreet.synthesis.sessions import domain_of
-from discreet.synthesis.sessions import explain_synthesis as explain
-from discreet.synthesis.sessions.release import prepare
-from discreet.synthesis.sessions.stored import in_full
+from discreet.synthesis.sessions.asking import domain_of
+from discreet.synthesis.sessions.asking import explain_synthesis as explain
 from tests.query.small_tables import Untouchable
 from tests.synthesis.test_sessions import open_session, workload_of
 

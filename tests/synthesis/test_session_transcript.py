@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from discreet.synthesis.sessions.file_transcript import FileTranscript
+from discreet.synthesis.sessions.transcript import rounds_again
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed, ReleaseSuperseded
 from discreet.ledger import Charge, MemoryLedger, SqliteLedger
@@ -35,9 +37,7 @@ from discreet.query.session.session import terms_of
 from discreet.synthesis import Neighbours, Release, Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
-from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.sessions.file_transcript import FileTranscript
-from discreet.synthesis.sessions.transcript import rounds_again
+from discreet.synthesis.sessions.asking import domain_of, dual_query
 from tests.conftest import Rounds
 from tests.query.small_tables import Untouchable
 
@@ -47,7 +47,7 @@ SETUP = """
     from discreet.privacy import PureDP
     from discreet.query import Session
     from discreet.synthesis import conjunctions
-    from discreet.synthesis.sessions import domain_of, dual_query
+    from discreet.synthesis.sessions.asking import domain_of, dual_query
 
     def opened(folder):
         people = pd.DataFrame({"person": range(90), "sex": ["f", "m", "m"] * 30, "smokes": ["no", "yes"] * 45})

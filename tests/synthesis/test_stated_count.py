@@ -19,7 +19,7 @@ from discreet.query.session.session import terms_of
 from discreet.synthesis import Domain, Neighbours, NoisyAnswers, Records, Release, Residual, Workload, marginals
 from discreet.synthesis.methods.weights.mwem import Mwem
 from discreet.synthesis.methods.weights.reweighted import Reweighted
-from discreet.synthesis.sessions import domain_of, synthesize
+from discreet.synthesis.sessions.asking import domain_of, synthesize
 
 STATED = 100
 DOMAIN = Domain.of(a=range(2), b=range(3))

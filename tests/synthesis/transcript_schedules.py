@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 
 from discreet.errors import DiscreetError
 from discreet.laws.samplers.softmax_draws import SignedDraws
@@ -34,8 +35,7 @@ from discreet.query.session.session import terms_of
 from discreet.synthesis import Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
-from discreet.synthesis.sessions import domain_of, dual_query
-from discreet.synthesis.sessions.file_transcript import FileTranscript
+from discreet.synthesis.sessions.asking import domain_of, dual_query
 from tests.query.small_tables import Told
 
 ROUNDS, QUERIES, SIZE = 5, 6, 60

@@ -28,7 +28,7 @@ from discreet.synthesis.reporting.prediction import Prediction, TheoremError, du
 from discreet.synthesis.reporting.report import Errors, Report, report
 from discreet.synthesis.responses.best_response import Response, best_response
 from discreet.synthesis.responses.integer_program import Optimum, exact_response, gap, upper_bound
-from discreet.synthesis.sessions import (
+from discreet.synthesis.sessions.asking import (
     answers,
     best,
     domain_of,

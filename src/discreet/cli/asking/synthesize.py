@@ -34,7 +34,7 @@ from discreet.synthesis import Release, SyntheticTable, Workload, conjunctions, 
 from discreet.synthesis.base.release import Progress
 from discreet.synthesis.methods import METHODS, spelled
 from discreet.synthesis.reporting.prediction import predict
-from discreet.synthesis.sessions import BINS, domain_of, explain_synthesis
+from discreet.synthesis.sessions.asking import BINS, domain_of, explain_synthesis
 from discreet.synthesis.sessions.in_words import exact, plan_lines
 from discreet.synthesis.sessions.in_words import plain as plan_values
 from discreet.synthesis.sessions.release import Prepared

@@ -18,7 +18,7 @@ from discreet.randomness import words
 from discreet.statistics.columns.units import person_codes
 from discreet.synthesis.domain.attribute import Attribute, Binned, Bins
 from discreet.synthesis.domain.domain import Domain, Records
-from discreet.synthesis.sessions import BINS
+from discreet.synthesis.sessions.asking import BINS
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session
