@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from discreet.synthesis.sessions.file_transcript import FileTranscript
 
 from discreet import Relation
 from discreet.data.invention import coins
@@ -27,6 +26,7 @@ from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights, _Game
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.chances import ALARM
 
 DOMAIN = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"], big=[False, True])

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.synthesis.sessions.release import prepare
-from discreet.synthesis.sessions.stored import in_full
 
 from discreet.privacy import ApproxDP
 from discreet.query import Session
@@ -22,6 +20,8 @@ from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.method import Residual
 from discreet.synthesis.sessions.asking import domain_of
 from discreet.synthesis.sessions.asking import explain_synthesis as explain
+from discreet.synthesis.sessions.release import prepare
+from discreet.synthesis.sessions.stored import in_full
 from tests.query.small_tables import Untouchable
 from tests.synthesis.test_sessions import open_session, workload_of
 

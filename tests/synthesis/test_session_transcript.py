@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from discreet.synthesis.sessions.file_transcript import FileTranscript
-from discreet.synthesis.sessions.transcript import rounds_again
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed, ReleaseSuperseded
 from discreet.ledger import Charge, MemoryLedger, SqliteLedger
@@ -38,6 +36,8 @@ from discreet.synthesis import Neighbours, Release, Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions.asking import domain_of, dual_query
+from discreet.synthesis.sessions.file_transcript import FileTranscript
+from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
 from tests.query.small_tables import Untouchable
 

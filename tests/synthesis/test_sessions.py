@@ -14,9 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from discreet.synthesis.sessions.domain import bounded, packed
-from discreet.synthesis.sessions.release import released
-from discreet.synthesis.sessions.stored import MOST_BYTES
 
 from discreet.errors import (
     BudgetExceeded,
@@ -51,6 +48,9 @@ from discreet.synthesis.methods import METHODS
 from discreet.synthesis.sessions.asking import best, domain_of, dual_query, independent, mwem, synthesize, tree
 from discreet.synthesis.sessions.asking import domain as session_domain_module
 from discreet.synthesis.sessions.asking import explain_synthesis as explain
+from discreet.synthesis.sessions.domain import bounded, packed
+from discreet.synthesis.sessions.release import released
+from discreet.synthesis.sessions.stored import MOST_BYTES
 from tests.query.small_tables import Untouchable
 
 COLUMNS = {

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.synthesis.sessions.release import prepare
-from discreet.synthesis.sessions.stored import from_text, to_text
 
 from discreet.errors import LedgerMismatch
+from discreet.synthesis.sessions.release import prepare
+from discreet.synthesis.sessions.stored import from_text, to_text
 from tests.synthesis.test_sessions import counting, open_session, workload_of
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from discreet.synthesis.sessions.file_transcript import FileTranscript
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, NotCopyable, ParameterError
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.conftest import Rounds
 
 TERMS = {"workload": "ages", "rounds": 5, "eta": "4/5"}

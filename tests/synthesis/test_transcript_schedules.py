@@ -8,11 +8,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-from discreet.synthesis.sessions.transcript import rounds_again
 
 from discreet.privacy import Guarantee
 from discreet.synthesis import DualQuery
 from discreet.synthesis.sessions.asking import transcript as session_transcript
+from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
 from tests.synthesis.transcript_schedules import Drawn, Schedule, Setting, hooked
 

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from discreet.synthesis.sessions.file_transcript import FileTranscript
 
 from discreet.errors import DiscreetError
 from discreet.laws.samplers.softmax_draws import SignedDraws
@@ -36,6 +35,7 @@ from discreet.synthesis import Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions.asking import domain_of, dual_query
+from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.query.small_tables import Told
 
 ROUNDS, QUERIES, SIZE = 5, 6, 60

@@ -14,7 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from discreet.synthesis.sessions.domain import bounded
 from pyarrow import parquet
 
 from discreet import statistics
@@ -27,6 +26,7 @@ from discreet.query import Session
 from discreet.query.plan.query_plan import Scan
 from discreet.query.plan.request import Groups, Request, Units
 from discreet.statistics.columns.keys import bounded_keys
+from discreet.synthesis.sessions.domain import bounded
 from discreet.testing.spellings import SPELLINGS
 from tests.conftest import Rounds
 from tests.statistics.taking_units import TAKE_UNITS

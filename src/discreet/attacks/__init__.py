@@ -2,73 +2,109 @@
 
 from __future__ import annotations
 
-from discreet.attacks.asking.counting import CountingQueries
-from discreet.attacks.asking.noise import garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
-from discreet.attacks.asking.targets import (
+from discreet.attacks.asking import (
     Ask,
     Charged,
+    CountingQueries,
     Run,
     exact_answers,
+    garbage,
+    gaussian_noise,
+    malicious_noise,
     noisy_answers,
     noisy_run,
     session_answers,
+    sign_noise,
     sql_answers,
+    uniform_noise,
 )
 from discreet.attacks.ceiling import Flip, ceiling
-from discreet.attacks.census.census import BlockReconstruction, reconstruct_block
-from discreet.attacks.census.tables import Statement, block_tables, noised_block_tables
-from discreet.attacks.isolating.averaging import (
+from discreet.attacks.census import BlockReconstruction, Statement, block_tables, noised_block_tables, reconstruct_block
+from discreet.attacks.isolating import (
     Averaging,
+    Differencing,
+    MinimumSize,
+    Shape,
+    StickyNoise,
     Wording,
     averaging,
+    difference,
+    difference_chance,
+    differencing,
     rephrasings,
     spellings,
     splits,
     thresholds,
+    tracker,
 )
-from discreet.attacks.isolating.differencing import Differencing, difference, difference_chance, differencing
-from discreet.attacks.isolating.sticky import Shape, StickyNoise
-from discreet.attacks.isolating.trackers import MinimumSize, tracker
 from discreet.attacks.law_map import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
-from discreet.attacks.linking.anonymity import Exposure, Release, chance_of_one_left, homogeneity, intersection
-from discreet.attacks.linking.curse import Curse, curse, expected_side, least_side
-from discreet.attacks.linking.linkage import Linkage, MatchRule, expected_wrong, link
-from discreet.attacks.linking.mondrian import Boxes, mondrian
-from discreet.attacks.linking.ratings import (
+from discreet.attacks.linking import (
+    Boxes,
     Candidate,
+    Curse,
+    Exposure,
     Identification,
     Identified,
+    Linkage,
+    MatchRule,
+    Release,
     Scoreboard,
+    Uniques,
+    chance_of_one_left,
+    curse,
     expected_candidates,
+    expected_side,
+    expected_uniques,
+    expected_wrong,
+    homogeneity,
     identify,
+    intersection,
+    least_side,
+    link,
+    mondrian,
+    uniques,
 )
-from discreet.attacks.linking.uniques import Uniques, expected_uniques, uniques
-from discreet.attacks.reconstructing.certainty import certain_share, least_eigenvalue
-from discreet.attacks.reconstructing.characters import Characters
-from discreet.attacks.reconstructing.exhaustive import exhaustive
-from discreet.attacks.reconstructing.fourier import fourier, recovered_share, robust_fourier
-from discreet.attacks.reconstructing.least_squares import Solver, least_squares, random_least_squares
-from discreet.attacks.reconstructing.linear_program import linear_program
-from discreet.attacks.reconstructing.marginals import Conjunctions, Fit, from_marginals
-from discreet.attacks.reconstructing.result import Reconstruction
-from discreet.attacks.reconstructing.subsets import AllSubsets, RandomSubsets, SubsetQueries
-from discreet.attacks.reconstructing.weighing import (
+from discreet.attacks.reconstructing import (
+    AllSubsets,
     AttackQueries,
+    Characters,
+    Conjunctions,
+    Fit,
     Question,
+    RandomSubsets,
+    Reconstruction,
+    Solver,
+    SubsetQueries,
     Weighing,
     attack_queries,
+    certain_share,
+    exhaustive,
     expected_fraction,
+    fourier,
+    from_marginals,
+    least_eigenvalue,
+    least_squares,
+    linear_program,
+    random_least_squares,
+    recovered_share,
+    robust_fourier,
 )
-from discreet.attacks.tracing.membership import Statistic, area_ceiling, membership
-from discreet.attacks.tracing.publishing import PrivateFrequencies, Publish, Rounded, exactly, gaussian_mu
-from discreet.attacks.tracing.result import Membership
-from discreet.attacks.tracing.synthetic import (
+from discreet.attacks.tracing import (
+    Membership,
+    PrivateFrequencies,
+    Publish,
+    Rounded,
     Score,
+    Statistic,
     TableLinkage,
     TableMembership,
     advantage_ceiling,
+    area_ceiling,
     area_ceiling_of,
+    exactly,
+    gaussian_mu,
     link_synthetic,
+    membership,
     table_membership,
 )
 

@@ -7,11 +7,10 @@ from enum import Enum
 from fractions import Fraction
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss
-from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, number, probability
 
 
 class Flip(Enum):

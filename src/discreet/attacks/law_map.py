@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.counting import Floats, Integers
-from discreet.attacks.asking.noise import gaussian_noise
-from discreet.attacks.asking.targets import noisy_answers
-from discreet.attacks.reconstructing.fourier import fourier
-from discreet.attacks.tracing.membership import membership
-from discreet.data.genomes import FREQUENCY_RANGE, Panel, genomes
+from discreet.attacks.asking import Floats, Integers, gaussian_noise, noisy_answers
+from discreet.attacks.reconstructing import fourier
+from discreet.attacks.tracing import membership
+from discreet.data import Panel, genomes
+from discreet.data.genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
 from discreet.display import Table, definition_list
 from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import calibrate, gaussian_loss
-from discreet.privacy.numbers.arguments import positive, whole
+from discreet.privacy.numbers import positive, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

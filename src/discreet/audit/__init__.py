@@ -7,10 +7,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.audit.exact.compared import Compared, Lawful
-from discreet.audit.exact.on_tables import OnTables
+from discreet.audit.exact import Compared, Lawful, OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
-from discreet.audit.one_run.one_run_audit import OneRun, one_run
+from discreet.audit.one_run import OneRun, one_run
 from discreet.audit.request import (
     Watched,
     check_kind,
@@ -22,14 +21,12 @@ from discreet.audit.request import (
 )
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
 from discreet.errors import MissingParameter, ParameterError
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.privacy import Guarantee
-from discreet.privacy.relation import combine
+from discreet.mechanisms import Mechanism
+from discreet.privacy import Guarantee, combine
 
 if TYPE_CHECKING:
-    from discreet.audit.one_run.canaries import Canaries
-    from discreet.audit.statistical.attainable import best_expected_bound
-    from discreet.audit.statistical.loss_bound import cap
+    from discreet.audit.one_run import Canaries
+    from discreet.audit.statistical import best_expected_bound, cap
 
 _LAZY_NAMES = {
     "Canaries": "discreet.audit.one_run.canaries",
@@ -116,7 +113,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     own: Any = mechanism
     pairs = checked_pairs(own.neighbours() if neighbours is None else neighbours)
     if examined is Level.EXACT:
-        from discreet.audit.exact.exact_audit import audit_exact
+        from discreet.audit.exact import audit_exact
 
         return audit_exact(own, promise, pairs, search=search, own=neighbours is None)
     watched = Watched(mechanism)
@@ -124,7 +121,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
         from discreet.audit.wire import audit_wire
 
         return _told(audit_wire(watched, promise, pairs, draws=checked_draws(draws, _WIRE_DRAWS)), watched)
-    from discreet.audit.statistical.statistical_audit import DRAWS, audit_statistical
+    from discreet.audit.statistical import DRAWS, audit_statistical
 
     check_until(until)
     runs = checked_draws(draws, DRAWS)

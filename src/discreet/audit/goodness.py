@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.laws import IntegerLaw, Law, OnGrid
 from discreet.laws.finite import Tabulated
-from discreet.laws.law import IntegerLaw, Law
-from discreet.laws.noise.on_grid import OnGrid
 
 Floats = NDArray[np.float64]
 _LEAST_EXPECTED = 20.0

@@ -14,8 +14,8 @@ import numpy as np
 
 from discreet.audit.verdict import Level, Until
 from discreet.errors import ParameterError
-from discreet.laws.law import Law
-from discreet.privacy.numbers.arguments import whole
+from discreet.laws import Law
+from discreet.privacy.numbers import whole
 
 Pairs = list[tuple[Any, Any]]
 _PAIRS = "neighbours is a list of pairs, each a tuple of two inputs: neighbours=[(x, y), ...]"

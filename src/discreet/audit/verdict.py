@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.display.html import definition_list
+from discreet.display import definition_list
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation
 

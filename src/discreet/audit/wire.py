@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.statistical.loss_bound import loss_at_least
+from discreet.audit.statistical import loss_at_least
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP

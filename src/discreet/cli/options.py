@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from discreet.attacks.reconstructing.result import Reconstruction
+from discreet.attacks import Reconstruction
 from discreet.cli import console
 from discreet.cli.console import Chapter, readable_console, say_written, show
 from discreet.display import Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.data.table import Column, Table, check_whole, drawn, generator
-from discreet.privacy.numbers.arguments import nonnegative
+from discreet.privacy.numbers import nonnegative
 
 LONGEST_ADDRESS = 24  # bytes in UTF-8
 MOST_PAGES = 1_000_000

@@ -21,8 +21,7 @@ from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import exact_rational, round_down, round_up
 from discreet.laws.pair import Pair
-from discreet.randomness.choice import choose_by_weights
-from discreet.randomness.uniform import uniform_below_array
+from discreet.randomness import choose_by_weights, uniform_below_array
 
 Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-50

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.ledger.contract.balance import Balance, Verification
-from discreet.ledger.contract.entry import Entry, Kind
-from discreet.ledger.contract.request import Charge, Request, Stored
-from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract import Balance, Charge, Entry, Kind, Request, Stored, Terms, Verification
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import MemoryLedger
-from discreet.ledger.sqlite.ledger import SqliteLedger
+from discreet.ledger.sqlite import SqliteLedger
 
 __all__ = [
     "Balance",

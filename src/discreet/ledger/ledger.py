@@ -11,25 +11,37 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from discreet.errors import NotCopyable, ParameterError
-from discreet.ledger.contract.accounts import amounts_of, limits, remaining_promise, room, spent_promise
-from discreet.ledger.contract.balance import Balance, Verification
-from discreet.ledger.contract.decisions import (
+from discreet.ledger.contract import (
+    Balance,
+    Charge,
+    Entry,
+    Parts,
+    Request,
+    Shelf,
+    Stored,
+    Terms,
+    Verification,
+    amounts_from_plain,
+    amounts_of,
+    checked_promise,
+    complete,
     decide,
     keep_amendment,
     keep_answer,
+    keep_beginning,
     keep_outcome,
+    keep_taking_up,
+    limits,
     own_total,
+    parts_of,
+    remaining_promise,
+    room,
+    spent_promise,
+    terms_in_force,
+    verified,
 )
-from discreet.ledger.contract.entry import Entry
-from discreet.ledger.contract.opening import terms_in_force
-from discreet.ledger.contract.parts import Parts, keep_beginning, keep_taking_up, parts_of
-from discreet.ledger.contract.promises import amounts_from_plain, checked_promise
-from discreet.ledger.contract.request import Charge, Request, Stored
-from discreet.ledger.contract.shelf import Shelf
-from discreet.ledger.contract.terms import Terms
-from discreet.ledger.contract.verification import complete, verified
-from discreet.ledger.files.one_at_a_time import OneAtATime
-from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.ledger.files import OneAtATime
+from discreet.privacy import Guarantee
 
 _PAGE = 64
 

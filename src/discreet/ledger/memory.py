@@ -10,11 +10,8 @@ from contextlib import contextmanager
 from itertools import islice
 
 from discreet.errors import NotCopyable
-from discreet.ledger.contract.entry import Entry, Kind
-from discreet.ledger.contract.opening import first_entry
-from discreet.ledger.contract.shelf import Shelf
-from discreet.ledger.contract.terms import Terms
-from discreet.ledger.files.one_at_a_time import OneAtATime
+from discreet.ledger.contract import Entry, Kind, Shelf, Terms, first_entry
+from discreet.ledger.files import OneAtATime
 from discreet.ledger.ledger import Ledger
 
 _SPENDING = (Kind.CHARGE, Kind.SHARE)

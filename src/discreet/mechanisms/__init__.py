@@ -1,19 +1,11 @@
 """Mechanisms of three shapes: value to value, scores to choice, stream of values to stream of verdicts."""
 
-from discreet.laws.choices.above_threshold import Hit
-from discreet.laws.choices.noisy_max import Winner
-from discreet.mechanisms.choices.exponential import Exponential
-from discreet.mechanisms.choices.noisy_max import NoisyMax
-from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.choices.randomized_response import RandomizedResponse
-from discreet.mechanisms.choices.top import Top
-from discreet.mechanisms.keys.key_counts import KeyCounts
-from discreet.mechanisms.keys.thresholded_histogram import KeyNoise, ThresholdedHistogram
+from discreet.laws.choices import Hit, Winner
+from discreet.mechanisms.choices import Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse, Top
+from discreet.mechanisms.keys import KeyCounts, KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noise.gaussian import Gaussian
-from discreet.mechanisms.noise.laplace import Laplace
-from discreet.mechanisms.noise.truncated_geometric import TruncatedGeometric
-from discreet.mechanisms.streams.above_threshold import AboveThreshold, Split
+from discreet.mechanisms.noise import Gaussian, Laplace, TruncatedGeometric
+from discreet.mechanisms.streams import AboveThreshold, Split
 
 __all__ = [
     "AboveThreshold",

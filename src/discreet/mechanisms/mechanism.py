@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.law import Law
+from discreet.laws import Law
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity
-from discreet.privacy.numbers.written import positive_price, written_up
+from discreet.privacy.numbers import positive_price, written_up
 
 
 class Mechanism(ABC):

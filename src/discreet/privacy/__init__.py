@@ -16,30 +16,47 @@ from discreet.privacy.adaptive import (
     privacy_filter,
 )
 from discreet.privacy.estimate import Estimate, Target
-from discreet.privacy.guarantees.composition import advanced_composition, basic_composition, repeated, split
-from discreet.privacy.guarantees.conversion import convert, implies
-from discreet.privacy.guarantees.groups_and_samples import amplify_by_poisson, group_privacy
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.guarantees.sensible import warn_if_senseless
-from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
-from discreet.privacy.loss.delta_curve import DeltaCurve
-from discreet.privacy.loss.groups import change_one_loss, group_loss
-from discreet.privacy.loss.loss import PrivacyLoss, compose
-from discreet.privacy.loss.pointwise import pointwise_delta
-from discreet.privacy.loss.reference import (
+from discreet.privacy.guarantees import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    advanced_composition,
+    amplify_by_poisson,
+    basic_composition,
+    convert,
+    group_privacy,
+    implies,
+    repeated,
+    split,
+    warn_if_senseless,
+)
+from discreet.privacy.loss import (
+    Calibration,
+    DeltaCurve,
+    PrivacyLoss,
+    Release,
+    Sampler,
     above_threshold_loss,
     bounded_range_loss,
+    calibrate,
+    change_one_loss,
+    compose,
     discrete_gaussian_loss,
     discrete_laplace_loss,
     gaussian_loss,
+    group_loss,
     laplace_loss,
+    largest_count,
+    pointwise_delta,
     randomized_response_loss,
+    subsample,
     table_loss,
 )
-from discreet.privacy.loss.release import Release, Sampler
-from discreet.privacy.loss.sampling import subsample
-from discreet.privacy.pairs.tradeoff import TradeOff
-from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json, replay
+from discreet.privacy.pairs import TradeOff
+from discreet.privacy.records import ReleaseRecord, records_from_json, records_to_json, replay
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 

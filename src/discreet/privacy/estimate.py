@@ -10,9 +10,9 @@ from enum import Enum
 from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.numbers.arguments import plain
+from discreet.privacy.guarantees import Guarantee
+from discreet.privacy.loss import PrivacyLoss
+from discreet.privacy.numbers import plain
 
 _SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
 _MOST_PLACES = 12

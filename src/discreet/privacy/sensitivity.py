@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy.numbers.arguments import positive, whole
-from discreet.privacy.numbers.rounding import root_upward
+from discreet.privacy.numbers import positive, root_upward, whole
 from discreet.privacy.relation import Relation
 
 

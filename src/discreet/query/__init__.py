@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.query.answer.answer import Answer, Record
-from discreet.query.answer.certificate import Certificate
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import Policy
-from discreet.query.policy.file import parse_policy, read_policy
-from discreet.query.pricing.explanation import Explanation
-from discreet.query.session.session import Budget, Session
-from discreet.query.session.top import Top
-from discreet.query.session.watch import Watch
+from discreet.query.answer import Answer, Certificate, Record
+from discreet.query.expression import Type
+from discreet.query.policy import Policy, parse_policy, read_policy
+from discreet.query.pricing import Explanation
+from discreet.query.session import Budget, Session, Top, Watch
 
 __all__ = [
     "Answer",

@@ -1,22 +1,37 @@
 """Private statistics of columns: each returns an estimate with its interval, its promise and its price."""
 
-from discreet.statistics.columns.contribution import Rows
-from discreet.statistics.columns.numbers import Missing
-from discreet.statistics.histograms.count_distinct import CountDistinct, count_distinct
-from discreet.statistics.histograms.discovered import DiscoveredHistogram
-from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.histograms.histogram import Histogram, histogram
-from discreet.statistics.moments.covariance import Covariance, covariance
-from discreet.statistics.moments.matrix_estimate import MatrixEstimate
-from discreet.statistics.order_statistics.clipping_bounds import Bounds, ClippingBounds, clipping_bounds
-from discreet.statistics.order_statistics.quantile import Quantile, quantile
-from discreet.statistics.order_statistics.quantiles import Quantiles, quantiles
-from discreet.statistics.sensitivities import Query, SensitivityFact, explain_sensitivity, sensitivity
-from discreet.statistics.sensitivities.domain import AtLeast
-from discreet.statistics.sums.count import Count, count
-from discreet.statistics.sums.mean import Mean, mean
-from discreet.statistics.sums.sum import Sum, sum
-from discreet.statistics.sums.variance import StandardDeviation, Variance, standard_deviation, variance
+from discreet.statistics.columns import Missing, Rows
+from discreet.statistics.histograms import (
+    CountDistinct,
+    DiscoveredHistogram,
+    EstimateTable,
+    Histogram,
+    count_distinct,
+    histogram,
+)
+from discreet.statistics.moments import Covariance, MatrixEstimate, covariance
+from discreet.statistics.order_statistics import (
+    Bounds,
+    ClippingBounds,
+    Quantile,
+    Quantiles,
+    clipping_bounds,
+    quantile,
+    quantiles,
+)
+from discreet.statistics.sensitivities import AtLeast, Query, SensitivityFact, explain_sensitivity, sensitivity
+from discreet.statistics.sums import (
+    Count,
+    Mean,
+    StandardDeviation,
+    Sum,
+    Variance,
+    count,
+    mean,
+    standard_deviation,
+    sum,
+    variance,
+)
 
 __all__ = [
     "AtLeast",

@@ -12,15 +12,23 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.law import Law
+from discreet.laws import Law
 from discreet.laws.number import Number
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, Rows, row_weights, split, stated_contribution
-from discreet.statistics.columns.fixed_point import FixedPoint, Totals
-from discreet.statistics.columns.numbers import Missing, numbers, replacement
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_confidence, stated_relation
+from discreet.statistics.columns import (
+    WEIGHT_UNIT,
+    FixedPoint,
+    Missing,
+    Rows,
+    Totals,
+    numbers,
+    replacement,
+    row_weights,
+    split,
+    stated_contribution,
+)
+from discreet.statistics.pricing import NoisyVector, stated_confidence, stated_relation
 
 
 class Statistic(Mechanism):

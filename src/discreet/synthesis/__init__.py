@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Release, Synthesizer
-from discreet.synthesis.domain.attribute import Bins
-from discreet.synthesis.domain.domain import Attribute, Domain, Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
-from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers
-from discreet.synthesis.methods.best import Best
-from discreet.synthesis.methods.dual_query.drawing import Drawing
-from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
-from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, most_draws
-from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
-from discreet.synthesis.methods.forest.forest import Forest
-from discreet.synthesis.methods.forest.one_ways import Independent
-from discreet.synthesis.methods.forest.tree import Tree
-from discreet.synthesis.methods.residual.allocation import Aim, Allocation
-from discreet.synthesis.methods.residual.basis import Residuals
-from discreet.synthesis.methods.residual.method import Finish, Residual
-from discreet.synthesis.methods.weights.mwem import Mwem
-from discreet.synthesis.methods.weights.reweighted import Reweighted
-from discreet.synthesis.reporting.baselines import Baseline
-from discreet.synthesis.reporting.plot import ErrorCurves, error_curve
-from discreet.synthesis.reporting.prediction import Prediction, TheoremError, dual_query_error, largest_noise, predict
-from discreet.synthesis.reporting.report import Errors, Report, report
-from discreet.synthesis.responses.best_response import Response, best_response
-from discreet.synthesis.responses.integer_program import Optimum, exact_response, gap, upper_bound
-from discreet.synthesis.sessions.asking import (
+from discreet.synthesis.base import Neighbours, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
+from discreet.synthesis.methods import Best
+from discreet.synthesis.methods.answers import Given, NoisyAnswers
+from discreet.synthesis.methods.dual_query import (
+    Accounting,
+    Drawing,
+    DualQuery,
+    DualQueryPrice,
+    MemoryTranscript,
+    Oracle,
+    Round,
+    Transcript,
+    Weights,
+    most_draws,
+)
+from discreet.synthesis.methods.forest import Forest, Independent, Tree
+from discreet.synthesis.methods.residual import Aim, Allocation, Finish, Residual, Residuals
+from discreet.synthesis.methods.weights import Mwem, Reweighted
+from discreet.synthesis.reporting import (
+    Baseline,
+    ErrorCurves,
+    Errors,
+    Prediction,
+    Report,
+    TheoremError,
+    dual_query_error,
+    error_curve,
+    largest_noise,
+    predict,
+    report,
+)
+from discreet.synthesis.responses import Optimum, Response, best_response, exact_response, gap, upper_bound
+from discreet.synthesis.sessions import (
+    FileTranscript,
     answers,
     best,
     domain_of,
@@ -41,11 +49,19 @@ from discreet.synthesis.sessions.asking import (
     synthesize,
     tree,
 )
-from discreet.synthesis.sessions.file_transcript import FileTranscript
-from discreet.synthesis.workloads.families import conjunctions, disjunctions, parities, queries, ranges
-from discreet.synthesis.workloads.marginals import Marginals, marginals
-from discreet.synthesis.workloads.one_hot import one_hot, unconstrained
-from discreet.synthesis.workloads.workload import Literals, Workload
+from discreet.synthesis.workloads import (
+    Literals,
+    Marginals,
+    Workload,
+    conjunctions,
+    disjunctions,
+    marginals,
+    one_hot,
+    parities,
+    queries,
+    ranges,
+    unconstrained,
+)
 
 __all__ = [
     "Accounting",

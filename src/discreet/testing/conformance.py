@@ -29,9 +29,9 @@ import numpy as np
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
 from discreet.audit.goodness import independence
 from discreet.errors import DiscreetError, NotCopyable
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.statistics.columns.contribution import Rows
+from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms import Mechanism
+from discreet.statistics import Rows
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.spellings import SPELLINGS, spelled
 from discreet.testing.work import calls_made

@@ -18,15 +18,18 @@ import numpy as np
 from discreet import mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.display import Table
-from discreet.local.frequency.blocks import HybridGeometry
-from discreet.local.frequency.direct_response import DirectResponse
-from discreet.local.frequency.hadamard import OneBitHadamard
-from discreet.local.frequency.projective import ProjectiveGeometry
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.keys.hashed_geometry import HashedGeometry
-from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
-from discreet.local.vectors.unit_vectors import UnitVectors
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.local import (
+    DirectResponse,
+    DuchiBit,
+    HashedGeometry,
+    HeavyHitters,
+    HybridGeometry,
+    HybridMean,
+    OneBitHadamard,
+    ProjectiveGeometry,
+    UnitVectors,
+)
+from discreet.mechanisms import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Relation, Sensitivity
 
 _ADD_REMOVE, _CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE

@@ -1,1 +1,65 @@
 """How an attacker asks: counting queries, targets, noise and what a table is read as."""
+
+from __future__ import annotations
+
+from discreet.attacks.asking.cells import Integers, cells, coded, distinct, in_lines, paired
+from discreet.attacks.asking.columns import Columns, array_of, columns_of, is_table
+from discreet.attacks.asking.counting import (
+    Bits,
+    CountingQueries,
+    Floats,
+    Integers,
+    named,
+    number_of,
+    numbers_of,
+    secret_bits,
+)
+from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking.targets import (
+    Ask,
+    Charged,
+    Run,
+    asked,
+    counted,
+    exact_answers,
+    noisy_answers,
+    noisy_run,
+    session_answers,
+    sql_answers,
+)
+
+__all__ = [
+    "Ask",
+    "Bits",
+    "Charged",
+    "Columns",
+    "CountingQueries",
+    "Floats",
+    "Integers",
+    "Noise",
+    "Run",
+    "array_of",
+    "asked",
+    "cells",
+    "coded",
+    "columns_of",
+    "counted",
+    "distinct",
+    "exact_answers",
+    "garbage",
+    "gaussian_noise",
+    "in_lines",
+    "is_table",
+    "malicious_noise",
+    "named",
+    "noisy_answers",
+    "noisy_run",
+    "number_of",
+    "numbers_of",
+    "paired",
+    "secret_bits",
+    "session_answers",
+    "sign_noise",
+    "sql_answers",
+    "uniform_noise",
+]

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.data import Table
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns.keys import key_codes
-from discreet.statistics.columns.numbers import frame_library, unmasked
+from discreet.statistics.columns import frame_library, key_codes, unmasked
 
 
 class Frame(Protocol):

@@ -16,7 +16,7 @@ from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.privacy.numbers.arguments import nonnegative, probability
+from discreet.privacy.numbers import nonnegative, probability
 
 Noise = Callable[[ArrayLike], Floats]
 """True counts in, noisy answers out: what `noisy_answers` takes."""

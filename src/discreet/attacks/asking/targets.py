@@ -16,10 +16,10 @@ from discreet.attacks.asking.counting import CountingQueries, Floats, secret_bit
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss, compose
-from discreet.statistics.columns.numbers import frame_library
+from discreet.statistics.columns import frame_library
 
 if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+    from discreet.query import Session
 
 
 Ask = Callable[[CountingQueries], Floats]

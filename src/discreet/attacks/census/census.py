@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.cells import in_lines
-from discreet.attacks.asking.counting import Integers
+from discreet.attacks.asking import Integers, in_lines
 from discreet.attacks.census.solutions import Histogram, Solutions, extent
 from discreet.attacks.census.tables import CELLS, Statement, age_of, checked, describe, histogram_of
-from discreet.data.census_block import AGE_RANGE, CensusBlock
+from discreet.data import CensusBlock
+from discreet.data.census_block import AGE_RANGE
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
 

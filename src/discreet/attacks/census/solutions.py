@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.counting import Floats, Integers
+from discreet.attacks.asking import Floats, Integers
 from discreet.attacks.census.tables import CELLS, Statement
 from discreet.errors import InputError
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.counting import Integers, numbers_of
-from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES, CensusBlock
+from discreet.attacks.asking import Integers, numbers_of
+from discreet.data import CensusBlock
+from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES
 from discreet.errors import InputError, ParameterError
-from discreet.privacy.numbers.arguments import nonnegative, whole
+from discreet.privacy.numbers import nonnegative, whole
 
 AGES = AGE_RANGE[1] + 1
 SHAPE = (AGES, len(SEXES), len(RACES), len(ORIGINS))

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks.asking.cells import in_lines
-from discreet.attacks.asking.counting import Floats, Integers
-from discreet.attacks.asking.targets import Charged, Run, counted
+from discreet.attacks.asking import Charged, Floats, Integers, Run, counted, in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
 from discreet.errors import BudgetExceeded, InputError, ParameterError
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks.asking.cells import in_lines
-from discreet.attacks.asking.targets import Charged, Run, counted
+from discreet.attacks.asking import Charged, Run, counted, in_lines
 from discreet.attacks.ceiling import Flip, ceiling
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import BudgetExceeded, ParameterError, QueryRefused
-from discreet.laws.enclosure import Enclosure
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws import Enclosure
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

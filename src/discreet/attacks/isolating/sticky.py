@@ -10,7 +10,7 @@ from enum import Enum
 from statistics import NormalDist
 from typing import Any
 
-from discreet.attacks.asking.targets import Run, counted
+from discreet.attacks.asking import Run, counted
 from discreet.data.table import MOST_SEED, check_whole
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, positive_rational

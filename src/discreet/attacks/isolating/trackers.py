@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.attacks.asking.targets import Run, counted
+from discreet.attacks.asking import Run, counted
 from discreet.attacks.isolating.differencing import Differencing, believed, judged
 from discreet.errors import ConflictingParameters, MissingParameter, QueryRefused
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 _Question = tuple[str, tuple[str, ...], tuple[int, ...]]
 

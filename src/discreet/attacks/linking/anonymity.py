@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.cells import Integers, coded, in_lines
-from discreet.attacks.asking.columns import array_of
+from discreet.attacks.asking import Integers, array_of, coded, in_lines
 from discreet.attacks.linking.mondrian import Boxes
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns.unit_form import named
-from discreet.statistics.columns.units import joint_codes, person_codes, unit_array
+from discreet.statistics.columns import joint_codes, named, person_codes, unit_array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

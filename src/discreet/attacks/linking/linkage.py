@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.cells import Integers, cells, distinct, in_lines
-from discreet.attacks.asking.columns import Columns, array_of, columns_of
+from discreet.attacks.asking import Columns, Integers, array_of, cells, columns_of, distinct, in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError

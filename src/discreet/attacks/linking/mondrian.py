@@ -10,8 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.cells import Integers, distinct, in_lines
-from discreet.attacks.asking.columns import Columns, array_of, columns_of, is_table
+from discreet.attacks.asking import Columns, Integers, array_of, columns_of, distinct, in_lines, is_table
 from discreet.display import definition_list
 from discreet.errors import InputError, ParameterError
 

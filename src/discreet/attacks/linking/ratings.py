@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.columns import Columns, columns_of
+from discreet.attacks.asking import Columns, columns_of
 from discreet.data import Hearsay, Ratings, hearsay
 from discreet.data.ratings import MOST_ITEMS
 from discreet.data.table import MOST_PEOPLE, check_whole

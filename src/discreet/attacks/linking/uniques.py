@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.cells import Integers, coded, distinct, paired
-from discreet.attacks.asking.columns import Columns, columns_of
+from discreet.attacks.asking import Columns, Integers, coded, columns_of, distinct, paired
 from discreet.display import Table
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import InputError, ParameterError

@@ -1,1 +1,46 @@
 """Reconstruction: a secret column from many answers about it."""
+
+from __future__ import annotations
+
+from discreet.attacks.reconstructing.certainty import certain_share, least_eigenvalue
+from discreet.attacks.reconstructing.characters import Characters
+from discreet.attacks.reconstructing.exhaustive import exhaustive
+from discreet.attacks.reconstructing.fourier import fourier, recovered_share, robust_fourier
+from discreet.attacks.reconstructing.least_squares import Solver, least_squares, random_least_squares
+from discreet.attacks.reconstructing.linear_program import linear_program
+from discreet.attacks.reconstructing.marginals import Conjunctions, Fit, from_marginals
+from discreet.attacks.reconstructing.result import Reconstruction
+from discreet.attacks.reconstructing.subsets import AllSubsets, RandomSubsets, SubsetQueries
+from discreet.attacks.reconstructing.weighing import (
+    AttackQueries,
+    Question,
+    Weighing,
+    attack_queries,
+    expected_fraction,
+)
+
+__all__ = [
+    "AllSubsets",
+    "AttackQueries",
+    "Characters",
+    "Conjunctions",
+    "Fit",
+    "Question",
+    "RandomSubsets",
+    "Reconstruction",
+    "Solver",
+    "SubsetQueries",
+    "Weighing",
+    "attack_queries",
+    "certain_share",
+    "exhaustive",
+    "expected_fraction",
+    "fourier",
+    "from_marginals",
+    "least_eigenvalue",
+    "least_squares",
+    "linear_program",
+    "random_least_squares",
+    "recovered_share",
+    "robust_fourier",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Floats
+from discreet.attacks.asking import Floats
 
 _UNIT = 2.0**-52
 _FACTOR = 16  # a backward stable eigenvalue is off by a small multiple of the unit times the size times the norm

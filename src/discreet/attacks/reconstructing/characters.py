@@ -10,11 +10,11 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Bits, CountingQueries, Floats, Integers, named, numbers_of, secret_bits
+from discreet.attacks.asking import Bits, CountingQueries, Floats, Integers, named, numbers_of, secret_bits
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 MOST_PEOPLE = 2**24 - 1
 _MOST_QUERIES = 2**28  # two gibibytes of answers

@@ -7,14 +7,13 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Floats
-from discreet.attacks.asking.targets import Ask, asked
+from discreet.attacks.asking import Ask, Floats, asked
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import AllSubsets
 from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative
+from discreet.privacy.numbers import nonnegative
 
 _ROUNDING = 1e-9  # by which a sum of a few floats can be off, and much more
 

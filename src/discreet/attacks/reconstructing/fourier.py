@@ -13,14 +13,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Floats
-from discreet.attacks.asking.targets import Ask, asked
+from discreet.attacks.asking import Ask, Floats, asked
 from discreet.attacks.reconstructing.characters import Characters
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.laws.number import Number, round_down
 from discreet.laws.walsh_hadamard import UNIT, rounding
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative, whole
+from discreet.privacy.numbers import nonnegative, whole
 
 
 def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is known of the noise, what the owner knows

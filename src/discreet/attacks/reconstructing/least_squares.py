@@ -12,8 +12,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.counting import Floats
-from discreet.attacks.asking.targets import Ask, asked
+from discreet.attacks.asking import Ask, Floats, asked
 from discreet.attacks.reconstructing.certainty import (
     certain_share,
     distance_of_fit,
@@ -26,7 +25,7 @@ from discreet.attacks.reconstructing.weighing import Weighing
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative
+from discreet.privacy.numbers import nonnegative
 
 
 def least_squares(

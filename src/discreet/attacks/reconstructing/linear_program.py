@@ -7,15 +7,14 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Floats
-from discreet.attacks.asking.targets import Ask, asked
+from discreet.attacks.asking import Ask, Floats, asked
 from discreet.attacks.reconstructing.certainty import certain_share, distance_of_fit, least_eigenvalue
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import RandomSubsets, SubsetQueries
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative
+from discreet.privacy.numbers import nonnegative
 
 _SOLVED, _INFEASIBLE = 0, 2  # what the solver says of its end
 _MOST_ENTRIES = 2**25  # of a dense program: beyond that a solver takes hours

@@ -13,9 +13,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.columns import array_of
-from discreet.attacks.asking.counting import Floats, named
-from discreet.attacks.asking.targets import Ask, asked
+from discreet.attacks.asking import Ask, Floats, array_of, asked, named
 from discreet.attacks.reconstructing.certainty import certain_share, distance_of_fit, least_eigenvalue
 from discreet.attacks.reconstructing.linear_program import least_absolute, refuse_large
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
@@ -23,7 +21,7 @@ from discreet.attacks.reconstructing.subsets import Packed, SubsetQueries
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative, whole
+from discreet.privacy.numbers import nonnegative, whole
 
 MOST_PEOPLE, MOST_QUERIES = 5000, 100_000
 _MOST_STEPS = 800

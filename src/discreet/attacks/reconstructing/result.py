@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.cells import in_lines
-from discreet.attacks.asking.counting import Bits, Floats, secret_bits
+from discreet.attacks.asking import Bits, Floats, in_lines, secret_bits
 from discreet.attacks.ceiling import Flip, ceiling
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
 

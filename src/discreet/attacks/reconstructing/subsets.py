@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.counting import CountingQueries, Floats, Integers, named, numbers_of, secret_bits
+from discreet.attacks.asking import CountingQueries, Floats, Integers, named, numbers_of, secret_bits
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 MOST_SEED = 2**63 - 1
 MOST_IN_ALL_SUBSETS = 20

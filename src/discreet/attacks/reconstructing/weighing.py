@@ -12,20 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.counting import (
-    Bits,
-    CountingQueries,
-    Floats,
-    Integers,
-    named,
-    number_of,
-    numbers_of,
-    secret_bits,
-)
+from discreet.attacks.asking import Bits, CountingQueries, Floats, Integers, named, number_of, numbers_of, secret_bits
 from discreet.errors import InputError, ParameterError
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 Counts = Mapping[int, float] | ArrayLike
 

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking.counting import Floats
+from discreet.attacks.asking import Floats
 from discreet.attacks.tracing.publishing import exactly
 from discreet.attacks.tracing.result import Membership
-from discreet.data.genomes import Panel
+from discreet.data import Panel
 from discreet.errors import InputError, ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import Number, positive_rational
-from discreet.privacy.numbers.arguments import nonnegative, positive, probability, whole
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, nonnegative, number, positive, probability, whole
 
 _FARTHEST = 10.5  # from the middle: frequencies with noise may leave [0, 1], counts of people leave it by far
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking.counting import Floats
+from discreet.attacks.asking import Floats
 from discreet.data.table import check_whole
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
-from discreet.mechanisms.noise.gaussian import Gaussian
+from discreet.mechanisms import Gaussian
 from discreet.privacy import ApproxDP, GaussianDP, Norm, Relation, Sensitivity
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 Publish = Callable[[Floats], Floats]
 """The exact frequencies of a group in, what is published of them out."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.cells import in_lines
-from discreet.attacks.asking.counting import Floats
+from discreet.attacks.asking import Floats, in_lines
 from discreet.display import definition_list
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
-from discreet.privacy.numbers.arguments import probability
+from discreet.laws import Enclosure
+from discreet.privacy.numbers import probability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

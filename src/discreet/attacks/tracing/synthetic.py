@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking.cells import distinct, in_lines
+from discreet.attacks.asking import distinct, in_lines
 from discreet.display import definition_list
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import round_up
 from discreet.privacy import Guarantee, Relation
-from discreet.privacy.guarantees.curves import delta_of, tradeoff_of
+from discreet.privacy.guarantees import delta_of, tradeoff_of
 from discreet.synthesis import Records, SyntheticTable, Workload
 
 Floats = NDArray[np.float64]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from discreet.errors import ParameterError
-from discreet.laws.law import Law
-from discreet.laws.pair import Pair
+from discreet.laws import Law, Pair
 
 
 class Lawful(Protocol):

@@ -20,12 +20,9 @@ from discreet.audit.exact.compared import Compared, compared
 from discreet.audit.exact.search import climb
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
-from discreet.laws.finite import FinitePair
-from discreet.laws.noise.location_pair import LocationPair
+from discreet.laws import Enclosure, FinitePair, LocationPair, Pair
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation
 
 _DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9)

@@ -8,10 +8,10 @@ from math import comb
 from typing import Any
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.law import Law
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.laws import Law
+from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 _MOST_PAIRS = 20_000
 Table = tuple[Any, ...]

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.audit.exact.compared import compared
 from discreet.errors import DiscreetError
-from discreet.laws.pair import Pair
-from discreet.mechanisms.choices.noisy_max import NoisyMax
-from discreet.mechanisms.streams.above_threshold import AboveThreshold
+from discreet.laws import Pair
+from discreet.mechanisms import AboveThreshold, NoisyMax
 
 Inputs = tuple[Any, Any]
 Objective = Callable[[Pair], float]

@@ -12,8 +12,8 @@ from discreet.audit.one_run.one_run_audit import OneRun, one_run
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Guarantee, Relation
-from discreet.privacy.numbers.arguments import whole
-from discreet.randomness.bernoulli import bernoulli_array
+from discreet.privacy.numbers import whole
+from discreet.randomness import bernoulli_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

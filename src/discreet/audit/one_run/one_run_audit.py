@@ -20,12 +20,11 @@ from discreet.audit.one_run.tradeoff import (
     tradeoff_tail,
 )
 from discreet.audit.verdict import Outcome, as_confidence, refuted_at
-from discreet.display.html import definition_list
+from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy import GaussianDP, Guarantee, Relation
-from discreet.privacy.numbers.arguments import probability, whole
-from discreet.privacy.relation import combine
+from discreet.privacy import GaussianDP, Guarantee, Relation, combine
+from discreet.privacy.numbers import probability, whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from discreet.audit.statistical.loss_bound import allowed_error, expected_loss_at_least, loss_at_least
 from discreet.errors import ParameterError
-from discreet.laws.finite import FinitePair
-from discreet.laws.pair import Pair
+from discreet.laws import FinitePair, Pair
 
 Floats = npt.NDArray[np.float64]
 _SIZES = 300

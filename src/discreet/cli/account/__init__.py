@@ -15,11 +15,11 @@ from discreet.cli.account.plan import FAMILIES, Family, Plan, read_number, sampl
 from discreet.cli.account.plot import CAPTION, price_plot
 from discreet.cli.account.price import Price, Question, price
 from discreet.cli.console import Refusal, readable_console, refusing, say_written, show, spinner
-from discreet.cli.demo.report import chapter_html
+from discreet.cli.demo import chapter_html
 from discreet.display import figure, page
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json
+from discreet.privacy import ReleaseRecord, records_from_json, records_to_json
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -240,3 +240,5 @@ def _read(path: Path) -> bytes:
 
 for _name, _family in FAMILIES.items():
     account.add_command(_command(_name, _family))
+
+__all__ = ["read_number"]

@@ -9,13 +9,11 @@ from fractions import Fraction
 from discreet.cli.account.price import FALSE_ALARMS, Price
 from discreet.cli.console import Chapter
 from discreet.display import Rounding, Table, format_number
-from discreet.laws.enclosure import Enclosure
-from discreet.privacy import Relation
-from discreet.privacy.guarantees.guarantee import shown
-from discreet.privacy.loss.release import Sampler
-from discreet.privacy.numbers.rounding import downward, number
-from discreet.privacy.records.kinds import Kind, plainest
-from discreet.privacy.records.record import FORMAT, ReleaseRecord
+from discreet.laws import Enclosure
+from discreet.privacy import Relation, ReleaseRecord, Sampler
+from discreet.privacy.guarantees import shown
+from discreet.privacy.numbers import downward, number
+from discreet.privacy.records import FORMAT, Kind, plainest
 
 _DIGITS = 8
 _NO_BOUND = "no bound"

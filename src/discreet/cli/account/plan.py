@@ -11,9 +11,8 @@ from fractions import Fraction
 from discreet.display import Rounding, format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import Relation, Sampler, calibrate
-from discreet.privacy.records.kinds import Kind
-from discreet.privacy.records.record import ReleaseRecord
+from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
+from discreet.privacy.records import Kind
 
 UNNAMED = "person"
 _WHOLE, _RATIO = re.compile(r"[+-]?[0-9][0-9_]*"), re.compile(r"[+-]?[0-9]+/[0-9]+")

@@ -12,7 +12,7 @@ from discreet.cli.account.price import Price, curve, misses_from
 from discreet.display import Rounding, format_number
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.privacy import DeltaCurve
-from discreet.privacy.guarantees.guarantee import shown
+from discreet.privacy.guarantees import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

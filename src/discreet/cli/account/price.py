@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_up
 from discreet.privacy import (
     ApproxDP,
@@ -19,11 +19,12 @@ from discreet.privacy import (
     Guarantee,
     PrivacyLoss,
     PureDP,
+    ReleaseRecord,
     RenyiDP,
     advanced_composition,
+    replay,
 )
-from discreet.privacy.numbers.arguments import nonnegative, probability
-from discreet.privacy.records.record import ReleaseRecord, replay
+from discreet.privacy.numbers import nonnegative, probability
 
 FALSE_ALARMS = 0.05
 _ORDERS = tuple(1 + 2.0 ** (step / 3) for step in range(-18, 31))

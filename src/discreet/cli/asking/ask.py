@@ -19,9 +19,9 @@ from discreet.cli.asking.options import FILE, decorated, json_option, opened, pr
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
-from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.answer.answer import Answer
-from discreet.query.answer.answer import plain as plain_value
+from discreet.privacy.guarantees import in_words, plain
+from discreet.query import Answer
+from discreet.query.answer import plain as plain_value
 
 _DRAWINGS = (".svg", ".png", ".pdf")
 _CERTIFICATES = (".html", ".json")

@@ -12,9 +12,9 @@ from discreet.cli.asking.options import analyst_option, decorated, json_option, 
 from discreet.cli.console import answering, readable_console, say_facts
 from discreet.display import Rounding
 from discreet.ledger import Balance
-from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.policy.file import read_policy
-from discreet.query.session.session import open_ledger
+from discreet.privacy.guarantees import in_words, plain
+from discreet.query import read_policy
+from discreet.query.session import open_ledger
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,8 +12,8 @@ import click
 from discreet.cli.asking.options import decorated, json_option, opened, prices, query_options, query_text
 from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
-from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.pricing.explanation import Explanation
+from discreet.privacy.guarantees import in_words, plain
+from discreet.query import Explanation
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

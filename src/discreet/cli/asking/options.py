@@ -12,13 +12,11 @@ from typing import Any, TypedDict, cast
 
 import click
 
-from discreet.cli.account.plan import read_number
+from discreet.cli.account import read_number
 from discreet.cli.console import Refusal, readable_console, spinner
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.query import Session
-from discreet.query.policy.declarations import Policy
-from discreet.query.policy.file import read_policy
+from discreet.query import Policy, Session, read_policy
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 FILE = click.Path(dir_okay=False, path_type=Path)

@@ -26,19 +26,23 @@ from discreet.cli.asking.options import (
 )
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
 from discreet.display import Table
-from discreet.privacy.guarantees.in_words import in_words, plain
+from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
-from discreet.query.policy.declarations import Source
-from discreet.query.policy.tables import LARGEST_SIZE
-from discreet.synthesis import Release, SyntheticTable, Workload, conjunctions, marginals
-from discreet.synthesis.base.release import Progress
+from discreet.query.policy import LARGEST_SIZE, Source
+from discreet.synthesis import (
+    Release,
+    SyntheticTable,
+    Workload,
+    conjunctions,
+    domain_of,
+    explain_synthesis,
+    marginals,
+    predict,
+)
+from discreet.synthesis.base import Progress
 from discreet.synthesis.methods import METHODS, spelled
-from discreet.synthesis.reporting.prediction import predict
-from discreet.synthesis.sessions.asking import BINS, domain_of, explain_synthesis
-from discreet.synthesis.sessions.in_words import exact, plan_lines
-from discreet.synthesis.sessions.in_words import plain as plan_values
-from discreet.synthesis.sessions.release import Prepared
-from discreet.synthesis.sessions.transcript import released_with
+from discreet.synthesis.sessions import BINS, Prepared, exact, plan_lines, released_with
+from discreet.synthesis.sessions import plain as plan_values
 
 _FILES = (".csv", ".parquet")
 _QUERIES, _MOST_ROWS = 100_000, 10_000_000

@@ -10,7 +10,7 @@ import click
 
 from discreet import attacks
 from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
-from discreet.attacks.asking.targets import counted
+from discreet.attacks.asking import counted
 from discreet.cli import options
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.attacks import BlockReconstruction, block_tables, noised_block_tables, reconstruct_block
-from discreet.attacks.census.tables import COUNTED_IN, counted
+from discreet.attacks.census import COUNTED_IN, counted
 from discreet.cli import options
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import CensusBlock, census_block

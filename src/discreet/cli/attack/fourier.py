@@ -16,11 +16,16 @@ from discreet.attacks import (
     Characters,
     Reconstruction,
     exact_answers,
+    garbage,
+    gaussian_noise,
+    malicious_noise,
     noisy_answers,
     robust_fourier,
     session_answers,
+    sign_noise,
+    uniform_noise,
 )
-from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
+from discreet.attacks.asking import Noise
 from discreet.cli import options
 from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import Chapter, answering, readable_console, spinner

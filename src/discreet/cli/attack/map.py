@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from discreet.attacks.law_map import fundamental_law
+from discreet.attacks import fundamental_law
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.cli.options import SETTINGS, people, plot_to, seed, tell
 

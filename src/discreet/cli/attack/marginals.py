@@ -15,8 +15,8 @@ from discreet.attacks import (
     from_marginals,
     noisy_answers,
     session_answers,
+    uniform_noise,
 )
-from discreet.attacks.asking.noise import uniform_noise
 from discreet.cli import options
 from discreet.cli.attack.people import (
     ATTRIBUTE,

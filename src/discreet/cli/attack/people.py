@@ -18,18 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._optional import optional
-from discreet.attacks.asking.targets import Run
-from discreet.cli.demo.stage import ATTACKER, build
+from discreet.attacks import Run
+from discreet.cli.demo import ATTACKER, build
 from discreet.data import HospitalDatabase
 from discreet.data.invention import coins as invented_coins
 from discreet.errors import ParameterError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
-from discreet.privacy.numbers.arguments import positive
-from discreet.query.policy.file import read_policy
-from discreet.query.session.opening import with_source
-from discreet.query.session.session import Session, terms_of
-from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.privacy.numbers import positive
+from discreet.query import Session, read_policy
+from discreet.query.session import terms_of, with_source
+from discreet.statistics.pricing import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"
 _STEPS = 2**20  # in which a session counts to 1

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import attacks
-from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers
-from discreet.attacks.asking.noise import uniform_noise
+from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers, uniform_noise
 from discreet.cli import options
 from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import Chapter, answering, readable_console, spinner

@@ -28,7 +28,7 @@ def audit_self(draws: int) -> None:
     Takes a few minutes; more draws take longer in proportion. Ends with exit code 1 if a claim is refuted.
     """
     with answering():
-        from discreet.testing.own import audit_own
+        from discreet.testing import audit_own
 
         console = readable_console()
         with _turns(readable_console(stderr=True)) as turn:

@@ -13,27 +13,18 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking.options import json_option
+from discreet.cli.asking import json_option
 from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
 from discreet.privacy import ZCDP, ApproxDP, Guarantee
-from discreet.privacy.guarantees.in_words import in_words
-from discreet.query.csv_files.sources import SourceRefused, convert_source
+from discreet.privacy.guarantees import in_words
+from discreet.query import Policy, read_policy
+from discreet.query.csv_files import SourceRefused, convert_source
 from discreet.query.engines import engine_for
-from discreet.query.policy.declarations import (
-    ColumnPolicy,
-    Policy,
-    SourceKind,
-    TablePolicy,
-    UnitColumn,
-    UnitIsRow,
-    UnitLink,
-)
-from discreet.query.policy.file import read_policy
-from discreet.query.session.opening import fitted
-from discreet.query.session.session import terms_of
+from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.session import fitted, terms_of
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,7 +76,7 @@ def checked(path: Path) -> Policy:
 
 def _check_unique(policy: Policy) -> None:
     """Refuse a public table in which two rows agree on columns declared unique: a join would count people twice."""
-    from discreet.query.engines.duckdb.engine import DuckDBEngine
+    from discreet.query.engines.duckdb import DuckDBEngine
 
     engine, problems = DuckDBEngine(policy), []
     try:

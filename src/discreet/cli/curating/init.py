@@ -15,16 +15,24 @@ import click
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import PureDP
-from discreet.query.csv_files.reader import FORMAT_PLACE
+from discreet.query import Policy, Type
+from discreet.query.csv_files import FORMAT_PLACE
 from discreet.query.engines import engine_for
-from discreet.query.engines.duckdb.source import Resources, connect
-from discreet.query.expression.types import Type
-from discreet.query.policy.check import Schema
-from discreet.query.policy.csv_format import read_format
-from discreet.query.policy.declarations import Policy, Source, SourceKind, TablePolicy, UnitIsRow
-from discreet.query.policy.skeleton import find_source, skeleton, table_names
-from discreet.query.policy.toml_section import Problems, Section
-from discreet.query.session.opening import schemas
+from discreet.query.engines.duckdb import Resources, connect
+from discreet.query.policy import (
+    Problems,
+    Schema,
+    Section,
+    Source,
+    SourceKind,
+    TablePolicy,
+    UnitIsRow,
+    find_source,
+    read_format,
+    skeleton,
+    table_names,
+)
+from discreet.query.session import schemas
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

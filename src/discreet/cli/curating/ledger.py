@@ -10,15 +10,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking.options import FILE, decorated, json_option, policy_option
+from discreet.cli.asking import FILE, decorated, json_option, policy_option
 from discreet.cli.console import answering, readable_console, say, say_facts, say_table, spinner
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
 from discreet.ledger import Entry, Kind, SqliteLedger, Verification
-from discreet.privacy.guarantees.in_words import in_words, plain
-from discreet.query.policy.declarations import Policy
-from discreet.query.policy.file import read_policy
-from discreet.query.session.session import terms_of
+from discreet.privacy.guarantees import in_words, plain
+from discreet.query import Policy, read_policy
+from discreet.query.session import terms_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _LONGEST = 44

@@ -8,8 +8,8 @@ import click
 
 from discreet.cli.console import answering, readable_console, say, say_written, show, spinner
 from discreet.cli.demo.narration import chapters
-from discreet.cli.demo.report import drawings, write_report
-from discreet.cli.demo.stage import ANALYST, Stage, build
+from discreet.cli.demo.report import chapter_html, drawings, write_report
+from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage, build
 from discreet.cli.demo.story import Story, tell
 from discreet.display.plots import Plot
 from discreet.errors import MissingExtra
@@ -81,3 +81,6 @@ def _plots(story: Story) -> tuple[dict[str, Plot], str]:
         return drawings(story), ""
     except MissingExtra as missing:
         return {}, str(missing)
+
+
+__all__ = ["ATTACKER", "build", "chapter_html"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.console import Chapter
 from discreet.display import Rounding, Table, format_number
-from discreet.privacy.guarantees.in_words import in_words
+from discreet.privacy.guarantees import in_words
 
 if TYPE_CHECKING:
     from discreet.cli.demo.story import Story
-    from discreet.query.answer.answer import Answer
+    from discreet.query import Answer
 
 ATTACK, DEPARTMENTS = "attack", "departments"
 _MOST_ROWS = 12

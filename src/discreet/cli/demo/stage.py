@@ -9,7 +9,7 @@ from discreet.data import HospitalDatabase, hospital_database
 from discreet.data.hospital import AGE_RANGE, SEXES
 from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
 from discreet.errors import ParameterError
-from discreet.query.policy.toml_lines import text_in_toml
+from discreet.query.policy import text_in_toml
 
 DATABASE, POLICY, LEDGER = "hospital.duckdb", "policy.toml", "ledger.sqlite"
 ANALYST, ATTACKER = "ana", "mallory"

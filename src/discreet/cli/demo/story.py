@@ -17,8 +17,7 @@ from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE
 from discreet.errors import BudgetExceeded, DiscreetError, QueryRefused
 from discreet.ledger import Balance, Verification
 from discreet.privacy import PrivacyLoss, compose
-from discreet.query import Answer, Session
-from discreet.query.pricing.explanation import Explanation
+from discreet.query import Answer, Explanation, Session
 
 # The bar is the ceiling + 3 points. At 63 answers of epsilon 1/32 about 5040 people the attack expects 51.8 % and the
 # bar lies at 58.0 %, 8.8 standard deviations above; Chernoff's bound over the 80 independent practices, with the law of

@@ -19,11 +19,10 @@ from discreet.cli.console import Refusal, answering, readable_console, say, say_
 from discreet.cli.options import SETTINGS, Bound, Written, as_options, labels
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import ParameterError
-from discreet.local import DuchiBit, HybridMean, Keys, Spec, UnitVectors
-from discreet.local.estimates.intervals import allowed_error, two_sided_normal
-from discreet.local.planning.design import Design
-from discreet.local.planning.design import design as designed
-from discreet.local.protocol.inputs import counted
+from discreet.local import Design, DuchiBit, HybridMean, Keys, Spec, UnitVectors
+from discreet.local import design as designed
+from discreet.local.estimates import allowed_error, two_sided_normal
+from discreet.local.protocol import counted
 
 _COLUMNS = ("protocol", "error", "over least", "detectable", "bits", "counters", "poisoning")
 

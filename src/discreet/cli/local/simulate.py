@@ -10,7 +10,7 @@ import click
 from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say, say_table, say_written, spinner
 from discreet.cli.options import Written
-from discreet.local.planning.simulation import simulate as simulated
+from discreet.local import simulate as simulated
 
 _MOST = 10_000_000
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.finite import FinitePair, Floats, Tabulated
 from discreet.laws.law import Law, Shape, as_size
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws.noise import DiscreteLaplace
 
 _REACH = 64
 _LARGEST_WINDOW = 1 << 20

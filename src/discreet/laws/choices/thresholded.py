@@ -15,10 +15,7 @@ from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
 from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.noise.product import Product, ProductPair
-from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws.noise import DiscreteLaplace, IntegerNoise, Product, ProductPair, TruncatedLaplace
 from discreet.laws.pair import Pair
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 

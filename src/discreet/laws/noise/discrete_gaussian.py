@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.samplers.gaussian import GaussianSampler
-from discreet.laws.samplers.theta import gaussian_sum, gaussian_tail
+from discreet.laws.samplers import GaussianSampler, gaussian_sum, gaussian_tail
 from discreet.randomness.rigour import Ball, ball, precision
 
 _FAR = 1e4  # beyond it every float probability is 0

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.samplers.laplace import LaplaceSampler
+from discreet.laws.samplers import LaplaceSampler
 from discreet.randomness.rigour import Ball, ball
 
 

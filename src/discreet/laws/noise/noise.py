@@ -16,8 +16,7 @@ from discreet.errors import ParameterError
 from discreet.laws.law import IntegerLaw, Law, Shape, as_size, offsets, probability_in_unit
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.laws.pair import Pair
-from discreet.randomness.keystream import words
-from discreet.randomness.reservoir import Reservoir
+from discreet.randomness import Reservoir, words
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 LARGEST_SCALE = 1 << 600

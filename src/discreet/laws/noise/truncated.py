@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.randomness.keystream import bits
+from discreet.randomness import bits
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 _LARGEST_RANGE = 1 << 22

@@ -16,9 +16,8 @@ from discreet.laws.law import Law, as_integers, offsets
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
-from discreet.randomness.bernoulli import bernoulli_exp
+from discreet.randomness import bernoulli_exp, uniform_below
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
-from discreet.randomness.uniform import uniform_below
 
 _PRECISION = 192
 _MOST_ATOMS = 1 << 20

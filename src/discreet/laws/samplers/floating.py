@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
-from discreet.randomness.keystream import words
+from discreet.randomness import words
 
 ASSUMED_ULPS = 4
 SLACK = 1 << 10

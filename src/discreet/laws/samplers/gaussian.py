@@ -50,9 +50,9 @@ from discreet.errors import AssumptionFailed
 from discreet.laws.samplers.floating import ensure_tested
 from discreet.laws.samplers.laplace import LaplaceSampler
 from discreet.laws.samplers.theta import gaussian_sum
-from discreet.randomness.bernoulli import bernoulli_exp, exp_scaled
-from discreet.randomness.choice import AliasTable
-from discreet.randomness.keystream import BLOCK_WORDS, bits, fill, words
+from discreet.randomness import AliasTable, bernoulli_exp, bits, words
+from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.keystream import BLOCK_WORDS, fill
 from discreet.randomness.rigour import Ball, ball, precision, uniform_is_below
 
 _LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40

@@ -37,8 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.samplers.floating import ensure_tested
-from discreet.randomness.bernoulli import bernoulli_exp, exp_scaled
-from discreet.randomness.keystream import BLOCK_WORDS, bits, fill
+from discreet.randomness import bernoulli_exp, bits
+from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.keystream import BLOCK_WORDS, fill
 from discreet.randomness.rigour import Ball, ball, precision, uniform_is_below
 
 NARROW_LIMIT = 1 << 20

@@ -37,7 +37,8 @@ from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
 from discreet.laws.samplers.floating import ensure_tested
-from discreet.randomness.keystream import BLOCK_WORDS, bits, words
+from discreet.randomness import bits, words
+from discreet.randomness.keystream import BLOCK_WORDS
 from discreet.randomness.process import Process
 from discreet.randomness.rigour import Ball, ball, precision
 

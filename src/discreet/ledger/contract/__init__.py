@@ -1,1 +1,66 @@
 """The contract of a ledger: terms, requests, entries and the rules they obey, without storage."""
+
+from __future__ import annotations
+
+from discreet.ledger.contract.accounts import amounts_of, limits, remaining_promise, room, spent_promise
+from discreet.ledger.contract.balance import Balance, Verification
+from discreet.ledger.contract.decisions import (
+    GRANTED,
+    charge_of,
+    decide,
+    keep_amendment,
+    keep_anchoring,
+    keep_answer,
+    keep_outcome,
+    own_total,
+)
+from discreet.ledger.contract.entry import START, Entry, Kind, changed
+from discreet.ledger.contract.opening import first_entry, require_format, require_terms, terms_in_force
+from discreet.ledger.contract.parts import Parts, keep_beginning, keep_taking_up, parts_of, taking_up
+from discreet.ledger.contract.promises import amounts_from_plain, checked_digest, checked_promise, promise_to_plain
+from discreet.ledger.contract.request import Charge, Request, Stored
+from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.verification import complete, verified
+
+__all__ = [
+    "GRANTED",
+    "START",
+    "Balance",
+    "Charge",
+    "Entry",
+    "Kind",
+    "Parts",
+    "Request",
+    "Shelf",
+    "Stored",
+    "Terms",
+    "Verification",
+    "amounts_from_plain",
+    "amounts_of",
+    "changed",
+    "charge_of",
+    "checked_digest",
+    "checked_promise",
+    "complete",
+    "decide",
+    "first_entry",
+    "keep_amendment",
+    "keep_anchoring",
+    "keep_answer",
+    "keep_beginning",
+    "keep_outcome",
+    "keep_taking_up",
+    "limits",
+    "own_total",
+    "parts_of",
+    "promise_to_plain",
+    "remaining_promise",
+    "require_format",
+    "require_terms",
+    "room",
+    "spent_promise",
+    "taking_up",
+    "terms_in_force",
+    "verified",
+]

@@ -7,9 +7,8 @@ from fractions import Fraction
 from discreet.display import Rounding, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError, RelationMismatch
 from discreet.ledger.contract.terms import Terms
-from discreet.privacy.adaptive.notions import Amounts, Books, books_for
-from discreet.privacy.adaptive.tally import Tally
-from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy import Guarantee
+from discreet.privacy.adaptive import Amounts, Books, Tally, books_for
 
 _DIGITS = 6
 

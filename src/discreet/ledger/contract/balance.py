@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.display import Rounding, definition_list
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.guarantees.in_words import in_words, with_notion
+from discreet.privacy import Guarantee
+from discreet.privacy.guarantees import in_words, with_notion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

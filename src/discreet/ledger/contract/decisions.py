@@ -20,7 +20,7 @@ from discreet.ledger.contract.promises import (
 from discreet.ledger.contract.request import Charge, Request, Stored
 from discreet.ledger.contract.shelf import Shelf
 from discreet.ledger.contract.terms import Terms
-from discreet.privacy.adaptive.notions import Amounts, books_for
+from discreet.privacy.adaptive import Amounts, books_for
 
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20

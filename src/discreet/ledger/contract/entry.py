@@ -12,8 +12,8 @@ from typing import Any
 from discreet.errors import DiscreetError, LedgerTampered, ParameterError
 from discreet.ledger.contract.promises import promise_from_plain
 from discreet.ledger.contract.terms import Terms
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.records.text import read, write
+from discreet.privacy import Guarantee
+from discreet.privacy.records import read, write
 
 START = "0" * 64
 _MOST_CHARACTERS = 48 << 20  # well within what can be read back

@@ -12,11 +12,10 @@ from dataclasses import fields
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.privacy.adaptive.notions import Amounts
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.written import exactly, written
-from discreet.privacy.records.text import rational_text, read_rational, refuse_fields
-from discreet.privacy.relation import Relation
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation, RenyiDP
+from discreet.privacy.adaptive import Amounts
+from discreet.privacy.numbers import exactly, written
+from discreet.privacy.records import rational_text, read_rational, refuse_fields
 
 _NOTIONS: dict[str, type[Guarantee]] = {
     "pure": PureDP, "approximate": ApproxDP, "zero-concentrated": ZCDP, "renyi": RenyiDP, "gaussian": GaussianDP,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.errors import ParameterError
 from discreet.ledger.contract.promises import checked_digest, checked_promise, checked_words
-from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy import Guarantee
 
 _LONG = 1 << 20
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.ledger.contract.promises import checked_promise, checked_words, promise_from_plain, promise_to_plain
-from discreet.privacy.adaptive.notions import books_for
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.privacy.records.text import refuse_fields
-from discreet.privacy.relation import Relation
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
+from discreet.privacy.adaptive import books_for
+from discreet.privacy.records import refuse_fields
 
 _MOST_ODD_BITS = 512  # totals are counted in units of the budget's denominator, and have to be read back
 

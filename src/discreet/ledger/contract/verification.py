@@ -14,7 +14,7 @@ from discreet.ledger.contract.parts import Parts, lawful
 from discreet.ledger.contract.promises import amounts_from_plain, checked_digest, promise_from_plain
 from discreet.ledger.contract.shelf import Shelf
 from discreet.ledger.contract.terms import Terms
-from discreet.privacy.adaptive.notions import Amounts
+from discreet.privacy.adaptive import Amounts
 
 
 @dataclass(slots=True)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import DiscreetError, LedgerError, LedgerTampered
-from discreet.ledger.contract.entry import START
-from discreet.ledger.contract.promises import checked_digest
+from discreet.ledger.contract import START, checked_digest
 from discreet.ledger.files.crash_points import reach
 from discreet.ledger.files.private_file import open_instead, open_private
-from discreet.privacy.records.text import read, refuse_fields, write
+from discreet.privacy.records import read, refuse_fields, write
 
 _REMEDY = (
     "Put the newest copy of the ledger back. If this one is the newest, say so with the newest head that was exported: "

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import LedgerError, LedgerTampered
-from discreet.ledger.files.anchor import unusable
-from discreet.ledger.files.private_file import make_private
+from discreet.ledger.files import make_private, unusable
 
 _PATIENCE = 60  # seconds to wait for a program that holds SQLite's own lock
 _PRAGMAS = (

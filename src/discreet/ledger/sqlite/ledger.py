@@ -11,16 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import LedgerError
-from discreet.ledger.contract.balance import Verification
-from discreet.ledger.contract.decisions import keep_anchoring
-from discreet.ledger.contract.entry import Entry
-from discreet.ledger.contract.opening import first_entry, require_format, require_terms
-from discreet.ledger.contract.terms import Terms
-from discreet.ledger.contract.verification import complete, verified
+from discreet.ledger.contract import (
+    Entry,
+    Terms,
+    Verification,
+    complete,
+    first_entry,
+    keep_anchoring,
+    require_format,
+    require_terms,
+    verified,
+)
+from discreet.ledger.files import Anchor, AnchorFile, OneAtATime, reach, synchronise_directory
 from discreet.ledger.files import anchor as anchors
-from discreet.ledger.files.anchor import Anchor, AnchorFile, synchronise_directory
-from discreet.ledger.files.crash_points import reach
-from discreet.ledger.files.one_at_a_time import OneAtATime
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.sqlite.file import connected, translated
 from discreet.ledger.sqlite.shelf import SqliteShelf

@@ -8,9 +8,8 @@ from contextlib import closing
 from typing import Any
 
 from discreet.errors import LedgerTampered
-from discreet.ledger.contract.entry import START, Entry, Kind, changed
-from discreet.ledger.contract.shelf import Shelf
-from discreet.ledger.files.crash_points import reach
+from discreet.ledger.contract import START, Entry, Kind, Shelf, changed
+from discreet.ledger.files import reach
 
 APPLICATION = 0x64697363  # 'disc'
 

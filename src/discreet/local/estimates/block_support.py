@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.local.estimates.intervals import two_sided_normal
 from discreet.local.estimates.support import Support
-from discreet.local.protocol.inputs import Integers
+from discreet.local.protocol import Integers
 from discreet.privacy import Target
 
 Floats = NDArray[np.float64]

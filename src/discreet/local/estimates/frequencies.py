@@ -19,11 +19,10 @@ from discreet._optional import optional
 from discreet.display import Table, format_number
 from discreet.errors import InputError, ParameterError
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
-from discreet.local.protocol.inputs import Integers, counted, is_integer, number_of_people
-from discreet.local.protocol.spec import Spec
+from discreet.local.protocol import Integers, Spec, counted, is_integer, number_of_people
 from discreet.privacy import Estimate, Target
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.histograms.estimate_table import EstimateTable
+from discreet.privacy.numbers import whole
+from discreet.statistics import EstimateTable
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.display import format_number
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Target
-from discreet.privacy.numbers.arguments import plain
+from discreet.privacy.numbers import plain
 
 Floats = NDArray[np.float64]
 

@@ -12,17 +12,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.local.estimates.block_support import BlockChances, BlockSupport
-from discreet.local.estimates.frequencies import Frequencies
-from discreet.local.estimates.support import Floats, Support
+from discreet.local.estimates import BlockChances, BlockSupport, Floats, Frequencies, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
 from discreet.local.frequency.projective import in_value_order, value_points
-from discreet.local.protocol.coin import local_epsilon, toss
-from discreet.local.protocol.inputs import domain_size, is_integer, number_of_people, share_of_people
-from discreet.local.protocol.oracle import Integers, Oracle
-from discreet.local.protocol.report_counts import checked_histogram
-from discreet.privacy.numbers.arguments import whole
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import (
+    Integers,
+    Oracle,
+    checked_histogram,
+    domain_size,
+    is_integer,
+    local_epsilon,
+    number_of_people,
+    share_of_people,
+    toss,
+)
+from discreet.privacy.numbers import whole
+from discreet.randomness import uniform_below_array
 
 LARGEST_TABLE = 1 << 24
 _SLACK, _BAR, _FAR = 1.02, 1.06, 3.0

@@ -8,10 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.local.protocol.coin import toss
-from discreet.local.protocol.inputs import domain_size
-from discreet.local.protocol.oracle import Integers, PureOracle
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import Integers, PureOracle, domain_size, toss
+from discreet.randomness import uniform_below_array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import ParameterError
-from discreet.local.protocol.coin import toss
-from discreet.local.protocol.inputs import is_integer
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import is_integer, toss
+from discreet.randomness import uniform_below_array
 
 Integers = NDArray[np.int64]
 LARGEST = 1 << 30

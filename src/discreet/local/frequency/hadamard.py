@@ -12,12 +12,17 @@ import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.local.protocol.client import Client
-from discreet.local.protocol.coin import toss
-from discreet.local.protocol.inputs import domain_size, is_integer, one_entry_each
-from discreet.local.protocol.oracle import Integers, PureOracle
-from discreet.local.protocol.report_counts import whole_or_none
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import (
+    Client,
+    Integers,
+    PureOracle,
+    domain_size,
+    is_integer,
+    one_entry_each,
+    toss,
+    whole_or_none,
+)
+from discreet.randomness import uniform_below_array
 
 _EXACT_FLOATS = 1 << 53
 _LARGEST_LIST = 1 << 20

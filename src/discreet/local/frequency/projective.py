@@ -13,10 +13,8 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
-from discreet.local.protocol.coin import local_epsilon
-from discreet.local.protocol.inputs import domain_size
-from discreet.local.protocol.oracle import Integers, PureOracle
-from discreet.privacy.numbers.arguments import whole
+from discreet.local.protocol import Integers, PureOracle, domain_size, local_epsilon
+from discreet.privacy.numbers import whole
 
 LARGEST_TABLE = 1 << 26
 _SLACK, _BAR, _FAR = 1.005, 1.03, 3.0

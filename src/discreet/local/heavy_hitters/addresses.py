@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.local.keys.hashing import PublicHash, Scramble, Words
-from discreet.local.keys.keys import BytesKeys, IntegerKeys, Keys, TextKeys
+from discreet.local.keys import BytesKeys, IntegerKeys, Keys, PublicHash, Scramble, TextKeys, Words
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -12,23 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
-from discreet.local.keys.hashed_geometry import HashedGeometry, KeyOracle
-from discreet.local.keys.hashing import constant, public_seed
-from discreet.local.keys.keys import Keys
-from discreet.local.keys.sketch import Sketch
-from discreet.local.protocol.coin import local_epsilon
-from discreet.local.protocol.inputs import is_integer, number_of_people
-from discreet.local.protocol.oracle import Integers
-from discreet.randomness.keystream import bits
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
+from discreet.local.protocol import Integers, is_integer, local_epsilon, number_of_people
+from discreet.randomness import bits, uniform_below_array
 
 if TYPE_CHECKING:
-    from discreet.local.estimates.frequencies import Frequencies
+    from discreet.local.estimates import Frequencies
     from discreet.local.heavy_hitters.result import Hitters
-    from discreet.local.protocol.aggregator import Aggregator
+    from discreet.local.protocol import Aggregator
 
 _MANY_BUCKETS, _FEW_BUCKETS, _LARGEST_ROW = 2048, 512, 1 << 15
 _GROUP = 1 << 31  # the purpose of the seeds of groups

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
 from discreet.errors import InputError, ParameterError
-from discreet.local.estimates.frequencies import Frequencies
-from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target
+from discreet.local.estimates import Frequencies, Intervals, allowed_error, stated_target
 from discreet.local.heavy_hitters.addresses import address_of, as_bytes
 from discreet.local.heavy_hitters.search import Found, possible, search
-from discreet.local.protocol.aggregator import Aggregator
+from discreet.local.protocol import Aggregator
 from discreet.privacy import Target
-from discreet.privacy.numbers.arguments import plain, whole
+from discreet.privacy.numbers import plain, whole
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
     from discreet.local.heavy_hitters.protocol import HeavyHitters
-    from discreet.local.keys.sketch import Sketch
+    from discreet.local.keys import Sketch
 
 Floats = NDArray[np.float64]
 _REAL = 0.5

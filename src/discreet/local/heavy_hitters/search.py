@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.local.heavy_hitters.addresses import Address, Floats, Integers
 from discreet.local.heavy_hitters.levels import PRIOR, survivors
-from discreet.local.keys.hashing import Words
-from discreet.local.keys.sketch import Sketch
+from discreet.local.keys import Sketch, Words
 
 _KEPT = 1 << 12  # whole keys that are handed on
 _MOST_HEAVY = 1 << 12  # prefixes of a level that are looked at again and again

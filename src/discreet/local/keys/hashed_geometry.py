@@ -17,22 +17,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.finite import Finite
-from discreet.local.frequency.geometry import Geometry
-from discreet.local.frequency.projective import ProjectiveGeometry
+from discreet.laws import Finite
+from discreet.local.frequency import Geometry, ProjectiveGeometry
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
-from discreet.local.protocol.coin import local_epsilon
-from discreet.local.protocol.inputs import is_integer, number_of_people, share_of_people
-from discreet.local.protocol.oracle import Integers, Oracle, Randomizer
-from discreet.privacy.numbers.arguments import whole
-from discreet.randomness.keystream import bits
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import (
+    Integers,
+    Oracle,
+    Randomizer,
+    is_integer,
+    local_epsilon,
+    number_of_people,
+    share_of_people,
+)
+from discreet.privacy.numbers import whole
+from discreet.randomness import bits, uniform_below_array
 
 if TYPE_CHECKING:
-    from discreet.local.estimates.frequencies import Frequencies
+    from discreet.local.estimates import Frequencies
     from discreet.local.keys.sketch import Sketch
-    from discreet.local.protocol.aggregator import Aggregator
+    from discreet.local.protocol import Aggregator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -253,7 +257,7 @@ class HashedGeometry(KeyOracle):
         Give the aggregator: then its spec is compared. A bare histogram of reports is taken as one of this spec.
         """
         from discreet.local.keys.sketch import Sketch
-        from discreet.local.protocol.aggregator import Aggregator
+        from discreet.local.protocol import Aggregator
 
         if isinstance(collected, Aggregator) and collected.spec.digest != self.digest:
             raise InputError("these reports were made under another spec; nothing was decoded")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.inputs import is_integer
+from discreet.local.protocol import is_integer
 
 _LABEL = b"discreet.local.hash/1"
 _SEED_BITS = 256

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.inputs import is_integer, one_entry_each
+from discreet.local.protocol import is_integer, one_entry_each
 
 Words = NDArray[np.uint32]
 _KINDS: dict[str, type[Keys]] = {}

@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.local.estimates.frequencies import Frequencies
-from discreet.local.estimates.intervals import two_sided_normal
-from discreet.local.estimates.support import Support
+from discreet.local.estimates import Frequencies, Support, two_sided_normal
 from discreet.privacy import Target
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import exact_rational, rational_or_none, round_down, round_up
-from discreet.local.protocol.inputs import Integers
-from discreet.randomness.keystream import words
+from discreet.local.protocol import Integers
+from discreet.randomness import words
 from discreet.randomness.rigour import uniform_is_below
 
 Values = NDArray[Any]

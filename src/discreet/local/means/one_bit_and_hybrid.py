@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import exact_rational
 from discreet.local.means.piecewise import Piecewise
 from discreet.local.means.scalar_mean import Branch, ScalarMean
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol import COIN_TOTAL
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

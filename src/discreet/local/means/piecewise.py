@@ -10,9 +10,8 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
-from discreet.local.protocol.inputs import Integers, is_integer
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local.protocol import COIN_TOTAL, Integers, coin, is_integer, toss
+from discreet.randomness import uniform_below_array
 
 _MOST_STEPS = 1 << 12
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from discreet.display import paragraph
 from discreet.errors import ParameterError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
-from discreet.local.estimates.intervals import two_sided_normal
-from discreet.local.protocol.inputs import Integers
+from discreet.local.estimates import two_sided_normal
+from discreet.local.protocol import Integers
 from discreet.privacy import Estimate, Target
-from discreet.privacy.numbers.arguments import plain
+from discreet.privacy.numbers import plain
 
 if TYPE_CHECKING:
     from discreet.local.means.scalar_mean import ScalarMean

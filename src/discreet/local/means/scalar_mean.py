@@ -16,23 +16,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.finite import Finite, FinitePair
-from discreet.laws.law import Law
+from discreet.laws import Finite, FinitePair, Law
 from discreet.laws.number import Number, round_down, round_up
 from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
 from discreet.local.means.piecewise import Piecewise
-from discreet.local.protocol.coin import COIN_TOTAL, toss
-from discreet.local.protocol.inputs import Integers, number_of_people
-from discreet.local.protocol.report_counts import checked_histogram
-from discreet.local.protocol.spec import Spec
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.local.protocol import COIN_TOTAL, Integers, Spec, checked_histogram, number_of_people, toss
+from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 
 if TYPE_CHECKING:
     from discreet.local.means.result import LocalMean
-    from discreet.local.protocol.aggregator import Aggregator
-    from discreet.local.protocol.client import Client
-    from discreet.local.vectors.unit_vectors import UnitVectors
+    from discreet.local.protocol import Aggregator, Client
+    from discreet.local.vectors import UnitVectors
 
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
@@ -223,14 +218,14 @@ class ScalarMean(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        from discreet.local.protocol.client import Client
+        from discreet.local.protocol import Client
 
         common: Any = self  # a client needs items and randomise
         return Client(common)
 
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator; its `estimate` is a `LocalMean`."""
-        from discreet.local.protocol.aggregator import Aggregator
+        from discreet.local.protocol import Aggregator
 
         return Aggregator(self)
 

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 from discreet.display import format_number
-from discreet.local.estimates.intervals import allowed_error, two_sided_normal
-from discreet.local.frequency.blocks import HybridGeometry
-from discreet.local.frequency.hadamard import OneBitHadamard
-from discreet.local.frequency.projective import ProjectiveGeometry
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.keys.hashed_geometry import HashedGeometry
-from discreet.local.protocol.oracle import Oracle
+from discreet.local.estimates import allowed_error, two_sided_normal
+from discreet.local.frequency import HybridGeometry, OneBitHadamard, ProjectiveGeometry
+from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.keys import HashedGeometry
+from discreet.local.protocol import Oracle
 
 _HALF = 0.5  # beyond it at most one value can stand out
 

@@ -11,19 +11,12 @@ from typing import Any
 from discreet.display import Table, format_number, paragraph
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.local.frequency.blocks import HybridGeometry
-from discreet.local.frequency.direct_response import DirectResponse
-from discreet.local.frequency.hadamard import OneBitHadamard
-from discreet.local.frequency.projective import LARGEST_TABLE, ProjectiveGeometry
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.keys.hashed_geometry import LARGEST_SKETCH, HashedGeometry
-from discreet.local.keys.keys import Keys
+from discreet.local.frequency import LARGEST_TABLE, DirectResponse, HybridGeometry, OneBitHadamard, ProjectiveGeometry
+from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.keys import LARGEST_SKETCH, HashedGeometry, Keys
 from discreet.local.planning.candidate import Candidate
-from discreet.local.protocol.coin import local_epsilon
-from discreet.local.protocol.inputs import domain_size, listed_labels, number_of_people
-from discreet.local.protocol.oracle import Oracle
-from discreet.local.protocol.report_counts import LARGEST_TOTAL
-from discreet.privacy.numbers.arguments import whole
+from discreet.local.protocol import LARGEST_TOTAL, Oracle, domain_size, listed_labels, local_epsilon, number_of_people
+from discreet.privacy.numbers import whole
 
 _NEGLIGIBLE = 1.005
 _PATIENCE = 1 << 34

@@ -15,9 +15,8 @@ from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.planning.design import design
-from discreet.local.protocol.inputs import domain_size, number_of_people
-from discreet.local.protocol.oracle import Integers, Oracle
-from discreet.privacy.numbers.arguments import nonnegative
+from discreet.local.protocol import Integers, Oracle, domain_size, number_of_people
+from discreet.privacy.numbers import nonnegative
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

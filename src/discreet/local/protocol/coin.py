@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.privacy.numbers.written import positive_price
-from discreet.randomness.keystream import words
+from discreet.privacy.numbers import positive_price
+from discreet.randomness import words
 from discreet.randomness.rigour import ball, floor_of_lower, precision
 
 COIN_BITS = 64

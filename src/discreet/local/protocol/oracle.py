@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.finite import Finite, FinitePair
-from discreet.laws.law import Law
+from discreet.laws import Finite, FinitePair, Law
 from discreet.local.protocol.coin import COIN_TOTAL, coin
 from discreet.local.protocol.inputs import (
     Integers,
@@ -29,11 +28,11 @@ from discreet.local.protocol.inputs import (
 )
 from discreet.local.protocol.report_counts import checked_histogram
 from discreet.local.protocol.spec import Spec
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 
 if TYPE_CHECKING:
-    from discreet.local.estimates.frequencies import Frequencies
+    from discreet.local.estimates import Frequencies
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
 
@@ -206,8 +205,7 @@ class PureOracle(Oracle):
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
         """Estimate the share of every value from the histogram of the reports of so many people."""
-        from discreet.local.estimates.frequencies import Frequencies
-        from discreet.local.estimates.support import Support
+        from discreet.local.estimates import Frequencies, Support
 
         support = self.support(checked_histogram(counts, self.cells, people))
         return Frequencies.from_support(self, Support(support, int(people), self.preference, self.shared))

@@ -15,13 +15,13 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.local.protocol.coin import local_epsilon
 from discreet.privacy import PrivacyLoss, PureDP, Relation
-from discreet.privacy.numbers.written import written_up
+from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
-    from discreet.local.shuffling.shuffled import Shuffled
-    from discreet.local.through_time.memoised import MemoisedClient
+    from discreet.local.shuffling import Shuffled
+    from discreet.local.through_time import MemoisedClient
 
 Kind = TypeVar("Kind", bound="Spec")
 
@@ -128,13 +128,13 @@ class Spec(ABC):
 
     def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
         """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
-        from discreet.local.shuffling.shuffled import Shuffled
+        from discreet.local.shuffling import Shuffled
 
         return Shuffled(self, people=people, delta=delta)
 
     def memoised(self, *, distinct: int | None = None) -> MemoisedClient:
         """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        from discreet.local.through_time.memoised import MemoisedClient
+        from discreet.local.through_time import MemoisedClient
 
         return MemoisedClient(self, distinct=distinct)
 

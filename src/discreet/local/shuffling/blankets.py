@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.local.protocol.oracle import Oracle, PureOracle
+from discreet.local.protocol import Oracle, PureOracle
 from discreet.local.shuffling.bound import Blanket
 from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision
 
@@ -103,9 +103,9 @@ def distances(spec: Oracle) -> Sequence[int]:
     points of two planes in common, and values of different blocks nothing. In a `HashedGeometry` and in
     `HeavyHitters` two keys differ by the same number of points in every row in which they fall on different points.
     """
-    from discreet.local.frequency.blocks import HybridGeometry
-    from discreet.local.heavy_hitters.protocol import HeavyHitters
-    from discreet.local.keys.hashed_geometry import HashedGeometry
+    from discreet.local.frequency import HybridGeometry
+    from discreet.local.heavy_hitters import HeavyHitters
+    from discreet.local.keys import HashedGeometry
 
     if isinstance(spec, HybridGeometry):
         return (spec.geometry.on_plane - spec.geometry.common, spec.apart)

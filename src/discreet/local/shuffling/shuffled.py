@@ -12,17 +12,13 @@ from itertools import pairwise
 
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
-from discreet.laws.finite import Finite, FinitePair
+from discreet.laws import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.protocol.inputs import number_of_people
-from discreet.local.protocol.oracle import Oracle
-from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol import Oracle, Spec, checked_spec, number_of_people
 from discreet.local.shuffling.blankets import TwoLevels, clones, distances
 from discreet.local.shuffling.bound import Blanket
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
-from discreet.privacy.numbers.arguments import nonnegative
-from discreet.privacy.numbers.rounding import downward, number, upward
-from discreet.privacy.numbers.written import positive_price, written_up
+from discreet.privacy.numbers import downward, nonnegative, number, positive_price, upward, written_up
 from discreet.randomness.rigour import Ball
 
 _SMALLEST_DELTA = 1e-100

@@ -13,11 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.local.protocol.inputs import counted
-from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol import Spec, checked_spec, counted
 from discreet.privacy import PrivacyLoss, PureDP, Relation
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.written import written_up
+from discreet.privacy.numbers import whole, written_up
 from discreet.randomness.process import Process
 
 _FORMAT, _VERSION = "discreet.local.memoised", 1

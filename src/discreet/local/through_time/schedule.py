@@ -8,11 +8,10 @@ from fractions import Fraction
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter
 from discreet.laws.number import Number, round_up
-from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol import Spec, checked_spec
 from discreet.local.through_time.memoised import distinct_values
 from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.written import written_up
+from discreet.privacy.numbers import whole, written_up
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.aggregator import sealed, unsealed
-from discreet.local.protocol.batch import listed_batches
-from discreet.local.protocol.inputs import Integers
-from discreet.local.protocol.report_counts import counted_rows, counting_sql, whole_or_none
+from discreet.local.protocol import (
+    Integers,
+    counted_rows,
+    counting_sql,
+    listed_batches,
+    sealed,
+    unsealed,
+    whole_or_none,
+)
 from discreet.local.vectors.directions import UNIT_BITS
 from discreet.local.vectors.unit_vectors import UnitVectors
 
 if TYPE_CHECKING:
-    from discreet.local.protocol.aggregator import Connection
+    from discreet.local.protocol import Connection
     from discreet.local.vectors.result import VectorMean
 
 _MAGIC = b"DLV1"

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.protocol.inputs import Integers
+from discreet.local.protocol import Integers
 
 UNIT_BITS = 24
 _LABEL = b"discreet.local.codebook/1"

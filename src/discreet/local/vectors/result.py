@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
 from discreet.errors import ParameterError
-from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
-from discreet.local.protocol.inputs import is_integer
+from discreet.local.estimates import Intervals, allowed_error, stated_target, two_sided_normal
+from discreet.local.protocol import is_integer
 from discreet.privacy import Estimate, Target
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 if TYPE_CHECKING:
     from discreet.local.vectors.unit_vectors import UnitVectors

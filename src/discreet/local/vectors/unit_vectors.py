@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.finite import Finite, FinitePair
+from discreet.laws import Finite, FinitePair
 from discreet.laws.number import round_down, round_up
-from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
-from discreet.local.protocol.inputs import Integers, is_integer, number_of_people
-from discreet.local.protocol.spec import Spec
+from discreet.local.protocol import COIN_TOTAL, Integers, Spec, coin, is_integer, number_of_people, toss
 from discreet.local.vectors.directions import Codebook, choose_cap, least_error, top_mean
 from discreet.privacy import PrivacyLoss, Relation
-from discreet.randomness.keystream import words
-from discreet.randomness.uniform import uniform_below_array
+from discreet.randomness import uniform_below_array, words
 
 if TYPE_CHECKING:
-    from discreet.local.means.scalar_mean import MeanRandomizer
-    from discreet.local.protocol.client import Client
+    from discreet.local.means import MeanRandomizer
+    from discreet.local.protocol import Client
     from discreet.local.vectors.aggregator import VectorAggregator
 
 Floats = NDArray[np.float64]
@@ -229,7 +226,7 @@ class UnitVectors(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        from discreet.local.protocol.client import Client
+        from discreet.local.protocol import Client
 
         common: Any = self  # a client needs items and randomise
         return Client(common)
@@ -242,7 +239,7 @@ class UnitVectors(Spec):
 
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
-        from discreet.local.means.scalar_mean import MeanRandomizer
+        from discreet.local.means import MeanRandomizer
 
         return MeanRandomizer(self)
 

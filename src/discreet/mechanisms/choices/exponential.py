@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.laws.samplers.race import Race, Softmax
+from discreet.laws import Race, Softmax
 from discreet.mechanisms.choices.selection import OneChoice, check_accuracy
 from discreet.privacy import PrivacyLoss, bounded_range_loss
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, upward
 
 
 class Exponential(OneChoice):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter
-from discreet.laws.choices.noisy_max import NoisyMaxGapLaw, NoisyMaxLaw, Winner, leader
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteLaplace, NoisyMaxGapLaw, NoisyMaxLaw
+from discreet.laws.choices import Winner, leader
 from discreet.laws.number import Number, round_up
 from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.laws.choices.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
+from discreet.laws import PermuteAndFlipLaw, Race
+from discreet.laws.choices import HighestOfExponentials
 from discreet.laws.number import round_up
-from discreet.laws.samplers.race import Race
 from discreet.mechanisms.choices.selection import OneChoice, check_accuracy
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigour import ball, precision
 
 _BISECTIONS = 64

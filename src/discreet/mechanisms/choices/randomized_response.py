@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.laws import FinitePair, Law
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
-from discreet.laws.finite import FinitePair, Floats, Tabulated
-from discreet.laws.law import Law, Shape, as_size
+from discreet.laws.finite import Floats, Tabulated
+from discreet.laws.law import Shape, as_size
 from discreet.laws.number import Number, exact_rational
 from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
-from discreet.privacy.numbers.written import written_up
-from discreet.randomness.bernoulli import bernoulli_array
-from discreet.randomness.keystream import words
+from discreet.privacy.numbers import written_up
+from discreet.randomness import bernoulli_array, uniform_below_array, words
 from discreet.randomness.rigour import (
     Ball,
     ball,
@@ -38,7 +38,6 @@ from discreet.randomness.rigour import (
     uniform_is_below,
     upper_float,
 )
-from discreet.randomness.uniform import uniform_below_array
 
 _LARGEST_CATEGORIES = 1 << 40
 _LARGEST_TABLE = 1 << 22

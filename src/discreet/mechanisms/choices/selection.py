@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.errors import ConflictingParameters, InputError, ParameterError
+from discreet.laws import Race
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.samplers.race import Race, as_scores
+from discreet.laws.samplers import as_scores
 from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, Relation, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 Candidate = TypeVar("Candidate")
 MONOTONE = "monotone=True: between neighbors all scores move the same way"

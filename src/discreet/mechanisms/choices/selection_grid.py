@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import Number
-from discreet.laws.samplers.race import as_scores
+from discreet.laws.samplers import as_scores
 from discreet.mechanisms.domain import grid_steps, integer_steps
-from discreet.mechanisms.noise.additive import check_grid, floor_log2, power_of_two, two_to
+from discreet.mechanisms.noise import check_grid, floor_log2, power_of_two, two_to
 from discreet.privacy import Sensitivity
 
 _STEPS_PER_SCALE_BITS = 20

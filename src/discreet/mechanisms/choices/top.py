@@ -8,15 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws.choices.peeling import Peeling
+from discreet.laws import Peeling, Race
 from discreet.laws.number import Number, round_down
-from discreet.laws.samplers.race import Race, as_scores
+from discreet.laws.samplers import as_scores
 from discreet.mechanisms.choices.selection import Candidate, Selection, check_accuracy
 from discreet.mechanisms.mechanism import one_of
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Sensitivity, bounded_range_loss, warn_if_senseless
-from discreet.privacy.numbers.arguments import positive, whole
-from discreet.privacy.numbers.rounding import downward, number, upward
-from discreet.privacy.numbers.written import printed, written, written_up
+from discreet.privacy.numbers import downward, number, positive, printed, upward, whole, written, written_up
 
 
 class Top(Selection):

@@ -11,22 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.choices.thresholded import Thresholded, ThresholdedTable
-from discreet.laws.enclosure import Enclosure
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, Thresholded, ThresholdedTable, TruncatedLaplace
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.mechanisms.keys.key_counts import KeyCounts, listed, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
-from discreet.mechanisms.noise.truncated_geometric import least_reach, usable_delta
+from discreet.mechanisms.noise import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.rounding import downward, number, root_upward, upward
-from discreet.privacy.numbers.written import positive_price, written_up
-from discreet.privacy.pairs.promises import PureApproxPair
+from discreet.privacy.numbers import downward, number, positive_price, root_upward, upward, whole, written_up
+from discreet.privacy.pairs import PureApproxPair
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISION = 192

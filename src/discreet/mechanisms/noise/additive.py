@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, ParameterError
-from discreet.laws.law import Law
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.noise.on_grid import OnGrid
-from discreet.laws.noise.product import Product
+from discreet.laws import Law, OnGrid, Product
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, exact_rational, round_up
 from discreet.mechanisms.domain import (
     SAFE,

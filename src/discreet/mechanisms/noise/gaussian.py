@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.location_pair import LocationPair
+from discreet.laws import DiscreteGaussian, LocationPair
 from discreet.laws.number import Number, positive_rational, round_up
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.noise.additive import AdditiveNoise
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.written import positive_price, written_down, written_up
+from discreet.privacy.numbers import positive_price, written_down, written_up
 
 _PRECISION = Fraction(1, 1 << 24)
 

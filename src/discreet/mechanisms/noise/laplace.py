@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteLaplace
 from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms.mechanism import one_of, positive_epsilon, stated_sensitivity
 from discreet.mechanisms.noise.additive import AdditiveNoise, rounded_steps
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.written import written_up
+from discreet.privacy.numbers import written_up
 
 
 class Laplace(AdditiveNoise):

@@ -6,13 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.finite import FinitePair
-from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws import FinitePair, TruncatedLaplace
 from discreet.laws.number import Number, round_down
 from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.mechanisms.noise.additive import AdditiveNoise
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.written import positive_price, printed, written_up
+from discreet.privacy.numbers import positive_price, printed, written_up
 from discreet.randomness.rigour import Ball, ball, precision
 
 _PRECISIONS = (128, 512, 2048, 8192, 1 << 15)

@@ -14,16 +14,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.laws.choices.above_threshold import AboveThresholdGapLaw, AboveThresholdLaw, Hit
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import AboveThresholdGapLaw, AboveThresholdLaw, DiscreteLaplace
+from discreet.laws.choices import Hit
 from discreet.laws.number import Number, exact_rational, round_up
-from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
-from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large
+from discreet.mechanisms.choices import MONOTONE, SelectionGrid, is_large, moved_by, truth_value
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon, stated_sensitivity
 from discreet.privacy import Norm, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.written import positive_price
+from discreet.privacy.numbers import positive_price, whole
 from discreet.randomness.process import Process
 
 _SMALL = 1 << 61

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.privacy.accounting.directed import clear_caches
+from discreet.privacy.accounting.concentration import least_rho
+from discreet.privacy.accounting.directed import DirectedLoss, clear_caches, directed
 
-__all__ = ["clear_caches"]
+__all__ = ["DirectedLoss", "clear_caches", "directed", "least_rho"]

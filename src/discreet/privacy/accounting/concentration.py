@@ -6,11 +6,10 @@ import math
 from fractions import Fraction
 
 from discreet.errors import NoSoundConversion
+from discreet.laws import Pair
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
 from discreet.privacy.accounting.directed import DirectedLoss
-from discreet.privacy.guarantees.conversion import convert
-from discreet.privacy.guarantees.guarantee import ZCDP, Guarantee, PureDP
+from discreet.privacy.guarantees import ZCDP, Guarantee, PureDP, convert
 
 _RATIO = 1.002
 _MOST_ORDERS = 4000

@@ -10,16 +10,22 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure, Pair
 from discreet.laws.number import round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.accounting.contour.answers import Bounds, ContourEngine
-from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
-from discreet.privacy.accounting.contour.families import flattened, gathered, total_square
-from discreet.privacy.accounting.contour.promises import ClaimFactor, LesserFactor
-from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.privacy.numbers.rounding import root_upward
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.accounting.contour import (
+    Bounds,
+    ClaimFactor,
+    ContourEngine,
+    Factor,
+    LesserFactor,
+    Unsuitable,
+    flattened,
+    gathered,
+    total_square,
+)
+from discreet.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.privacy.numbers import root_upward
+from discreet.privacy.pairs import NormalPair
 
 _GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
 

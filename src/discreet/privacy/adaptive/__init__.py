@@ -11,20 +11,26 @@ from discreet.privacy.adaptive.filters import (
     ZCDPFilter,
     privacy_filter,
 )
+from discreet.privacy.adaptive.notions import Amounts, Books, books_for
 from discreet.privacy.adaptive.odometer import Odometer
 from discreet.privacy.adaptive.partition import Partition, parallel
 from discreet.privacy.adaptive.pricing import Batch
+from discreet.privacy.adaptive.tally import Tally
 
 __all__ = [
+    "Amounts",
     "ApproxFilter",
     "Batch",
+    "Books",
     "Filter",
     "GaussianFilter",
     "Odometer",
     "Partition",
     "PureFilter",
     "RenyiFilter",
+    "Tally",
     "ZCDPFilter",
+    "books_for",
     "parallel",
     "privacy_filter",
 ]

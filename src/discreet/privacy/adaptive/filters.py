@@ -23,11 +23,9 @@ from discreet.privacy.adaptive.notions import (
 )
 from discreet.privacy.adaptive.pricing import Spendable
 from discreet.privacy.adaptive.session_account import Account
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.guarantees.moments import zcdp_epsilon
-from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.numbers.written import written
-from discreet.privacy.pairs.promises import boundary
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, zcdp_epsilon
+from discreet.privacy.numbers import probability, written
+from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import Relation, combine
 
 

@@ -15,11 +15,18 @@ from typing import Any, ClassVar
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy.guarantees.conversion import convert
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.guarantees.rules import pure_to_zcdp
-from discreet.privacy.numbers.rounding import downward, number, root_upward
-from discreet.privacy.numbers.written import as_computed, as_written, exactly, written, written_down, written_up
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, convert, pure_to_zcdp
+from discreet.privacy.numbers import (
+    as_computed,
+    as_written,
+    downward,
+    exactly,
+    number,
+    root_upward,
+    written,
+    written_down,
+    written_up,
+)
 from discreet.privacy.relation import Relation
 
 Amounts = tuple[Fraction, ...]

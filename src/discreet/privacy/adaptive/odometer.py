@@ -18,10 +18,8 @@ from discreet.privacy.adaptive.notions import (
     not_a_promise,
 )
 from discreet.privacy.adaptive.session_account import Account
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.arguments import probability, renyi_order
-from discreet.privacy.numbers.rounding import root_upward
-from discreet.privacy.numbers.written import written
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.numbers import probability, renyi_order, root_upward, written
 from discreet.privacy.relation import Relation
 
 _LARGEST = Fraction(sys.float_info.max)

@@ -11,9 +11,8 @@ from fractions import Fraction
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy.adaptive.filters import Filter
 from discreet.privacy.adaptive.notions import Amounts, books_for
-from discreet.privacy.guarantees.composition import basic_composition
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.guarantees import Guarantee, basic_composition
+from discreet.privacy.numbers import whole
 from discreet.privacy.relation import Relation, combine
 
 

@@ -22,11 +22,10 @@ from discreet.privacy.adaptive.notions import (
     PureBooks,
     RenyiBooks,
 )
-from discreet.privacy.guarantees.conversion import convert
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.loss.loss import PrivacyLoss, compose
-from discreet.privacy.numbers.written import as_computed, as_written, written
-from discreet.privacy.pairs.sampled import Side
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, convert
+from discreet.privacy.loss import PrivacyLoss, compose
+from discreet.privacy.numbers import as_computed, as_written, written
+from discreet.privacy.pairs import Side
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from discreet.laws.number import Number
 from discreet.privacy.adaptive.notions import Amounts, Books
 from discreet.privacy.adaptive.pricing import Spendable, priced
 from discreet.privacy.adaptive.tally import Tally
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.numbers.written import written
+from discreet.privacy.guarantees import Guarantee
+from discreet.privacy.numbers import probability, written
 from discreet.privacy.relation import Relation, combine
 from discreet.randomness.process import Process
 

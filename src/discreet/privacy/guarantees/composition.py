@@ -9,8 +9,7 @@ from functools import reduce
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.arguments import positive, probability, whole
-from discreet.privacy.numbers.rounding import downward, number, root_upward, upward
+from discreet.privacy.numbers import downward, number, positive, probability, root_upward, upward, whole
 from discreet.privacy.relation import Relation, combine
 from discreet.randomness.rigour import Ball
 

@@ -10,8 +10,7 @@ from discreet.laws.number import Number
 from discreet.privacy.guarantees import rules
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.arguments import probability, renyi_order
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import probability, renyi_order, written
 from discreet.privacy.relation import require_known
 
 Promise = TypeVar("Promise", bound=Guarantee)

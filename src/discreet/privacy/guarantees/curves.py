@@ -6,12 +6,12 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from discreet.laws import Pair
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.guarantees.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
-from discreet.privacy.numbers.rounding import downward, number
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.numbers import downward, number
+from discreet.privacy.pairs import NormalPair, PureApproxPair
 
 _LINES = 96
 _LEAST_DELTA = Fraction(1, 10**12)

@@ -10,8 +10,7 @@ from fractions import Fraction
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
 from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.arguments import probability, whole
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, probability, upward, whole
 from discreet.privacy.relation import Relation
 from discreet.randomness.rigour import Ball
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Self
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.numbers.arguments import nonnegative, probability, renyi_order
-from discreet.privacy.numbers.written import plainly, printed, written
+from discreet.privacy.numbers import nonnegative, plainly, printed, probability, renyi_order, written
 from discreet.privacy.relation import Relation
 
 if TYPE_CHECKING:
-    from discreet.privacy.loss.loss import PrivacyLoss
+    from discreet.privacy.loss import PrivacyLoss
 
 _LARGEST_FACTOR = 20
 
@@ -33,7 +32,7 @@ class Guarantee(ABC):
     @property
     def loss(self) -> PrivacyLoss:
         """The worst price that keeps the promise."""
-        from discreet.privacy.loss.loss import PrivacyLoss
+        from discreet.privacy.loss import PrivacyLoss
 
         return PrivacyLoss.from_guarantee(self)
 
@@ -260,6 +259,6 @@ def _factor(epsilon: Number) -> str:
     """Write e^epsilon, or say that it is too large to matter."""
     if epsilon > _LARGEST_FACTOR:
         return f"e^{shown(epsilon)}"
-    from discreet.privacy.numbers.rounding import number, upward
+    from discreet.privacy.numbers import number, upward
 
     return shown(upward(lambda: number(epsilon).exp()))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigour import Ball
 
 _LOGARITHMS = range(-60, 382, 2)  # ln(order - 1): covers the best order for every float rho, subnormal ones too

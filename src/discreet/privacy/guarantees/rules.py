@@ -9,8 +9,8 @@ from discreet.errors import NoSoundConversion
 from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantees.curves import epsilon_of
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers.rounding import bounds, normal_upper_tail, number, root_upward, upward
-from discreet.privacy.pairs.promises import boundary
+from discreet.privacy.numbers import bounds, normal_upper_tail, number, root_upward, upward
+from discreet.privacy.pairs import boundary
 from discreet.randomness.rigour import Ball
 
 _LARGE_RHO = 10**4

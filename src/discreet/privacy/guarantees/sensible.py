@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import SenselessParameter
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, shown
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 _LARGEST_EPSILON = 20
 _LARGEST_DELTA = Fraction(1, 100)

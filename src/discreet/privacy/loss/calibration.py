@@ -8,11 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down
 from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative, positive, probability, whole
-from discreet.privacy.pairs.sampled import Side
+from discreet.privacy.numbers import nonnegative, positive, probability, whole
+from discreet.privacy.pairs import Side
 
 _START, _MOST_DOUBLINGS, _STEPS, _LARGEST_LOG = 1.0, 200, 60, 600.0
 

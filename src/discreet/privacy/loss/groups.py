@@ -8,19 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import NoSoundConversion, RelationMismatch
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure, Pair
 from discreet.laws.number import exact_rational, round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.guarantees.groups_and_samples import group_privacy
-from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.guarantees import Guarantee, group_privacy
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.loss.release import Release
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.rounding import bounds, number, upward
-from discreet.privacy.pairs.combined import ComposedPair
-from discreet.privacy.pairs.promises import NormalPair, enclosed
-from discreet.privacy.pairs.sampled import Side
-from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
+from discreet.privacy.numbers import bounds, number, upward, whole
+from discreet.privacy.pairs import ComposedPair, NormalPair, Side, enclosed, tradeoff_from_deltas
 from discreet.privacy.relation import Relation
 
 _METHOD = "chain of neighbours, the best split of epsilon found"

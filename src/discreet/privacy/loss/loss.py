@@ -14,22 +14,29 @@ from numpy.typing import NDArray
 
 from discreet.display import definition_list
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.accounting.concentration import least_rho
-from discreet.privacy.accounting.directed import DirectedLoss, directed
-from discreet.privacy.guarantees.composition import basic_composition, repeated
-from discreet.privacy.guarantees.conversion import implies
-from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, shown
+from discreet.privacy.accounting import DirectedLoss, directed, least_rho
+from discreet.privacy.guarantees import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    basic_composition,
+    delta_of,
+    epsilon_of,
+    implies,
+    repeated,
+    shown,
+    tradeoff_of,
+    worst_pair,
+)
 from discreet.privacy.loss.delta_curve import DeltaCurve
 from discreet.privacy.loss.release import Release, Sampler
-from discreet.privacy.numbers.arguments import nonnegative, positive, probability, renyi_order, whole
-from discreet.privacy.numbers.written import as_written
-from discreet.privacy.pairs.combined import worst_of
-from discreet.privacy.pairs.sampled import Side
-from discreet.privacy.pairs.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines
+from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole
+from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines, worst_of
 from discreet.privacy.relation import Relation, combine, require_known
 
 _CURVE_POINTS = 101

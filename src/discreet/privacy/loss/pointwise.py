@@ -7,13 +7,11 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure, Pair
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.guarantees.curves import delta_of
+from discreet.privacy.guarantees import delta_of
 from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.numbers.arguments import nonnegative
-from discreet.privacy.numbers.rounding import downward, number, upward
+from discreet.privacy.numbers import downward, nonnegative, number, upward
 
 _STEPS = [Fraction(1, 2**power) for power in range(0, 34, 2)]
 

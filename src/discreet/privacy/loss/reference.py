@@ -8,18 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import Finite, FinitePair
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.location_pair import LocationPair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Finite, FinitePair, LocationPair
 from discreet.laws.number import Number, exact_rational, round_up
-from discreet.privacy.guarantees.guarantee import ZCDP, PureDP
+from discreet.privacy.guarantees import ZCDP, PureDP
 from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.numbers.arguments import positive, whole
-from discreet.privacy.numbers.rounding import bounds, number
-from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.numbers import bounds, number, positive, whole
+from discreet.privacy.pairs import BoundedRangePair, LaplacePair, NormalPair, PureApproxPair
 from discreet.privacy.relation import Relation
 
 

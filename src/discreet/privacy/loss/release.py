@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from discreet.errors import ParameterError
-from discreet.laws.pair import Pair
-from discreet.privacy.guarantees.guarantee import Guarantee
-from discreet.privacy.pairs.sampled import Side
+from discreet.laws import Pair
+from discreet.privacy.guarantees import Guarantee
+from discreet.privacy.pairs import Side
 
 
 class Sampler(Enum):

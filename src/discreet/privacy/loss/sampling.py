@@ -6,14 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
+from discreet.laws import Pair
 from discreet.laws.number import Number
-from discreet.laws.pair import Pair
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.loss.release import Release, Sampler
-from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.pairs.combined import ComposedPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
+from discreet.privacy.numbers import probability
+from discreet.privacy.pairs import ComposedPair, FixedSizePair, PoissonPair, Side
 from discreet.privacy.relation import Relation
 
 

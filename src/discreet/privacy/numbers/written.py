@@ -28,7 +28,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, round_down, round_up
 
 if TYPE_CHECKING:
-    from discreet.privacy.guarantees.guarantee import Guarantee
+    from discreet.privacy.guarantees import Guarantee
 
 _DIGITS = 15  # a decimal of so many digits is told apart from its neighbors by every float in the normal range
 _FINEST = 10**120  # nobody means decimals of so many places, and sums of them would never end

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.numbers.arguments import nonnegative, plain, probability
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, nonnegative, number, plain, probability
 from discreet.privacy.pairs.promises import between, enclosed
 from discreet.randomness.rigour import Ball
 

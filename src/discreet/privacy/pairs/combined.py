@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import exact_rational
-from discreet.laws.pair import Pair
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, number
 from discreet.privacy.pairs.promises import enclosed
 from discreet.privacy.pairs.sampled import Side
 
 if TYPE_CHECKING:
-    from discreet.privacy.loss.loss import PrivacyLoss
+    from discreet.privacy.loss import PrivacyLoss
 
 
 @dataclass(frozen=True, slots=True)

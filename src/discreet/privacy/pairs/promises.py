@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.laws.pair import Pair
-from discreet.privacy.numbers.arguments import nonnegative, plain, probability
-from discreet.privacy.numbers.rounding import bounds, downward, normal_upper_tail, number
+from discreet.privacy.numbers import bounds, downward, nonnegative, normal_upper_tail, number, plain, probability
 from discreet.randomness.rigour import Ball
 
 _CLOSED_FORM = "closed form, evaluated in ball arithmetic and rounded outwards"

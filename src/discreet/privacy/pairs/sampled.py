@@ -9,11 +9,9 @@ from enum import Enum
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure, Pair
 from discreet.laws.number import Number, exact_rational
-from discreet.laws.pair import Pair
-from discreet.privacy.numbers.arguments import probability
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, number, probability
 from discreet.privacy.pairs.promises import enclosed
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
 from discreet.randomness.rigour import Ball

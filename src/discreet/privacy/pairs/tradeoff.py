@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure, SafeEnd
+from discreet.laws import Enclosure, SafeEnd
 from discreet.laws.number import Number
-from discreet.privacy.numbers.rounding import downward, number
+from discreet.privacy.numbers import downward, number
 from discreet.privacy.pairs.promises import NormalPair
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.loss.loss import PrivacyLoss
-from discreet.privacy.loss.reference import (
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.loss import (
+    PrivacyLoss,
+    Sampler,
     above_threshold_loss,
     bounded_range_loss,
     discrete_gaussian_loss,
@@ -21,11 +22,10 @@ from discreet.privacy.loss.reference import (
     gaussian_loss,
     laplace_loss,
     randomized_response_loss,
+    subsample,
     table_loss,
 )
-from discreet.privacy.loss.release import Sampler
-from discreet.privacy.loss.sampling import subsample
-from discreet.privacy.numbers.arguments import plain
+from discreet.privacy.numbers import plain
 from discreet.privacy.relation import Relation
 
 _MOST_SHOWN = 40

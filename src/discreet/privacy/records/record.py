@@ -11,9 +11,8 @@ from typing import Self
 from discreet._version import __version__
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational
-from discreet.privacy.loss.loss import PrivacyLoss, compose
-from discreet.privacy.loss.release import Sampler
-from discreet.privacy.numbers.arguments import probability, whole
+from discreet.privacy.loss import PrivacyLoss, Sampler, compose
+from discreet.privacy.numbers import probability, whole
 from discreet.privacy.records.kinds import (
     SHAPES,
     Kind,

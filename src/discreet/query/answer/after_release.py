@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from discreet.query.expression.expression import Column, Expression, Value
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import Finish
+from discreet.query.expression import Column, Expression, Type, Value
+from discreet.query.plan import Finish
 
 Columns = Mapping[str, list[Value]]
 Evaluate = Callable[[Sequence[Expression], Columns, Mapping[str, Type]], list[list[Value]]]

@@ -12,13 +12,12 @@ from discreet._optional import optional
 from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
-from discreet.privacy.guarantees.in_words import with_notion
+from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_release import Finished
-from discreet.query.expression.expression import Value
-from discreet.query.measures.measure import Estimated, Measure, Spend
-from discreet.query.pricing.priced_query import PricedQuery
-from discreet.query.pricing.released_table import ReleasedTable
-from discreet.statistics.pricing.price import stated_confidence
+from discreet.query.expression import Value
+from discreet.query.measures import Estimated, Measure, Spend
+from discreet.query.pricing import PricedQuery, ReleasedTable
+from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

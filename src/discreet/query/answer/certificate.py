@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section
 from discreet.errors import ParameterError
-from discreet.privacy.guarantees.in_words import with_notion
+from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.answer import plain
 
 if TYPE_CHECKING:

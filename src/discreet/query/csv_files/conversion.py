@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from discreet._optional import optional
 from discreet.query.csv_files.reader import Fault, Records, UnreadableFile
-from discreet.query.policy.csv_format import CsvFormat
+from discreet.query.policy import CsvFormat
 
 PURPOSE = "converting CSV files"
 _BATCH = 2**23  # characters that are held before they are written

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from discreet.errors import PolicyError
 from discreet.query.csv_files.conversion import write_records
 from discreet.query.csv_files.reader import Fault, UnreadableFile, header_of
-from discreet.query.policy.csv_format import CsvFormat
+from discreet.query.policy import CsvFormat
 from discreet.randomness import bits
 
 _FORM = 2  # of the copies and notes

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from discreet.errors import PolicyError
-from discreet.query.policy.csv_format import CsvFormat
+from discreet.query.policy import CsvFormat
 
 FORMAT_PLACE = "those under [data.csv]"  # where a policy says how files are written
 LONGEST_RECORD = 2**24  # characters, quotes and line ends included

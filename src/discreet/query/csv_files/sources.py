@@ -17,8 +17,7 @@ from discreet.query.csv_files.copies import (
     temporary_copy,
 )
 from discreet.query.csv_files.reader import Fault, UnreadableFile
-from discreet.query.policy.declarations import Policy, SourceKind
-from discreet.query.policy.skeleton import table_files
+from discreet.query.policy import Policy, SourceKind, table_files
 
 
 class SourceRefused(PolicyError):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.query.expression.expression import Expression, Value
-from discreet.query.expression.types import Type
-from discreet.query.plan.request import Engine
-from discreet.query.policy.declarations import Policy
+from discreet.query.expression import Expression, Type, Value
+from discreet.query.plan import Engine
+from discreet.query.policy import Policy
 
 
 def engine_for(policy: Policy, frames: Mapping[str, Any] | None = None, *, header_only: bool = False) -> Engine:
     """Open the engine that a policy's source needs; with `header_only` one that knows columns, and may know no row."""
-    from discreet.query.engines.duckdb.engine import DuckDBEngine
+    from discreet.query.engines.duckdb import DuckDBEngine
 
     return DuckDBEngine(policy, frames, header_only=header_only)
 
@@ -22,7 +21,7 @@ def evaluate(
     expressions: Sequence[Expression], columns: Mapping[str, list[Value]], types: Mapping[str, Type]
 ) -> list[list[Value]]:
     """Compute expressions over public columns, row by row, in an empty database that can reach nothing."""
-    from discreet.query.engines.duckdb.evaluate import evaluated
+    from discreet.query.engines.duckdb import evaluated
 
     return evaluated(expressions, columns, types)
 

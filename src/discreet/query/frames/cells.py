@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 
 SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
 ALL = -(2**63), 2**63 - 1

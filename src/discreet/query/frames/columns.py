@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.errors import InputError
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 from discreet.query.frames.cells import DAY, SAFE, fitted, microseconds
 
 PURPOSE = "a session over data frames"

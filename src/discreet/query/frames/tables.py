@@ -21,10 +21,10 @@ from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import InputError
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 from discreet.query.frames.cells import ALL, SAFE
 from discreet.query.frames.columns import PURPOSE, Given, Kind, columns_of
-from discreet.query.policy.declarations import Policy, UnitIsRow, UnitLink
+from discreet.query.policy import Policy, UnitIsRow, UnitLink
 
 TYPE_OF_KIND = {
     Kind.NUMERIC: Type.REAL,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from discreet.query.measures.counts_and_sums import count, total
 from discreet.query.measures.mean import mean
-from discreet.query.measures.measure import Measure
-from discreet.query.measures.quantile import quantiles
+from discreet.query.measures.measure import Additive, Estimated, Measure, Simple, Spend
+from discreet.query.measures.private_keys import SelectedKeys
+from discreet.query.measures.quantile import QuantilesOfGroups, quantiles
 from discreet.query.measures.variance import variance
-from discreet.query.plan.bounding import Bounding, Noise
-from discreet.query.plan.query_plan import Asked, MeasureKind
+from discreet.query.plan import Asked, Bounding, MeasureKind, Noise
 
 Place = tuple[int, int]  # which measure, and which of its aggregates
 
@@ -44,3 +44,6 @@ def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Mea
             return variance(first, bounding, noise)
         case MeasureKind.QUANTILE:
             return quantiles(bundle, bounding)
+
+
+__all__ = ["Additive", "Estimated", "Measure", "QuantilesOfGroups", "SelectedKeys", "Simple", "Spend"]

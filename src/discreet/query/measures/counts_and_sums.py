@@ -9,9 +9,7 @@ from fractions import Fraction
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.measures.measure import STEP_BITS, Simple, grid_between
-from discreet.query.plan.bounding import Bounding, RowNorms
-from discreet.query.plan.query_plan import Asked, MeasureKind
-from discreet.query.plan.request import EachRow, One, Present, Steps, Units
+from discreet.query.plan import Asked, Bounding, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
 
 _ONE = RowNorms(one=1, squared=1, apart=1, apart_squared=1, nonnegative=True)
 

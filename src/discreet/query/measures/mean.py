@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.laws.number import round_down, round_up
-from discreet.query.expression.expression import Expression
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import (
     STEP_BITS,
     Additive,
@@ -19,12 +19,10 @@ from discreet.query.measures.measure import (
     noise_words,
     rounding,
 )
-from discreet.query.plan.bounding import Bounding, RowNorms
-from discreet.query.plan.query_plan import Asked
-from discreet.query.plan.request import Cell, Present, Steps
-from discreet.statistics.columns.fixed_point import FixedPoint
-from discreet.statistics.pricing.combined_noise import combination_quantile
-from discreet.statistics.sums.mean import mean_shares, too_small
+from discreet.query.plan import Asked, Bounding, Cell, Present, RowNorms, Steps
+from discreet.statistics.columns import FixedPoint
+from discreet.statistics.pricing import combination_quantile
+from discreet.statistics.sums import mean_shares, too_small
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws import DiscreteGaussian
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
-from discreet.mechanisms.noise.additive import floor_log2, two_to
-from discreet.query.expression.expression import Expression
-from discreet.query.expression.types import Type
-from discreet.query.plan.bounding import Bounding, RowNorms
-from discreet.query.plan.query_plan import Asked
-from discreet.query.plan.request import Cell
-from discreet.statistics.columns.fixed_point import FixedPoint
-from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.mechanisms.noise import floor_log2, two_to
+from discreet.query.expression import Expression, Type
+from discreet.query.plan import Asked, Bounding, Cell, RowNorms
+from discreet.statistics.columns import FixedPoint
+from discreet.statistics.pricing import NoisyVector
 
 Number = int | float
 Estimated = tuple[Number, float, float]

@@ -10,8 +10,7 @@ from fractions import Fraction
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation, noise_words
-from discreet.query.plan.bounding import Bounding, Noise
-from discreet.query.plan.query_plan import Asked
+from discreet.query.plan import Asked, Bounding, Noise
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,13 @@ import numpy as np
 
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
-from discreet.privacy.guarantees.in_words import in_words
-from discreet.query.expression.expression import Expression
+from discreet.privacy.guarantees import in_words
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
-from discreet.query.plan.bounding import Bounding
-from discreet.query.plan.query_plan import Asked
-from discreet.query.plan.request import WEIGHT
-from discreet.statistics.columns.fixed_point import FixedPoint
-from discreet.statistics.order_statistics.tree import QuantileTree
-from discreet.statistics.ranks.interval import RankInterval
-from discreet.statistics.ranks.ranked import Integers, Ranked
+from discreet.query.plan import WEIGHT, Asked, Bounding
+from discreet.statistics.columns import FixedPoint
+from discreet.statistics.order_statistics import QuantileTree
+from discreet.statistics.ranks import Integers, Ranked, RankInterval
 
 _BITS = 19
 _BITS_OF_SEVERAL = 16

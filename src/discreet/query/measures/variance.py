@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
-from discreet.query.expression.expression import Expression
+from discreet.query.expression import Expression
 from discreet.query.measures.measure import (
     SQUARE_BITS,
     Additive,
@@ -21,11 +21,9 @@ from discreet.query.measures.measure import (
     noise_words,
     rounding,
 )
-from discreet.query.plan.bounding import Bounding, Noise, RowNorms
-from discreet.query.plan.query_plan import Asked, MeasureKind
-from discreet.query.plan.request import Cell, Present, Steps
-from discreet.statistics.columns.fixed_point import FixedPoint, Totals
-from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
+from discreet.query.plan import Asked, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
+from discreet.statistics.columns import FixedPoint, Totals
+from discreet.statistics.sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
 from discreet.query.plan.query_plan import Aggregation, MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, Form, Groups, NormWeights, RowWeights
-from discreet.query.policy.declarations import TablePolicy, UnitIsRow
+from discreet.query.policy import TablePolicy, UnitIsRow
 
 
 class Noise(Enum):

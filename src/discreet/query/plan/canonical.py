@@ -15,8 +15,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.plan.in_words import written
 from discreet.query.plan.one_form import JUNCTIONS, Reference, formed, junction
 from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, Project, PublicJoin, Query, Rows, Scan

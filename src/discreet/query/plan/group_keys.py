@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type, Value
 
 
 def key_to_text(key: Sequence[Value]) -> str:

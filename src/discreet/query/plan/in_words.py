@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from fractions import Fraction
 
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation
+from discreet.query.expression import Apply, Column, Expression, Literal, Operation
 from discreet.query.plan.query_plan import (
     Asked,
     Filter,

@@ -12,8 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from discreet.query.expression.expression import Operation, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Operation, Type, Value
 
 _LARGEST = 2**63
 _MIRRORED = {

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from discreet.query.expression.expression import Expression, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Expression, Type, Value
 
 
 @dataclass(frozen=True, slots=True)

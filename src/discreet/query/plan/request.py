@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import UnknownName
-from discreet.query.expression.expression import Expression, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Expression, Type, Value
 from discreet.query.plan.query_plan import Key, Rows
-from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.statistics.columns import FixedPoint
 
 WEIGHT_BITS = 20
 WEIGHT = 1 << WEIGHT_BITS

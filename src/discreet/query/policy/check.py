@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from discreet.errors import PolicyError
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 from discreet.query.policy.columns import range_problem, value_of_type, values_problem
 from discreet.query.policy.declarations import (
     ColumnPolicy,

@@ -6,8 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type, Value
 from discreet.query.policy.declarations import LARGEST_DOMAIN, ColumnPolicy
 from discreet.query.policy.toml_section import Section, exact, kind, meant, shown
 

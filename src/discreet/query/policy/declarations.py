@@ -10,8 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.privacy import Guarantee, Relation
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type, Value
 from discreet.query.policy.csv_format import USUAL, CsvFormat
 from discreet.query.policy.toml_lines import Place
 

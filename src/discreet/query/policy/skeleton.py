@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from discreet.errors import ParameterError, PolicyError
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 from discreet.query.policy.check import Schema
 from discreet.query.policy.csv_format import USUAL, CsvFormat
 from discreet.query.policy.declarations import Source, SourceKind

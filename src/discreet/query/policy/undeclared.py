@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import TYPE
+from discreet.query.expression import TYPE, Type
 from discreet.query.policy.declarations import ColumnPolicy, Policy, PublicTable, SourceKind, TablePolicy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 from discreet.query.policy.declarations import Policy, SourceKind
 from discreet.query.policy.toml_lines import Place, header, key_in_toml
 

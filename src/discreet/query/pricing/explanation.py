@@ -7,16 +7,13 @@ from typing import Any
 
 from discreet.display import Table, definition_list, escape
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
-from discreet.privacy.guarantees.in_words import in_words, with_notion
-from discreet.query.expression.expression import Expression
-from discreet.query.measures.measure import Spend
-from discreet.query.measures.quantile import QuantilesOfGroups
-from discreet.query.plan.query_plan import Filter, Project, PublicJoin, Scan
-from discreet.query.plan.request import EachRow, Engine, Groups, NormWeights, RowWeights
-from discreet.query.policy.declarations import Policy
-from discreet.query.policy.undeclared import undeclared_texts
+from discreet.privacy.guarantees import in_words, with_notion
+from discreet.query.expression import Expression
+from discreet.query.measures import QuantilesOfGroups, Spend
+from discreet.query.plan import EachRow, Engine, Filter, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
+from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.priced_query import PricedQuery
-from discreet.statistics.pricing.price import stated_confidence
+from discreet.statistics.pricing import stated_confidence
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.numbers.written import exactly, positive_price
-from discreet.query.measures.measure import Spend
-from discreet.query.plan.bounding import Noise
-from discreet.query.policy.budget import concentrated
+from discreet.privacy.numbers import exactly, positive_price
+from discreet.query.measures import Spend
+from discreet.query.plan import Noise
+from discreet.query.policy import concentrated
 
 _PRECISION = 1e-6
 _DOUBLINGS = 200

@@ -11,19 +11,26 @@ from fractions import Fraction
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
-from discreet.query.expression.expression import Column, Value
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import declared_otherwise
-from discreet.query.measures import Place, measures
-from discreet.query.measures.measure import Additive, Measure, Spend
-from discreet.query.measures.private_keys import SelectedKeys
-from discreet.query.measures.quantile import QuantilesOfGroups
-from discreet.query.plan.bounding import Bounding, Noise, choose
-from discreet.query.plan.canonical import canonical, ordered_asked
-from discreet.query.plan.group_keys import key_from_text, key_to_text
-from discreet.query.plan.query_plan import Asked, MeasureKind, Query
-from discreet.query.plan.request import Engine, HistogramRequest, Request, Sums, Units
-from discreet.query.policy.declarations import Policy, SourceKind, UnitLink
+from discreet.query.expression import Column, Type, Value, declared_otherwise
+from discreet.query.measures import Additive, Measure, Place, QuantilesOfGroups, SelectedKeys, Spend, measures
+from discreet.query.plan import (
+    Asked,
+    Bounding,
+    Engine,
+    HistogramRequest,
+    MeasureKind,
+    Noise,
+    Query,
+    Request,
+    Sums,
+    Units,
+    canonical,
+    choose,
+    key_from_text,
+    key_to_text,
+    ordered_asked,
+)
+from discreet.query.policy import Policy, SourceKind, UnitLink
 from discreet.query.pricing.price import Payment, Stated, cheapest, divided, noise_of, payment
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits

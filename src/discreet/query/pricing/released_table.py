@@ -7,10 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.query.expression.expression import Value
-from discreet.query.plan.canonical import ordered_keys, ordered_values
-from discreet.query.plan.group_keys import key_from_text, key_to_text
-from discreet.query.plan.query_plan import Query
+from discreet.query.expression import Value
+from discreet.query.plan import Query, key_from_text, key_to_text, ordered_keys, ordered_values
 
 
 @dataclass(frozen=True, slots=True)

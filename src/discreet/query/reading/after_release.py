@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Column, Expression
-from discreet.query.plan.query_plan import Aggregation, Finish, Order
+from discreet.query.expression import Column, Expression
+from discreet.query.plan import Aggregation, Finish, Order
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import only, part, shown
 from discreet.query.reading.refusals import reason

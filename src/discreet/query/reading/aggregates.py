@@ -9,17 +9,14 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
-from discreet.query.expression import typing_rules
-from discreet.query.expression.expression import Column, Expression, Interval, Literal, Operation
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import advice
-from discreet.query.plan.query_plan import Asked, MeasureKind
+from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
+from discreet.query.plan import Asked, MeasureKind
 from discreet.query.reading.calls import Call, is_aggregate, read_call
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import shown
 from discreet.query.reading.rows import Source
 from discreet.query.reading.scope import fold, look_up, short
-from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.statistics.columns import FixedPoint
 
 
 @dataclass(slots=True)

@@ -9,10 +9,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.plan.query_plan import MeasureKind
-from discreet.query.reading.expressions import refused
-from discreet.query.reading.expressions.functions import unknown_function
-from discreet.query.reading.expressions.operators import number
+from discreet.query.plan import MeasureKind
+from discreet.query.reading.expressions import number, refused, unknown_function
 from discreet.query.reading.parse import only, shown
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.scope import fold

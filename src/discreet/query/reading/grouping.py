@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan.query_plan import Aggregation, Finish, Key
+from discreet.query.expression import Column, Expression, Interval, Literal, Value
+from discreet.query.plan import Aggregation, Finish, Key
 from discreet.query.reading.after_release import Released, limit_of, orders_of, position_of
 from discreet.query.reading.aggregates import Aggregates
 from discreet.query.reading.calls import default_name, has_aggregate, is_aggregate

@@ -8,9 +8,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression.expression import Expression, Interval
-from discreet.query.plan.query_plan import JoinKind, PublicJoin
-from discreet.query.policy.declarations import Policy, PublicTable
+from discreet.query.expression import Expression, Interval
+from discreet.query.plan import JoinKind, PublicJoin
+from discreet.query.policy import Policy, PublicTable
 from discreet.query.reading.parse import only, shown
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import Source, bare, of_table, table_alias, unknown_table, with_range

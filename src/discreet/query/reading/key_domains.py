@@ -11,10 +11,8 @@ from decimal import Decimal
 from itertools import islice, product
 
 from discreet.errors import ParameterError
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Value
-from discreet.query.expression.literals import plain_value
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import LARGEST_DOMAIN
+from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value, plain_value
+from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.scope import Visible, whole_numbers
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from discreet.errors import ParameterError, QueryRefused, UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Interval, Value
-from discreet.query.plan.query_plan import Query
-from discreet.query.policy.declarations import LARGEST_DOMAIN, Policy
+from discreet.query.expression import Interval, Value
+from discreet.query.plan import Query
+from discreet.query.policy import LARGEST_DOMAIN, Policy
 from discreet.query.reading.after_release import Released, finish
 from discreet.query.reading.calls import has_aggregate
 from discreet.query.reading.grouping import aggregate
@@ -25,7 +25,7 @@ from discreet.query.reading.parse import only, parse, part, shown
 from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import Source, project, read_table, table_alias, where
 from discreet.query.reading.scope import fold
-from discreet.statistics.columns.fixed_point import stated_bounds
+from discreet.statistics.columns import stated_bounds
 
 _CLAUSES = ("with", "expressions", "from", "joins", "where", "group", "having", "order", "limit")
 

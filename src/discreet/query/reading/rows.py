@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Column, Expression, Interval
-from discreet.query.plan.query_plan import Filter, Project, Rows, Scan
-from discreet.query.policy.declarations import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink
-from discreet.query.policy.undeclared import declaration
+from discreet.query.expression import Column, Expression, Interval
+from discreet.query.plan import Filter, Project, Rows, Scan
+from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, declaration
 from discreet.query.reading.calls import is_aggregate
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import only, part, shown

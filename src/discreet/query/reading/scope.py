@@ -11,9 +11,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Column, Expression, Interval, Value
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import LARGEST_DOMAIN, ColumnPolicy
+from discreet.query.expression import Column, Expression, Interval, Type, Value
+from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy
 
 LARGEST_EXPRESSION = 20_000
 Named = TypeVar("Named")

@@ -18,20 +18,15 @@ from discreet.errors import (
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
-from discreet.ledger.contract.decisions import GRANTED
-from discreet.ledger.contract.parts import Parts, taking_up
+from discreet.ledger.contract import GRANTED, Parts, taking_up
 from discreet.privacy import Guarantee, Relation
-from discreet.query.answer.after_release import finish
-from discreet.query.answer.answer import Answer, Record
+from discreet.query.answer import Answer, Record, finish
 from discreet.query.engines import evaluate
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import MeasureKind, PublicJoin, Query, Rows, Scan
-from discreet.query.plan.request import Engine, HistogramRequest, Request
-from discreet.query.policy.declarations import Policy
-from discreet.query.pricing.price import Stated
-from discreet.query.pricing.priced_query import PricedQuery, priced
-from discreet.query.pricing.released_table import ReleasedTable
-from discreet.query.reading.query import read_query
+from discreet.query.expression import Type
+from discreet.query.plan import Engine, HistogramRequest, MeasureKind, PublicJoin, Query, Request, Rows, Scan
+from discreet.query.policy import Policy
+from discreet.query.pricing import PricedQuery, ReleasedTable, Stated, priced
+from discreet.query.reading import read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
 _LONGEST_WAIT = 366 * 86_400.0

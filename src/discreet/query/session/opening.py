@@ -15,30 +15,29 @@ import numpy as np
 
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.privacy.numbers.written import as_written
+from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_for
-from discreet.query.expression.literals import plain_value
-from discreet.query.expression.types import Type
-from discreet.query.frames.columns import labels_of
-from discreet.query.frames.tables import FrameTable, columns_of_units, frame_table
-from discreet.query.plan.request import Engine
-from discreet.query.policy.check import with_schema
-from discreet.query.policy.columns import read_columns
-from discreet.query.policy.declarations import (
+from discreet.query.expression import Type, plain_value
+from discreet.query.frames import FrameTable, columns_of_units, frame_table, labels_of
+from discreet.query.plan import Engine
+from discreet.query.policy import (
     Analyst,
     ColumnPolicy,
     Contributions,
     Policy,
+    Problems,
     PublicTable,
+    Section,
     Source,
     SourceKind,
     TablePolicy,
+    Unfit,
     Unit,
     UnitColumn,
     UnitIsRow,
+    read_columns,
+    with_schema,
 )
-from discreet.query.policy.toml_section import Problems, Section
-from discreet.query.policy.units import Unfit
 
 
 def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tuple[Policy, Engine]:

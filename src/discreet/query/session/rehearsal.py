@@ -12,19 +12,10 @@ from pathlib import Path
 
 from discreet.errors import ParameterError
 from discreet.query.engines import engine_for
-from discreet.query.engines.duckdb.source import Resources, connect
-from discreet.query.engines.duckdb.text import constant, quoted
-from discreet.query.expression.types import Type
-from discreet.query.plan.request import Engine
-from discreet.query.policy.declarations import (
-    ColumnPolicy,
-    Policy,
-    Source,
-    SourceKind,
-    TablePolicy,
-    UnitColumn,
-    UnitLink,
-)
+from discreet.query.engines.duckdb import Resources, connect, constant, quoted
+from discreet.query.expression import Type
+from discreet.query.plan import Engine
+from discreet.query.policy import ColumnPolicy, Policy, Source, SourceKind, TablePolicy, UnitColumn, UnitLink
 
 _MOST = 10_000_000
 _ROWS_A_UNIT = 4

@@ -15,18 +15,13 @@ from discreet.display import definition_list
 from discreet.errors import MissingParameter, NotCopyable, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
-from discreet.ledger.contract.decisions import GRANTED
+from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee
-from discreet.privacy.numbers.written import as_written
-from discreet.query.answer.answer import Answer
-from discreet.query.plan.canonical import written
-from discreet.query.plan.request import Engine
-from discreet.query.policy.declarations import Policy, UnitIsRow
-from discreet.query.policy.file import read_policy
-from discreet.query.policy.undeclared import TableTypes
-from discreet.query.pricing.explanation import Explanation, explain
-from discreet.query.pricing.price import stated
-from discreet.query.pricing.priced_query import fresh_digest
+from discreet.privacy.numbers import as_written
+from discreet.query.answer import Answer
+from discreet.query.plan import Engine, written
+from discreet.query.policy import Policy, TableTypes, UnitIsRow, read_policy
+from discreet.query.pricing import Explanation, explain, fresh_digest, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import Top, top

@@ -11,16 +11,12 @@ from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
-from discreet.privacy.guarantees.in_words import with_notion
-from discreet.query.answer.answer import Record, plain
-from discreet.query.expression.expression import Value
-from discreet.query.measures.measure import Simple
-from discreet.query.plan.bounding import Noise
-from discreet.query.plan.canonical import written
-from discreet.query.plan.group_keys import key_from_text, key_to_text
-from discreet.query.plan.request import Engine
-from discreet.query.pricing.priced_query import PricedQuery, as_released
-from discreet.query.pricing.released_table import public_keys
+from discreet.privacy.guarantees import with_notion
+from discreet.query.answer import Record, plain
+from discreet.query.expression import Value
+from discreet.query.measures import Simple
+from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
+from discreet.query.pricing import PricedQuery, as_released, public_keys
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session

@@ -15,13 +15,12 @@ from discreet.display import format_number
 from discreet.errors import MissingParameter, NotCopyable, ParameterError, StreamSpent, UnsupportedSQL
 from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
-from discreet.mechanisms.choices.selection import truth_value
+from discreet.mechanisms.choices import truth_value
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.privacy.numbers.written import positive_price
-from discreet.query.measures.measure import Simple
-from discreet.query.plan.query_plan import MeasureKind
-from discreet.query.pricing.price import Stated, noise_of, payment
-from discreet.query.pricing.priced_query import PricedQuery, as_released, fresh_digest
+from discreet.privacy.numbers import positive_price
+from discreet.query.measures import Simple
+from discreet.query.plan import MeasureKind
+from discreet.query.pricing import PricedQuery, Stated, as_released, fresh_digest, noise_of, payment
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 from discreet.statistics.columns.numbers import numbers
 from discreet.statistics.columns.units import person_codes
 

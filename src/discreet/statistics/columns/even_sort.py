@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.randomness.keystream import words
+from discreet.randomness import words
 
 Integers = NDArray[np.int64]
 BITS = 16

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, rational_or_none
-from discreet.mechanisms.noise.additive import floor_log2, power_of_two, two_to
+from discreet.mechanisms.noise import floor_log2, power_of_two, two_to
 
 STEP_BITS = 38
 _HALF = 1 << (STEP_BITS // 2)

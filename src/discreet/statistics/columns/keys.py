@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from discreet._optional import optional
 from discreet.errors import InputError
-from discreet.mechanisms.keys.key_counts import listed
-from discreet.privacy.numbers.arguments import whole
+from discreet.mechanisms.keys import listed
+from discreet.privacy.numbers import whole
 from discreet.statistics.columns.even_sort import as_long_as_a_sort
 from discreet.statistics.columns.key_form import HASHABLE, PLAIN, Typed, in_microseconds, key_form
 from discreet.statistics.columns.numbers import frame_library, held_by_numpy, safe_floats, safe_form, unmasked

@@ -7,10 +7,8 @@ from typing import Any
 
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns.contribution import paired, split, stated_contribution
-from discreet.statistics.columns.keys import bounded_keys, distinct_table
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.columns import bounded_keys, distinct_table, paired, split, stated_contribution
+from discreet.statistics.pricing import NoisyVector, stated_price
 from discreet.statistics.statistic import Statistic
 
 

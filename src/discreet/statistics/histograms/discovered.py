@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import MissingParameter
-from discreet.laws.noise.truncated_laplace import TruncatedLaplace
+from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
-from discreet.mechanisms import KeyNoise, ThresholdedHistogram
-from discreet.mechanisms.keys.key_counts import KeyCounts
+from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
 from discreet.privacy import Relation
-from discreet.privacy.numbers.written import positive_price
-from discreet.statistics.columns.contribution import split, stated_contribution
-from discreet.statistics.columns.keys import bounded_keys, distinct_table
+from discreet.privacy.numbers import positive_price
+from discreet.statistics.columns import bounded_keys, distinct_table, split, stated_contribution
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.pricing.price import Price, stated_price
+from discreet.statistics.pricing import Price, stated_price
 from discreet.statistics.statistic import Statistic
 
 _MANY_KEYS = 3  # below that Gaussian noise never has the lowest threshold

@@ -14,7 +14,7 @@ from discreet._optional import optional
 from discreet.display import Table
 from discreet.errors import InputError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
-from discreet.statistics.columns.key_form import Typed, key_form
+from discreet.statistics.columns import Typed, key_form
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

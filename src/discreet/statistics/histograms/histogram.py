@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
-from discreet.statistics.columns.key_form import key_form
-from discreet.statistics.columns.keys import key_codes
-from discreet.statistics.columns.numbers import held_by_numpy, is_large
+from discreet.statistics.columns import (
+    WEIGHT_UNIT,
+    held_by_numpy,
+    is_large,
+    key_codes,
+    key_form,
+    paired,
+    row_weights,
+    split,
+    stated_contribution,
+)
 from discreet.statistics.histograms.discovered import DiscoveredHistogram
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.pricing import NoisyVector, stated_price
 from discreet.statistics.statistic import Statistic
 
 _LARGE_KEYS = (

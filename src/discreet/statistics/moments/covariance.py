@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws import DiscreteGaussian
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import PureDP, Relation
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.numbers import Missing
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, table_columns
 from discreet.statistics.moments.matrix_estimate import MatrixEstimate
 from discreet.statistics.moments.region import stated_fill, stated_region
-from discreet.statistics.pricing.combined_noise import combination_quantile
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_price
 from discreet.statistics.statistic import Statistic
 
 

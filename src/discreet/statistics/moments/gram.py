@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.privacy import Relation
-from discreet.statistics.columns.numbers import frame_library, numbers
+from discreet.statistics.columns import frame_library, numbers
 
 STEPS = 1 << 38
 MOST_COLUMNS = 1 << 10

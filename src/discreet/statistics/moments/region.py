@@ -11,9 +11,8 @@ import numpy as np
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.fixed_point import stated_bounds
-from discreet.statistics.columns.numbers import Missing, replacement
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import Missing, replacement, stated_bounds
 from discreet.statistics.moments.gram import MOST_COLUMNS, STEPS, Region
 
 _WHOLE = 2.0**53  # beyond it floats skip integers

@@ -14,18 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.choices.above_threshold import AboveThresholdLaw
-from discreet.laws.law import Law
-from discreet.laws.noise.product import Product
+from discreet.laws import AboveThresholdLaw, Law, Product
 from discreet.laws.number import Number, positive_rational
-from discreet.mechanisms.mechanism import Mechanism, PurelyPrivate
-from discreet.mechanisms.streams.above_threshold import AboveThreshold
+from discreet.mechanisms import AboveThreshold, Mechanism
+from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
-from discreet.statistics.columns.numbers import numbers
-from discreet.statistics.pricing.price import stated_price, stated_relation
-from discreet.statistics.ranks.choice import exact_level, promise
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import WEIGHT_UNIT, numbers, paired, row_weights, split, stated_contribution
+from discreet.statistics.pricing import stated_price, stated_relation
+from discreet.statistics.ranks import exact_level, promise
 from discreet.statistics.statistic import Statistic
 
 _MOST = 1 << 16

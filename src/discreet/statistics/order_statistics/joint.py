@@ -10,20 +10,22 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.mechanisms.choices.selection import truth_value
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.choices import truth_value
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
 from discreet.statistics.order_statistics.joint_draw import JointDraw
 from discreet.statistics.order_statistics.joint_law import JointLaw
 from discreet.statistics.order_statistics.tree import increasing_levels
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_relation
-from discreet.statistics.ranks.choice import one_price, promise, range_of_rho, stated_steps
-from discreet.statistics.ranks.error import rank_error
-from discreet.statistics.ranks.ranked import (
+from discreet.statistics.pricing import NoisyVector, stated_relation
+from discreet.statistics.ranks import (
     TIE_BITS,
     checked_positions,
     most_ties,
+    one_price,
+    promise,
+    range_of_rho,
+    rank_error,
+    stated_steps,
     stated_tie_bits,
     told_apart_in_order,
 )

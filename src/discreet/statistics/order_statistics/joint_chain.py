@@ -51,9 +51,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.samplers.floating import ensure_tested
-from discreet.randomness.uniform import uniform_below
-from discreet.statistics.ranks.draw import toss
+from discreet.laws.samplers import ensure_tested
+from discreet.randomness import uniform_below
+from discreet.statistics.ranks import toss
 
 _NEGLIGIBLE = -60.0
 _UNITS = 1 << 60

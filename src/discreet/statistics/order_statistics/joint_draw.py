@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.randomness.uniform import uniform_below
+from discreet.randomness import uniform_below
 from discreet.statistics.order_statistics.joint_chain import Chain, Window
-from discreet.statistics.ranks.draw import toss
-from discreet.statistics.ranks.ranked import Integers
+from discreet.statistics.ranks import Integers, toss
 
 _NEGLIGIBLE = 45.0
 _MOST_HALVINGS = 256

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws.noise import IntegerNoise
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 from discreet.statistics.order_statistics.joint_draw import distance_of
 

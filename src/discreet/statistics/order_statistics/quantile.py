@@ -9,17 +9,12 @@ from typing import Any
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, upward, whole
 from discreet.randomness.rigour import Ball
-from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.numbers import Missing
+from discreet.statistics.columns import Missing, paired
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
-from discreet.statistics.pricing.price import Price, choosable, stated_price
-from discreet.statistics.ranks.choice import RankChoice, exact_level
-from discreet.statistics.ranks.flip import MOST_STEPS, RankFlip
-from discreet.statistics.ranks.interval import RankInterval
-from discreet.statistics.ranks.ranked import Ranked
+from discreet.statistics.pricing import Price, choosable, stated_price
+from discreet.statistics.ranks import MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
 
 
 class Quantile(RankedStatistic):

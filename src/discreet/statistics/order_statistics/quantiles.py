@@ -11,15 +11,14 @@ import numpy as np
 from discreet.errors import MissingParameter
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.numbers import Missing
-from discreet.statistics.histograms.estimate_table import EstimateTable
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import Missing, paired
+from discreet.statistics.histograms import EstimateTable
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.order_statistics.tree import QuantileTree, increasing_levels
-from discreet.statistics.pricing.price import choosable, stated_price
-from discreet.statistics.ranks.ranked import TIE_BITS, Integers
+from discreet.statistics.pricing import choosable, stated_price
+from discreet.statistics.ranks import TIE_BITS, Integers
 
 _MOST_AT_ONCE = 20  # the time for all at once grows with the square of their number
 

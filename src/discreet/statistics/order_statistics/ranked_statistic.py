@@ -8,10 +8,16 @@ import numpy as np
 
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Relation, Target
-from discreet.statistics.columns.contribution import row_weights, split, stated_contribution
-from discreet.statistics.columns.fixed_point import FixedPoint
-from discreet.statistics.columns.numbers import Missing, numbers, replacement
-from discreet.statistics.ranks.ranked import Integers
+from discreet.statistics.columns import (
+    FixedPoint,
+    Missing,
+    numbers,
+    replacement,
+    row_weights,
+    split,
+    stated_contribution,
+)
+from discreet.statistics.ranks import Integers
 from discreet.statistics.statistic import Statistic
 
 _CHUNK = 1 << 15

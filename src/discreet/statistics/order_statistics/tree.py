@@ -10,15 +10,26 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, compose, warn_if_senseless
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.order_statistics.tree_plan import Node, QuantileTreeLaw, passed_on, plan, shares
-from discreet.statistics.pricing.price import stated_relation
-from discreet.statistics.ranks.choice import exact_level, one_price, promise, range_of_rho, stated_steps
-from discreet.statistics.ranks.draw import draw_by_rank
-from discreet.statistics.ranks.error import rank_error
-from discreet.statistics.ranks.ranked import TIE_BITS, Ranked, checked_positions, most_ties, stated_tie_bits, told_apart
+from discreet.statistics.pricing import stated_relation
+from discreet.statistics.ranks import (
+    TIE_BITS,
+    Ranked,
+    checked_positions,
+    draw_by_rank,
+    exact_level,
+    most_ties,
+    one_price,
+    promise,
+    range_of_rho,
+    rank_error,
+    stated_steps,
+    stated_tie_bits,
+    told_apart,
+)
 
 
 class QuantileTree(Mechanism):

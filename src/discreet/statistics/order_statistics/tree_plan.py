@@ -19,8 +19,7 @@ from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
-from discreet.statistics.ranks.law import chances
-from discreet.statistics.ranks.ranked import Ranked
+from discreet.statistics.ranks import Ranked, chances
 
 _SHARE_BITS = 30
 

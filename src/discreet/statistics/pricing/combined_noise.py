@@ -30,8 +30,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.noise import IntegerNoise
+from discreet.laws import DiscreteGaussian
+from discreet.laws.noise import IntegerNoise
 
 _APART = 2e-4
 _STEPS = 200

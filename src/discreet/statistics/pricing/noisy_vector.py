@@ -9,17 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.law import Law
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.noise.product import Product
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Law, Product
+from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms import Mechanism
 from discreet.mechanisms.domain import add_noise, integer_steps
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noise.gaussian import calibrated_scale
+from discreet.mechanisms.noise import calibrated_scale
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
-from discreet.privacy.numbers.rounding import root_upward
-from discreet.privacy.numbers.written import written_up
+from discreet.privacy.numbers import root_upward, written_up
 
 
 class NoisyVector(Mechanism):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ApproxDP, Relation
-from discreet.privacy.numbers.written import positive_price, written_down, written_up
+from discreet.privacy.numbers import positive_price, written_down, written_up
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 _PRECISION = 1e-9

@@ -12,14 +12,12 @@ from typing import Any
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import ZCDP, Guarantee, PrivacyLoss, PureDP, Relation, bounded_range_loss, warn_if_senseless
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.rounding import downward, number
-from discreet.privacy.numbers.written import positive_price, written_up
+from discreet.privacy.numbers import downward, number, positive_price, whole, written_up
 from discreet.randomness.rigour import Ball
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, stated_contribution
-from discreet.statistics.pricing.price import stated_relation
+from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks.draw import draw_by_rank
 from discreet.statistics.ranks.error import rank_error
 from discreet.statistics.ranks.law import RankLaw

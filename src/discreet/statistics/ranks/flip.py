@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.choices.permute_and_flip import PermuteAndFlipLaw
+from discreet.laws import PermuteAndFlipLaw
 from discreet.laws.number import Number
-from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.privacy import Norm, PrivacyLoss, PureDP, Relation, Sensitivity
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, stated_contribution
-from discreet.statistics.pricing.price import stated_relation
+from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks.choice import exact_level, stated_steps
 from discreet.statistics.ranks.ranked import Ranked
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.laws.noise.product import Product
+from discreet.laws import Product
 from discreet.laws.number import Number
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target, compose
 from discreet.statistics.ranks.choice import RankChoice, exact_level, one_price, promise
 from discreet.statistics.ranks.error import line_below_counts

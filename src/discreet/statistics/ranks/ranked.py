@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns.even_sort import in_order, order, with_random_bits
+from discreet.statistics.columns import in_order, order, with_random_bits
 
 Integers = NDArray[np.int64]
 LARGEST_STEPS = 1 << 60

@@ -13,7 +13,7 @@ from discreet.display import definition_list
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import Norm, Relation, Sensitivity
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 from discreet.statistics.sensitivities import of_order as order
 from discreet.statistics.sensitivities import of_spread as spread
 from discreet.statistics.sensitivities import of_sums as sums
@@ -279,3 +279,6 @@ def _scope(domain: Domain) -> str:
     if domain.relation is Relation.CHANGE_ONE:
         return f"tables of exactly {rows}"
     return f"tables of at least {rows}, with and without the person"
+
+
+__all__ = ["AtLeast"]

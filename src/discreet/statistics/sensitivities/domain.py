@@ -11,7 +11,7 @@ from typing import cast
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Norm, Relation
-from discreet.privacy.numbers.arguments import plain, positive, probability, whole
+from discreet.privacy.numbers import plain, positive, probability, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.privacy.numbers.rounding import number, upward
+from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigour import Ball
 from discreet.statistics.sensitivities.domain import Domain
 from discreet.statistics.sensitivities.rule import Case, Finding, Rule, pair, root

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from discreet.display import Rounding, format_number
 from discreet.privacy import Norm, Relation
-from discreet.privacy.numbers.rounding import root_upward
+from discreet.privacy.numbers import root_upward
 from discreet.statistics.sensitivities.domain import Domain
 
 Blocks = tuple[tuple[object, int], ...]

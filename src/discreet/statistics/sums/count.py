@@ -10,10 +10,8 @@ import numpy as np
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, paired, row_weights, split, stated_contribution
-from discreet.statistics.columns.numbers import truths
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.columns import WEIGHT_UNIT, paired, row_weights, split, stated_contribution, truths
+from discreet.statistics.pricing import NoisyVector, stated_price
 from discreet.statistics.statistic import Statistic
 
 

@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.numbers import Missing
-from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import stated_price
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import Missing, paired
+from discreet.statistics.pricing import NoisyVector, combination_quantile, mean_of_population, stated_price
 from discreet.statistics.statistic import BoundedStatistic
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.numbers import Missing
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics.columns import Missing, paired
+from discreet.statistics.pricing import stated_price
 from discreet.statistics.statistic import BoundedStatistic
 
 

@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.noise import IntegerNoise
-from discreet.statistics.columns.fixed_point import Totals
-from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
+from discreet.laws import DiscreteGaussian
+from discreet.laws.noise import IntegerNoise
+from discreet.statistics.columns import Totals
+from discreet.statistics.pricing import combination_quantile, mean_of_population
 
 _PASSES = 3
 _CELLS = 4

@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
 from discreet.laws.number import Number, positive_rational, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers.arguments import whole
-from discreet.statistics.columns.contribution import paired
-from discreet.statistics.columns.numbers import Missing
-from discreet.statistics.pricing.combined_noise import mean_of_population
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import Price, stated_price
+from discreet.privacy.numbers import whole
+from discreet.statistics.columns import Missing, paired
+from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_price
 from discreet.statistics.statistic import BoundedStatistic
 from discreet.statistics.sums.three_sums import (
     FOR_GAUSSIAN,

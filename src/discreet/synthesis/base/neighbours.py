@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Relation
-from discreet.privacy.numbers.arguments import whole
+from discreet.privacy.numbers import whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.laws.number import Number, exact_rational, positive_rational, round_down
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers.arguments import whole
-from discreet.privacy.numbers.rounding import downward, number
-from discreet.privacy.numbers.written import positive_price, written
-from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.privacy.numbers import downward, number, positive_price, whole, written
+from discreet.statistics.pricing import NoisyVector
 from discreet.synthesis.base.neighbours import Neighbours
 
 

@@ -15,9 +15,8 @@ from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.domain import Records, SyntheticTable
+from discreet.synthesis.workloads import Workload
 
 Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
 

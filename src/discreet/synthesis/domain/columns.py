@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, UnknownName
-from discreet.statistics.columns.numbers import held_by_numpy, is_large
+from discreet.statistics.columns import held_by_numpy, is_large
 
 Places = NDArray[np.int64]
 _DENSE = 1 << 20  # the longest look-up table for integers

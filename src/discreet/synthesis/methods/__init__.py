@@ -8,17 +8,14 @@ from types import MappingProxyType
 from typing import TypedDict
 
 from discreet.errors import UnknownName
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.release import Synthesizer
-from discreet.synthesis.methods.answers.noisy import NoisyAnswers
+from discreet.synthesis.base import Neighbours, Synthesizer
+from discreet.synthesis.methods.answers import NoisyAnswers
 from discreet.synthesis.methods.best import Best
-from discreet.synthesis.methods.dual_query.method import DualQuery
-from discreet.synthesis.methods.forest.one_ways import Independent
-from discreet.synthesis.methods.forest.tree import Tree
-from discreet.synthesis.methods.residual.method import Residual
-from discreet.synthesis.methods.weights.mwem import Mwem
-from discreet.synthesis.methods.weights.reweighted import Reweighted
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.methods.dual_query import DualQuery
+from discreet.synthesis.methods.forest import Independent, Tree
+from discreet.synthesis.methods.residual import Residual
+from discreet.synthesis.methods.weights import Mwem, Reweighted
+from discreet.synthesis.workloads import Workload
 
 
 class Price(TypedDict, total=False):
@@ -68,3 +65,6 @@ def spelled(name: str) -> str:
     'dual-query'
     """
     return str(name).strip().lower().replace("_", "-").replace(" ", "-")
+
+
+__all__ = ["Best"]

@@ -9,17 +9,12 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.laws.number import Number
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.methods.forest.one_ways import Independent, default_rows, measured_attributes
-from discreet.synthesis.methods.forest.tree import Tree, looks_at_pairs
-from discreet.synthesis.methods.residual.method import Finish, Residual
-from discreet.synthesis.methods.weights.mwem import Mwem
-from discreet.synthesis.methods.weights.reweighted import SUPPORT, Reweighted
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Records
+from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
+from discreet.synthesis.methods.residual import Finish, Residual
+from discreet.synthesis.methods.weights import SUPPORT, Mwem, Reweighted
+from discreet.synthesis.workloads import Marginals, Workload
 
 _LISTED_CELLS = 4096  # possible records that are few enough to list
 _LISTED_WORK = 2**31  # possible records times queries

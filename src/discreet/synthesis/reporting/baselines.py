@@ -8,9 +8,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.methods.forest.forest import Forest
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.domain import Records
+from discreet.synthesis.methods.forest import Forest
+from discreet.synthesis.workloads import Workload
 
 
 class Baseline(Enum):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from discreet.display import Table, format_number
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
-from discreet.privacy.numbers.arguments import positive, whole
-from discreet.synthesis.base.release import Synthesizer
-from discreet.synthesis.domain.domain import Records
+from discreet.privacy.numbers import positive, whole
+from discreet.synthesis.base import Synthesizer
+from discreet.synthesis.domain import Records
 from discreet.synthesis.reporting.prediction import Prediction
 
 if TYPE_CHECKING:

@@ -15,15 +15,13 @@ from discreet.display import Rounding, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.privacy import PureDP
-from discreet.privacy.numbers.arguments import probability, whole
-from discreet.privacy.numbers.rounding import number, upward
-from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import PADDING, Workload
+from discreet.privacy.numbers import number, probability, upward, whole
+from discreet.synthesis.methods.dual_query import DualQuery, Weights
+from discreet.synthesis.workloads import PADDING, Marginals, Workload
 
 if TYPE_CHECKING:
     from discreet.randomness.rigour import Ball
-    from discreet.synthesis.base.release import Release
+    from discreet.synthesis.base import Release
 
 
 @dataclass(frozen=True, slots=True)

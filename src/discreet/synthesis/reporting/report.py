@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.display import Table, format_number
-from discreet.display.html import paragraph
+from discreet.display import Table, format_number, paragraph
 from discreet.errors import InputError, MissingParameter
-from discreet.privacy.numbers.arguments import probability
-from discreet.synthesis.base.release import Release, require_records
-from discreet.synthesis.domain.domain import Records
+from discreet.privacy.numbers import probability
+from discreet.synthesis.base import Release, require_records
+from discreet.synthesis.domain import Records
 from discreet.synthesis.reporting.baselines import Baseline, baseline_answers, one_way_shares
 from discreet.synthesis.reporting.prediction import Prediction, predict
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Marginals, Workload
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

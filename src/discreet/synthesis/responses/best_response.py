@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.domain.domain import Codes
+from discreet.privacy.numbers import whole
+from discreet.synthesis.domain import Codes
 from discreet.synthesis.responses.ascent import Landscape, search
 from discreet.synthesis.responses.drawn import Drawn, Integers
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 _MOST_STARTS, _MOST_WORK = 1 << 16, 1 << 60
 SWEEPS = 200  # the work that a call may do by default, in evaluations of all literals drawn

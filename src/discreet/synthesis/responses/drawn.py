@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.synthesis.workloads.workload import PADDING, Workload
+from discreet.synthesis.workloads import PADDING, Workload
 
 Integers = NDArray[np.int64]
 _LARGEST = 1 << 60

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.privacy.numbers.arguments import positive, whole
-from discreet.synthesis.domain.domain import Codes
+from discreet.privacy.numbers import positive, whole
+from discreet.synthesis.domain import Codes
 from discreet.synthesis.responses.best_response import best_response
 from discreet.synthesis.responses.drawn import Drawn, Integers
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 NODES = 10_000
 _TOLERANCE = 1e-6  # by which the solver lets a row or a whole number be off

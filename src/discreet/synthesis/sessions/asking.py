@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.attribute import Bins
-from discreet.synthesis.domain.domain import Domain
+from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
+from discreet.synthesis.domain import Bins, Domain
 from discreet.synthesis.methods import Price, method_named
-from discreet.synthesis.methods.dual_query.method import DualQuery
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.methods.dual_query import DualQuery
+from discreet.synthesis.workloads import Workload
 
 if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+    from discreet.query import Session
     from discreet.synthesis.sessions.release import Prepared
 
 

@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingBound, ParameterError, UnknownName
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import ColumnPolicy, TablePolicy, UnitIsRow
-from discreet.query.policy.toml_lines import header, key_in_toml
+from discreet.query import Type
+from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.randomness import words
-from discreet.statistics.columns.units import person_codes
-from discreet.synthesis.domain.attribute import Attribute, Binned, Bins
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.statistics.columns import person_codes
+from discreet.synthesis.domain import Attribute, Binned, Bins, Domain, Records
 from discreet.synthesis.sessions.asking import BINS
 
 if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+    from discreet.query import Session
 
 _MOST_VALUES = (1 << 16) - 1  # beside the code for what is missing
 _DATED = (Type.DATE, Type.TIMESTAMP)
@@ -44,7 +42,7 @@ def declared_domain(
 
 def check_session(session: object) -> None:
     """Refuse what is no session, such as the frame itself."""
-    from discreet.query.session.session import Session
+    from discreet.query import Session
 
     if not isinstance(session, Session):
         raise ParameterError(

@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered
-from discreet.ledger.files.anchor import synchronise, synchronise_directory
-from discreet.synthesis.methods.dual_query.transcript import Round, Transcript, other_terms, terms_words
+from discreet.ledger.files import synchronise, synchronise_directory
+from discreet.synthesis.methods.dual_query import Round, Transcript, other_terms, terms_words
 
 _TITLE = "discreet transcript 1"
 _SUM = 64

@@ -14,25 +14,22 @@ from discreet.display import definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
-from discreet.ledger.contract.promises import promise_to_plain
+from discreet.ledger.contract import promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.guarantees.in_words import in_words, with_notion
-from discreet.query.answer.answer import Record
-from discreet.query.policy.budget import concentrated
-from discreet.query.policy.declarations import TablePolicy, UnitIsRow
-from discreet.query.policy.tables import LARGEST_SIZE
-from discreet.query.pricing.price import Stated, stated
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
+from discreet.privacy.guarantees import in_words, with_notion
+from discreet.query import Record
+from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
+from discreet.query.pricing import Stated, stated
+from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
+from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make, Price
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
 from discreet.synthesis.sessions.in_words import plan_lines
 from discreet.synthesis.sessions.stored import from_text, in_full, to_text
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+    from discreet.query import Session
 
 Run = Callable[[Records, Charge], Release]
 _FORMAT = "discreet synthesis 1"

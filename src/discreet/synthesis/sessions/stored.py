@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, LedgerMismatch
-from discreet.synthesis.base.release import Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
-from discreet.synthesis.methods.dual_query.transcript import Round
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.base import Release, Synthesizer
+from discreet.synthesis.domain import Records, SyntheticTable
+from discreet.synthesis.methods.dual_query import Round
+from discreet.synthesis.workloads import Workload
 
 MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
 _MOST_ARRAY = 4 << 30  # bytes of one array that is read

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import LedgerMismatch, LedgerTampered
-from discreet.ledger import Charge
-from discreet.ledger.contract.decisions import charge_of
-from discreet.ledger.contract.entry import Entry, Kind
-from discreet.ledger.contract.parts import Parts
+from discreet.ledger import Charge, Entry, Kind
+from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.query.answer.answer import Record
-from discreet.synthesis.base.release import Progress, Release
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.methods.dual_query.method import DualQuery
+from discreet.query import Record
+from discreet.synthesis.base import Progress, Release
+from discreet.synthesis.domain import Records
+from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript
 from discreet.synthesis.sessions.release import Prepared, noted, told
 from discreet.synthesis.sessions.stored import to_text
 
 if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+    from discreet.query import Session
 
 
 def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:

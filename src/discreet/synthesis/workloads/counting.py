@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import InputError
-from discreet.synthesis.domain.domain import Codes, Records
+from discreet.synthesis.domain import Codes, Records
 from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
 
 _CACHED_WORDS = 1 << 18  # of all literals together: a block of rows whose bits stay in a core's own cache

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.synthesis.domain.domain import Attribute, Domain
+from discreet.synthesis.domain import Attribute, Domain
 from discreet.synthesis.workloads.literals import (
     MOST_QUERIES,
     check_room,

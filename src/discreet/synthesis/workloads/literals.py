@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from discreet.data.invention import Coins
 from discreet.errors import ParameterError
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.domain.domain import Domain
+from discreet.privacy.numbers import whole
+from discreet.synthesis.domain import Domain
 from discreet.synthesis.workloads.workload import Literals
 
 _MOST_ENTRIES = 1 << 30

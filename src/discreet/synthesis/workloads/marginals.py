@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.workloads.literals import (
     MOST_QUERIES,
     checked_count,

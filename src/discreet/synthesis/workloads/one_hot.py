@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.synthesis.domain.domain import Attribute, Domain, Records
+from discreet.synthesis.domain import Attribute, Domain, Records
 from discreet.synthesis.workloads.workload import Literals, Workload
 
 _YES_OR_NO = ("no", "yes")

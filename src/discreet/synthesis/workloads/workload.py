@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import ParameterError
-from discreet.synthesis.domain.attribute import Attribute
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.synthesis.domain import Attribute, Domain, Records
 
 PADDING = -1
 _CHECKED = 1 << 24  # entries of a table of literals that are looked at together

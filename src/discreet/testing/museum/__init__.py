@@ -20,8 +20,9 @@ from discreet.testing.museum.histograms import (
     NoisyHistogramInverted,
     PrefixSum,
 )
-from discreet.testing.museum.maximum.gaps import GapByFraction, GapByIndex
-from discreet.testing.museum.maximum.noisy_maximum import (
+from discreet.testing.museum.maximum import (
+    GapByFraction,
+    GapByIndex,
     NoisyMaximum,
     NoisyMaximumExponential,
     NoisyMaximumValue,
@@ -35,14 +36,15 @@ from discreet.testing.museum.sensitivities import (
     SumOfCounts,
     VarianceOfTheOtherForm,
 )
-from discreet.testing.museum.sparse_vector.combined import NumericalSparseVector, SparseVectorParallel
-from discreet.testing.museum.sparse_vector.values import SparseVectorValues
-from discreet.testing.museum.sparse_vector.verdicts import (
+from discreet.testing.museum.sparse_vector import (
+    NumericalSparseVector,
     SparseVector,
     SparseVectorMisscaled,
     SparseVectorNoiseless,
+    SparseVectorParallel,
     SparseVectorRedrawn,
     SparseVectorUnlimited,
+    SparseVectorValues,
 )
 
 __all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]

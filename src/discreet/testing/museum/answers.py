@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.finite import Finite
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import Finite, Pair
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum.budgets import certain, disjoint
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors

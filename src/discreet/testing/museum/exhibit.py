@@ -17,9 +17,9 @@ import numpy as np
 from numpy.random import Generator, default_rng  # noqa: TID251  a museum shows noise, it protects nobody
 from numpy.typing import NDArray
 
-from discreet.audit.exact.search import Varied
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.audit.exact import Varied
+from discreet.laws import Pair
 from discreet.privacy import ApproxDP, Guarantee, PureDP
 
 Inputs = tuple[Any, Any]

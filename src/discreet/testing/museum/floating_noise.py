@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
+from discreet.audit import Level, Outcome
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit
 

@@ -7,13 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import DiscreteGaussian, Pair
 from discreet.privacy import ApproxDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
-from discreet.testing.museum.laws.quadrature import Floats, Panels
-from discreet.testing.museum.laws.sandwich import Sandwich
+from discreet.testing.museum.laws import Floats, Panels, Sandwich
 
 _CANONNE = "Canonne, Kamath, Steinke 2020"
 

@@ -7,13 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import Pair
 from discreet.privacy import PureDP
-from discreet.privacy.pairs.laplace import LaplacePair
+from discreet.privacy.pairs import LaplacePair
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace, one_differs
-from discreet.testing.museum.laws.laplace_products import laplace_product
-from discreet.testing.museum.laws.sandwich import Sandwich
+from discreet.testing.museum.laws import Sandwich, laplace_product
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = Fraction(1, 10)

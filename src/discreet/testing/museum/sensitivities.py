@@ -8,14 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import DiscreteLaplace, Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace
 from discreet.testing.museum.histograms import shifted_laplace
-from discreet.testing.museum.laws.quadrature import laplace_between
-from discreet.testing.museum.laws.sandwich import Sandwich
+from discreet.testing.museum.laws import Sandwich, laplace_between
 
 _CASACUBERTA = "Casacuberta, Shoemate, Vadhan, Wagaman 2022"
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"

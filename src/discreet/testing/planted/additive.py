@@ -11,12 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.truncated_laplace import TruncatedLaplace
-from discreet.mechanisms.noise.gaussian import Gaussian
-from discreet.mechanisms.noise.laplace import Laplace
-from discreet.mechanisms.noise.truncated_geometric import TruncatedGeometric
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, TruncatedLaplace
+from discreet.mechanisms import Gaussian, Laplace, TruncatedGeometric
 from discreet.privacy import ApproxDP, Norm, PureDP, Relation, Sensitivity
 from discreet.testing.planted.fault import COPIES, INDEPENDENT, LAW, Overstated, Planted
 

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.choices.noisy_max import Winner
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.choices.exponential import Exponential
-from discreet.mechanisms.choices.noisy_max import NoisyMax
-from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.choices.randomized_response import RandomizedResponse
-from discreet.mechanisms.choices.top import Top
+from discreet.laws import DiscreteLaplace
+from discreet.laws.choices import Winner
+from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse, Top
 from discreet.privacy import PureDP, Relation
-from discreet.randomness.bernoulli import bernoulli_exp
-from discreet.randomness.uniform import uniform_below
+from discreet.randomness import bernoulli_exp, uniform_below
 from discreet.testing.planted.fault import LAW, Overstated, Planted
 
 _of_five = partial(RandomizedResponse, epsilon=1, categories=5)

@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.audit import Level
 from discreet.privacy import Relation
-from discreet.query.csv_files.reader import Records
-from discreet.query.policy.csv_format import CsvFormat
+from discreet.query.csv_files import Records
+from discreet.query.policy import CsvFormat
 from discreet.statistics import Count
 from discreet.testing.planted.fault import Planted
 

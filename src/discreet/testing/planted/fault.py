@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from discreet.audit import Level, audit
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss
 from discreet.testing.conformance import ConformanceFailure, Subject, conformance_checks
 

@@ -8,20 +8,10 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level, OnTables
-from discreet.laws.finite import Finite
-from discreet.laws.law import Law
-from discreet.laws.noise.product import Product
-from discreet.mechanisms.choices.exponential import Exponential
-from discreet.mechanisms.choices.noisy_max import NoisyMax
-from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.choices.top import Top
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.above_threshold import AboveThreshold
+from discreet.laws import Finite, Law, Product
+from discreet.mechanisms import AboveThreshold, Exponential, Mechanism, NoisyMax, PermuteAndFlip, Top
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.domain.domain import Domain
-from discreet.synthesis.methods.answers.noisy import NoisyAnswers
-from discreet.synthesis.workloads.marginals import marginals
+from discreet.synthesis import Domain, Neighbours, NoisyAnswers, marginals
 from discreet.testing.planted.fault import Planted
 
 Table = tuple[Any, ...]

@@ -11,11 +11,10 @@ import numpy as np
 
 from discreet.audit import Level
 from discreet.errors import InputError
-from discreet.laws.law import Law
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.noise.laplace import Laplace
+from discreet.laws import DiscreteLaplace, Law
+from discreet.mechanisms import Laplace
 from discreet.privacy import PrivacyLoss, PureDP
-from discreet.randomness.keystream import word
+from discreet.randomness import word
 from discreet.testing.planted.fault import ERROR, ERRORS, HOSTILE, LAW, LOSS, REPR, Planted
 
 _counts = partial(Laplace, epsilon=1, sensitivity=1)

@@ -8,8 +8,8 @@ from typing import Any
 from discreet._optional import optional
 from discreet.audit import Level
 from discreet.privacy import Relation
-from discreet.query.expression.types import Type
-from discreet.query.frames.tables import frame_table
+from discreet.query import Type
+from discreet.query.frames import frame_table
 from discreet.statistics import Count
 from discreet.testing.planted.fault import Planted
 

@@ -10,15 +10,18 @@ import numpy as np
 
 from discreet.audit import Level
 from discreet.errors import InputError
-from discreet.local.frequency.blocks import HybridGeometry
-from discreet.local.frequency.direct_response import DirectResponse
-from discreet.local.frequency.geometry import Geometry
-from discreet.local.frequency.hadamard import OneBitHadamard, parity
-from discreet.local.frequency.projective import ProjectiveGeometry, value_points
-from discreet.local.keys.hashed_geometry import HashedGeometry
-from discreet.local.protocol.coin import COIN_TOTAL, toss
-from discreet.local.protocol.oracle import Integers, Randomizer
-from discreet.randomness.uniform import uniform_below_array
+from discreet.local import (
+    DirectResponse,
+    Geometry,
+    HashedGeometry,
+    HybridGeometry,
+    OneBitHadamard,
+    ProjectiveGeometry,
+    Randomizer,
+)
+from discreet.local.frequency import parity, value_points
+from discreet.local.protocol import COIN_TOTAL, Integers, toss
+from discreet.randomness import uniform_below_array
 from discreet.testing.planted.fault import ERRORS, INDEPENDENT, LAW, LOSS, Planted
 
 _answers: dict[str, Any] = {"epsilon": Fraction(1), "values": 4}

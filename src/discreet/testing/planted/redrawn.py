@@ -7,13 +7,12 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.ledger.contract.parts import Parts
+from discreet.laws import DiscreteLaplace
+from discreet.ledger.contract import Parts
 from discreet.mechanisms import Laplace
 from discreet.privacy import PureDP, Relation
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import checked_share
-from discreet.synthesis.methods.dual_query.drawing import Drawing
+from discreet.synthesis import Drawing, Neighbours
+from discreet.synthesis.base import checked_share
 from discreet.testing.planted.fault import Overstated, Planted
 
 _ADDED = Neighbours(Relation.ADD_REMOVE, size=10)

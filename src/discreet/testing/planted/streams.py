@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.streams.above_threshold import AboveThreshold, Split
+from discreet.laws import DiscreteLaplace
+from discreet.mechanisms import AboveThreshold, Split
 from discreet.privacy import PureDP
 from discreet.testing.planted.fault import LAW, Overstated, Planted
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.audit import Level
-from discreet.laws.samplers.softmax_draws import SignedDraws
+from discreet.laws import SignedDraws
 from discreet.privacy import Relation
-from discreet.randomness.keystream import words
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.methods.dual_query.drawing import Drawing
+from discreet.randomness import words
+from discreet.synthesis import Drawing, Neighbours
 from discreet.testing.planted.fault import LAW, Planted
 
 _ADDED = Neighbours(Relation.ADD_REMOVE, size=10)

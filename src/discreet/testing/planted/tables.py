@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any
 
 from discreet.audit import Level
-from discreet.mechanisms.keys.thresholded_histogram import ThresholdedHistogram
+from discreet.mechanisms import ThresholdedHistogram
 from discreet.privacy import Relation
-from discreet.statistics import Count, Mean, Quantile, Sum
-from discreet.statistics.columns.contribution import Rows
-from discreet.statistics.pricing.noisy_vector import NoisyVector
+from discreet.statistics import Count, Mean, Quantile, Rows, Sum
+from discreet.statistics.pricing import NoisyVector
 from discreet.testing.planted.fault import LAW, Planted
 
 _KEPT = Relation.ADD_REMOVE

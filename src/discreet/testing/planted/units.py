@@ -7,8 +7,7 @@ from typing import Any
 
 from discreet.audit import Level
 from discreet.privacy import Relation
-from discreet.statistics import Count, Histogram
-from discreet.statistics.columns.contribution import Rows
+from discreet.statistics import Count, Histogram, Rows
 from discreet.testing.planted.fault import UNITS, Planted
 from discreet.testing.spellings import spelled
 

@@ -7,9 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from discreet.mechanisms.choices.exponential import Exponential
-from discreet.randomness.bernoulli import bernoulli_exp
-from discreet.randomness.uniform import uniform_below
+from discreet.mechanisms import Exponential
+from discreet.randomness import bernoulli_exp, uniform_below
 from discreet.testing.planted.fault import WORK, Planted
 
 _LARGEST_SCORE = 18

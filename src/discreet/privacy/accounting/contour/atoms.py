@@ -8,17 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.finite import FinitePair
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.location_pair import LocationPair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair
 from discreet.laws.number import Number
-from discreet.laws.pair import Pair
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.contour.normal import NARROW
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
-from discreet.privacy.pairs.promises import PureApproxPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
+from discreet.privacy.pairs import FixedSizePair, PoissonPair, PureApproxPair, Side
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
 
 _MOST_ATOMS = 1 << 16

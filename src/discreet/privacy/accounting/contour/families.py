@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from discreet.laws.noise.product import ProductPair
+from discreet.laws import Pair, ProductPair
 from discreet.laws.number import round_up
-from discreet.laws.pair import Pair
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
 from discreet.privacy.accounting.contour.factor import Factor
 from discreet.privacy.accounting.contour.normal import NormalFactor, WideGaussianFactor
 from discreet.privacy.accounting.contour.sampled_normal import SampledNormalFactor
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs import NormalPair
 
 Parts = Sequence[tuple[Pair, int]]
 

@@ -9,9 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.location_pair import LocationPair
-from discreet.laws.pair import Pair
+from discreet.laws import DiscreteGaussian, LocationPair, Pair
 from discreet.privacy.accounting.contour.factor import Factor, Indices
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 

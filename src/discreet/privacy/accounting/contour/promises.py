@@ -10,7 +10,7 @@ import numpy as np
 from discreet.laws.number import round_down
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 
 _LARGE = 300.0
 

@@ -22,11 +22,10 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.laws.pair import Pair
+from discreet.laws import Pair
 from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
-from discreet.privacy.pairs.promises import NormalPair
-from discreet.privacy.pairs.sampled import PoissonPair, Side
+from discreet.privacy.pairs import NormalPair, PoissonPair, Side
 
 _TARGET = 37.0  # the rule's error is made e^-37 of M(c)
 _BEYOND, _NEAR = 9.5, 6.0

@@ -15,14 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.location_pair import LocationPair
-from discreet.laws.pair import Pair
+from discreet.laws import DiscreteLaplace, LocationPair, Pair
 from discreet.privacy.accounting.contour.factor import Factor, Indices
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
-from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import PureApproxPair
+from discreet.privacy.pairs import BoundedRangePair, LaplacePair, PureApproxPair
 
 _SMALLEST, _LARGEST, _SMALL = 2.0**-200, 2.0**16, 0.25
 

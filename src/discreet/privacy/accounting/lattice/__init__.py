@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from discreet.errors import AssumptionFailed, ParameterError
-from discreet.laws.enclosure import Enclosure
+from discreet.laws import Enclosure
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.lattice.cells import TooLarge
 from discreet.privacy.accounting.lattice.composition import Composed

@@ -7,16 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.finite import FinitePair
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.noise.location_pair import LocationPair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.lattice.cells import LEAST, Atoms, AtomSource, Reach
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT, Floats
 from discreet.privacy.accounting.lattice.loss_map import Sampling
-from discreet.privacy.numbers.rounding import bounds, number
-from discreet.privacy.pairs.promises import PureApproxPair
+from discreet.privacy.numbers import bounds, number
+from discreet.privacy.pairs import PureApproxPair
 from discreet.randomness.rigour import lower_float, precision, upper_float
 
 _MOST_ATOMS = 1 << 21

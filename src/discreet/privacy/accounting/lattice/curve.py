@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.laws.pair import Pair
+from discreet.laws import Pair
 from discreet.privacy.accounting.lattice.cells import Atoms, Grid, Measure, Reach, Source, TooLarge
 from discreet.privacy.accounting.lattice.fft_bounds import ELEMENTARY, UNIT, Floats
 
@@ -70,7 +70,7 @@ class CurveSource(Source):
 
 def _costly(pair: object) -> bool:
     """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
-    from discreet.privacy.pairs.combined import ComposedPair
+    from discreet.privacy.pairs import ComposedPair
 
     if isinstance(pair, ComposedPair):
         return True

@@ -11,16 +11,15 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws.noise.product import ProductPair
-from discreet.laws.pair import Pair
+from discreet.laws import Pair, ProductPair
 from discreet.privacy.accounting.floats import ensure_tested
 from discreet.privacy.accounting.lattice.cells import Grid, Reach, Source, TooLarge
 from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, compose
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice.rounding_maps import lowered, raised
 from discreet.privacy.accounting.lattice.sources import source_of
-from discreet.privacy.numbers.rounding import root_upward
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.numbers import root_upward
+from discreet.privacy.pairs import NormalPair
 
 Parts = Sequence[tuple[Pair, int]]
 _MOST_CELLS = 1 << 19

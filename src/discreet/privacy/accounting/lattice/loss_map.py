@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy.accounting.lattice.fft_bounds import ELEMENTARY, UNIT, Floats
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, number
 
 _FAR = 600.0
 _LEAST_RATE = 1e-290

@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws.finite import FinitePair
-from discreet.laws.noise.location_pair import LocationPair
-from discreet.laws.pair import Pair
+from discreet.laws import FinitePair, LocationPair, Pair
 from discreet.privacy.accounting.lattice.atoms import (
     certain,
     claim_source,
@@ -30,10 +28,15 @@ from discreet.privacy.accounting.lattice.densities import (
 )
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
-from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
+from discreet.privacy.pairs import (
+    BoundedRangePair,
+    FixedSizePair,
+    LaplacePair,
+    NormalPair,
+    PoissonPair,
+    PureApproxPair,
+    Side,
+)
 
 _WHOLE = LossMap.of(Sampling.NONE, 1)
 _SMALL = 64 * UNIT

@@ -10,7 +10,7 @@ from discreet.query.engines.duckdb.expressions import quoted, type_of
 from discreet.query.engines.duckdb.tables import Tables
 from discreet.query.engines.duckdb.text import NAMES, indented
 from discreet.query.engines.duckdb.units import unit_of
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type
 
 LARGEST_DICTIONARY = 1 << 14
 

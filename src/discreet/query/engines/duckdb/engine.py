@@ -14,8 +14,7 @@ import numpy as np
 
 from discreet._optional import optional
 from discreet.errors import PolicyError, QueryFailed, UnknownName
-from discreet.query.csv_files.copies import Copy
-from discreet.query.csv_files.sources import open_copies
+from discreet.query.csv_files import Copy, open_copies
 from discreet.query.engines.duckdb.bounded_tables import LARGEST_DICTIONARY, BoundedTable, bounded_table
 from discreet.query.engines.duckdb.expressions import quoted, type_of
 from discreet.query.engines.duckdb.group_keys import Domain, salt_of
@@ -24,11 +23,9 @@ from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Store
 from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement
 from discreet.query.engines.duckdb.tables import Tables
 from discreet.query.engines.duckdb.units import unfit_columns
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import Rows
-from discreet.query.plan.request import Engine, HistogramRequest, Request, Sums
-from discreet.query.policy.declarations import Policy
+from discreet.query.expression import Type, Value
+from discreet.query.plan import Engine, HistogramRequest, Request, Rows, Sums
+from discreet.query.policy import Policy
 
 _Result = TypeVar("_Result")
 _FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"

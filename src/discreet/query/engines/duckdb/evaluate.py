@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.source import Resources, connect
-from discreet.query.expression.expression import Expression, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Expression, Type, Value
 
 _NAMES = {
     Type.BOOLEAN: "BOOLEAN",

@@ -26,9 +26,7 @@ from discreet.query.engines.duckdb.functions import (
 )
 from discreet.query.engines.duckdb.stored_columns import position, scanned, type_of
 from discreet.query.engines.duckdb.text import constant, quoted, real
-from discreet.query.expression import ranges
-from discreet.query.expression.expression import Apply, Column, Expression, Interval, Literal, Operation
-from discreet.query.expression.types import Type
+from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation, Type, ranges
 
 __all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
 

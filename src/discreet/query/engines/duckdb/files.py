@@ -24,13 +24,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from discreet.errors import PolicyError
-from discreet.query.csv_files.conversion import stored_name
-from discreet.query.csv_files.copies import Copy
+from discreet.query.csv_files import Copy, stored_name
 from discreet.query.engines.duckdb.stored_columns import NARROW, type_of
 from discreet.query.engines.duckdb.text import NAMES, quoted, text
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import ColumnPolicy
-from discreet.query.policy.toml_lines import header, key_in_toml
+from discreet.query.expression import Type
+from discreet.query.policy import ColumnPolicy, header, key_in_toml
 
 
 def csv_select(copy: Copy, *, numeric: Collection[str], decimal: str) -> str:

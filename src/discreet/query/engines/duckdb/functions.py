@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 from discreet.query.engines.duckdb.stored_columns import FIRST_DAY, LAST_DAY
 from discreet.query.engines.duckdb.text import NAMES, text
-from discreet.query.expression.expression import Expression, Interval, Literal
-from discreet.query.expression.literals import DATE_FORM, TIMESTAMP_FORM
-from discreet.query.expression.types import Type
+from discreet.query.expression import DATE_FORM, TIMESTAMP_FORM, Expression, Interval, Literal, Type
 
 LONGEST_CONCATENATION = 65_536
 _INTEGER_FORM = r"^[+-]?[0-9]+$"

@@ -19,9 +19,8 @@ from discreet.query.engines.duckdb.expressions import constant, render
 from discreet.query.engines.duckdb.rows import Block
 from discreet.query.engines.duckdb.source import MADE
 from discreet.query.engines.duckdb.text import NAMES
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import Key
+from discreet.query.expression import Type, Value
+from discreet.query.plan import Key
 
 
 @dataclass(frozen=True, slots=True)

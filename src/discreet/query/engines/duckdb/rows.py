@@ -10,9 +10,8 @@ from discreet.query.engines.duckdb.expressions import quoted, render
 from discreet.query.engines.duckdb.tables import Tables
 from discreet.query.engines.duckdb.text import NAMES, indented
 from discreet.query.engines.duckdb.units import unit_of
-from discreet.query.expression.expression import Expression
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import Filter, JoinKind, Project, PublicJoin, Rows, Scan
+from discreet.query.expression import Expression, Type
+from discreet.query.plan import Filter, JoinKind, Project, PublicJoin, Rows, Scan
 
 
 @dataclass(frozen=True, slots=True)

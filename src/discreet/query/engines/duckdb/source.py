@@ -14,14 +14,12 @@ from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import PolicyError
-from discreet.query.csv_files.copies import Copy
-from discreet.query.csv_files.reader import header_of
+from discreet.query.csv_files import Copy, header_of
 from discreet.query.engines.duckdb.files import csv_select, header_select, parquet_select
 from discreet.query.engines.duckdb.text import quoted
 from discreet.query.engines.duckdb.text import text as _text
-from discreet.query.frames.tables import FrameTable, columns_of_units, frame_table
-from discreet.query.policy.declarations import Policy, SourceKind
-from discreet.query.policy.skeleton import table_files
+from discreet.query.frames import FrameTable, columns_of_units, frame_table
+from discreet.query.policy import Policy, SourceKind, table_files
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
 MADE = "memory.made"  # where the engine keeps what it makes; the tables of the source are elsewhere

@@ -17,15 +17,14 @@ from discreet.query.engines.duckdb.rows import Block, block, read_by, table_of
 from discreet.query.engines.duckdb.tables import Tables
 from discreet.query.engines.duckdb.text import indented
 from discreet.query.engines.duckdb.units import unit_type
-from discreet.query.expression.expression import Expression
-from discreet.query.expression.types import Type
-from discreet.query.plan.query_plan import Key
-from discreet.query.plan.request import (
+from discreet.query.expression import Expression, Type
+from discreet.query.plan import (
     WEIGHT,
     Cell,
     EachRow,
     Groups,
     HistogramRequest,
+    Key,
     NormWeights,
     Present,
     Request,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from discreet.query.engines.duckdb.text import real
-from discreet.query.expression.types import Type
-from discreet.statistics.columns.fixed_point import FixedPoint
+from discreet.query.expression import Type
+from discreet.statistics.columns import FixedPoint
 
 WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
 NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")

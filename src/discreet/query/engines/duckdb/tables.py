@@ -10,8 +10,8 @@ from discreet.query.engines.duckdb.expressions import quoted, scanned, type_of
 from discreet.query.engines.duckdb.source import Stored
 from discreet.query.engines.duckdb.stored_columns import whole_text
 from discreet.query.engines.duckdb.text import NAMES
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import ColumnPolicy, Policy
+from discreet.query.expression import Type
+from discreet.query.policy import ColumnPolicy, Policy
 
 
 @dataclass(frozen=True, slots=True)

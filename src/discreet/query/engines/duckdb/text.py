@@ -8,8 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
+from discreet.query.expression import Type, Value
 
 NAMES: Mapping[Type, str] = {
     Type.BOOLEAN: "BOOLEAN",

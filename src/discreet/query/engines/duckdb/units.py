@@ -11,9 +11,8 @@ from discreet.query.engines.duckdb.source import Stored
 from discreet.query.engines.duckdb.stored_columns import WIDE, whole_text
 from discreet.query.engines.duckdb.tables import Tables
 from discreet.query.engines.duckdb.text import indented
-from discreet.query.expression.types import Type
-from discreet.query.policy.declarations import Unit, UnitColumn, UnitLink
-from discreet.query.policy.units import COLLATED, FLOATS, unfit_in_words
+from discreet.query.expression import Type
+from discreet.query.policy import COLLATED, FLOATS, Unit, UnitColumn, UnitLink, unfit_in_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,12 @@ from functools import reduce
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import typing_rules
-from discreet.query.expression.expression import Expression, Operation
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import advice
+from discreet.query.expression import Expression, Operation, Type, advice, typing_rules
 from discreet.query.reading.expressions import dates as read_dates
 from discreet.query.reading.expressions import functions as read_functions
 from discreet.query.reading.expressions import operators as read_operators
-from discreet.query.reading.expressions.operators import BINARY, Rule
+from discreet.query.reading.expressions.functions import unknown_function
+from discreet.query.reading.expressions.operators import BINARY, Rule, number
 from discreet.query.reading.parse import continues, only, shown, too_deep
 from discreet.query.reading.refusals import UNDERSTOOD, reason
 from discreet.query.reading.scope import LARGEST_EXPRESSION
@@ -151,3 +149,6 @@ def refused(node: exp.Expr) -> UnsupportedSQL:
     else:
         otherwise = f"{shown(node)!r} is not understood. Write it with arithmetic, comparisons, CASE or CAST."
     return UnsupportedSQL(reason(name, otherwise))
+
+
+__all__ = ["number", "unknown_function"]

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import typing_rules
-from discreet.query.expression.expression import Expression, Literal, Operation
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import advice, declared_otherwise
+from discreet.query.expression import Expression, Literal, Operation, Type, advice, declared_otherwise, typing_rules
 from discreet.query.reading.expressions.operators import Rule, cast_to, simple_rule
 from discreet.query.reading.parse import only, shown
 from discreet.query.reading.refusals import reason

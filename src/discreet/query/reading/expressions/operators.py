@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import typing_rules
-from discreet.query.expression.expression import Expression, Literal, Operation
-from discreet.query.expression.types import Type
+from discreet.query.expression import Expression, Literal, Operation, Type, typing_rules
 from discreet.query.reading.parse import only, shown
 
 if TYPE_CHECKING:

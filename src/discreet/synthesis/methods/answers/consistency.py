@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.synthesis.domain.domain import Domain, Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
-from discreet.synthesis.methods.residual.finishing import non_negative
-from discreet.synthesis.responses.best_response import best_response
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.domain import Domain, Records, SyntheticTable
+from discreet.synthesis.methods.residual import non_negative
+from discreet.synthesis.responses import best_response
+from discreet.synthesis.workloads import Workload
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 1 << 14

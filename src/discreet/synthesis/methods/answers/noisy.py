@@ -13,16 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.statistics.pricing import NoisyVector
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
     fits_whole,
@@ -31,9 +27,8 @@ from discreet.synthesis.methods.answers.consistency import (
     record_count,
     truth_matrix,
 )
-from discreet.synthesis.methods.weights.multiplicative import whole_domain
-from discreet.synthesis.workloads.ties import Ties, overlap, ties
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.methods.weights import whole_domain
+from discreet.synthesis.workloads import Ties, Workload, overlap, ties
 
 
 class Given(enum.Enum):

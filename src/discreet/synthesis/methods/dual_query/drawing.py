@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws.noise.product import Product
+from discreet.laws import Product, SignedDraws
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation, bounded_range_loss
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.privacy.numbers import whole
+from discreet.synthesis.base import Neighbours
 
 Integers = NDArray[np.int64]
 Counted = tuple[Any, int]

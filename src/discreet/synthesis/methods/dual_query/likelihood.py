@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
-from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query.transcript import Round
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]

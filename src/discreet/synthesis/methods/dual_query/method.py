@@ -12,24 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, LedgerMismatch, MissingParameter, ParameterError
+from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer, silent
-from discreet.synthesis.domain.domain import Codes, Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.privacy.numbers import whole
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, silent
+from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.likelihood import Evidence, most_likely
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
-from discreet.synthesis.responses.best_response import best_response
-from discreet.synthesis.responses.integer_program import exact_response, upper_bound
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.responses import best_response, exact_response, upper_bound
+from discreet.synthesis.workloads import Workload
 
 if TYPE_CHECKING:
-    from discreet.synthesis.reporting.prediction import TheoremError
+    from discreet.synthesis.reporting import TheoremError
 
 _CERTIFIED_ROUNDS, _CERTIFIED_DRAWS = 8, 1 << 14  # a linear program of some thousand draws takes seconds
 _SPARE = 3  # other records a round that answer its draws well, for the support of the weights
@@ -174,7 +170,7 @@ class DualQuery(Synthesizer):
         a round's draws by which its record falls short of the best one, on average; `Oracle.EXACT` has none. The table
         is taken to have the public size.
         """
-        from discreet.synthesis.reporting.prediction import plan_error
+        from discreet.synthesis.reporting import plan_error
 
         return plan_error(self, confidence=confidence, gap=gap)
 

@@ -15,12 +15,9 @@ from typing import NamedTuple
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, round_up
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
-from discreet.privacy.numbers.arguments import nonnegative, whole
-from discreet.privacy.numbers.rounding import number, upward
-from discreet.privacy.numbers.written import positive_price, written_up
+from discreet.privacy.numbers import nonnegative, number, positive_price, upward, whole, written_up
 from discreet.randomness.rigour import Ball
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.base import Neighbours, Purse
 
 _MOST_DRAWS = 1 << 50
 

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.domain.domain import Domain, Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.domain import Domain, Records, SyntheticTable
 from discreet.synthesis.methods.forest.apportion import apportion_groups, assign
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import PADDING, Workload
+from discreet.synthesis.workloads import PADDING, Marginals, Workload
 
 Floats = NDArray[np.float64]
 _BLOCK_ENTRIES = 1 << 24

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.number import Number
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Noisy, Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.privacy.numbers import whole
+from discreet.synthesis.base import Neighbours, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 Floats = NDArray[np.float64]
 _WEIGHT_STEPS = 1 << 20

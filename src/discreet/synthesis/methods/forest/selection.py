@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.synthesis.base import Purse
+from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.one_ways import OneWays, measured_attributes
 
 Floats = NDArray[np.float64]

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Noisy, Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Domain, Records
+from discreet.synthesis.base import Neighbours, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
     OneWays,
@@ -30,7 +28,7 @@ from discreet.synthesis.methods.forest.one_ways import (
     variance,
 )
 from discreet.synthesis.methods.forest.selection import Selection, candidate_pairs, grow_forest, pair_histograms
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 ONE_WAYS = Fraction(2, 5)
 CHOICES = Fraction(3, 50)

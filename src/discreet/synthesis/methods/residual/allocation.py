@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base import Neighbours
 from discreet.synthesis.methods.residual.basis import Attributes, cells, closure, freedom
 
 _BITS = 60  # weights are integers whose total, freedoms counted, stays below 2^60: exact in 64 bits

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.domain import Records
 
 Attributes = tuple[int, ...]  # positions, in increasing order
 

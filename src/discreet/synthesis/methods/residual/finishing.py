@@ -13,12 +13,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthesis.domain.domain import Domain
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
-from discreet.synthesis.methods.forest.forest import Forest
+from discreet.synthesis.domain import Domain, SyntheticTable
+from discreet.synthesis.methods.forest import Forest
 from discreet.synthesis.methods.residual.basis import Attributes, Residuals, centred, freedom
-from discreet.synthesis.methods.weights.multiplicative import whole_domain
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.methods.weights import whole_domain
+from discreet.synthesis.workloads import Marginals
 
 Floats = NDArray[np.float64]
 _MEAN_ABSOLUTE = (2 / np.pi) ** 0.5  # of a standard normal variable

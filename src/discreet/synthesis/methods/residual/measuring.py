@@ -12,11 +12,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
+from discreet.laws import DiscreteGaussian
 from discreet.mechanisms.domain import add_noise
-from discreet.privacy.numbers.rounding import root_upward
-from discreet.synthesis.base.purse import Noisy, Purse
-from discreet.synthesis.domain.domain import Records
+from discreet.privacy.numbers import root_upward
+from discreet.synthesis.base import Noisy, Purse
+from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Allocation
 from discreet.synthesis.methods.residual.basis import (
     Attributes,

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import Attributes, Residuals, cell_variance, core
 from discreet.synthesis.methods.residual.finishing import non_negative, number_of_records, shrunk, synthetic_table
@@ -28,8 +26,7 @@ from discreet.synthesis.methods.residual.measuring import (
     measure_residuals,
     residual_variances,
 )
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Marginals, Workload
 
 
 class Finish(enum.Enum):

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.synthesis.domain.domain import Codes, Domain, Records
-from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.workload import PADDING, Workload
+from discreet.synthesis.domain import Codes, Domain, Records
+from discreet.synthesis.workloads import PADDING, Marginals, Workload
 
 _BLOCK = 1 << 15  # records of one block of the Newton matrix: bounds memory however large the support is
 _STEPS = 40

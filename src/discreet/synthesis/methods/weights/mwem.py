@@ -12,14 +12,11 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 MOST_CELLS = 1_000_000
 

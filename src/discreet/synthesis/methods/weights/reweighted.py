@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base.neighbours import Neighbours
-from discreet.synthesis.base.purse import Purse
-from discreet.synthesis.base.release import Progress, Release, Synthesizer
-from discreet.synthesis.domain.domain import Records
-from discreet.synthesis.domain.synthetic_table import SyntheticTable
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 SUPPORT = 4096
 _DIVERGENCE = 1.0  # nats that the base is thought to be off: a public guess, which privacy does not depend on
@@ -85,7 +82,7 @@ class Reweighted(Synthesizer):
         rho: Number | None = None,
     ) -> Reweighted:
         """State the workload, who is protected and the price: half for a tree of marginals, half for the rounds."""
-        from discreet.synthesis.methods.forest.tree import Tree
+        from discreet.synthesis.methods.forest import Tree
 
         purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
         return cls.on(Tree(workload=workload, purse=purse.part(Fraction(1, 2)), rows=SUPPORT), purse)

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.privacy.numbers.arguments import whole
-from discreet.synthesis.base.purse import Purse, checked_share
-from discreet.synthesis.base.release import Progress
-from discreet.synthesis.domain.domain import Records
+from discreet.privacy.numbers import whole
+from discreet.synthesis.base import Progress, Purse, checked_share
+from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.weights.multiplicative import Fit, divergence_of, entropic_fit, satisfied
-from discreet.synthesis.workloads.workload import Workload
+from discreet.synthesis.workloads import Workload
 
 _MOST, _LEAST = 160, 16  # queries measured, where the workload has that many
 _BALANCE = 0.04  # of noise times the root of the number of measurements

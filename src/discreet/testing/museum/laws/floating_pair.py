@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure
-from discreet.laws.finite import FinitePair
+from discreet.laws import Enclosure, FinitePair
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-12

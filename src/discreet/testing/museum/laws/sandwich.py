@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.enclosure import Enclosure, SafeEnd
-from discreet.laws.pair import Pair
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.testing.museum.laws.floating_pair import RESTS_ON, TOLERANCE, alike
 
 Floats = NDArray[np.float64]

@@ -7,13 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.choices.noisy_max import NoisyMaxGapLaw
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import DiscreteLaplace, NoisyMaxGapLaw, Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
-from discreet.testing.museum.laws.floating_pair import Floats, finite_pair
+from discreet.testing.museum.laws import Floats, finite_pair
 
 _DING = "Ding, Wang, Zhang, Kifer 2019"
 _SCALE = Fraction(2)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.exact.search import Varied
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.audit.exact import Varied
+from discreet.laws import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import (
     ANSWERS,
@@ -22,9 +22,17 @@ from discreet.testing.museum.exhibit import (
     exponential,
     laplace,
 )
-from discreet.testing.museum.laws.floating_pair import finite_pair, positive
-from discreet.testing.museum.laws.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
-from discreet.testing.museum.laws.sandwich import Sandwich
+from discreet.testing.museum.laws import (
+    TAILS,
+    Floats,
+    Panels,
+    Sandwich,
+    cut,
+    finite_pair,
+    laplace_below,
+    laplace_density,
+    positive,
+)
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = 0.1

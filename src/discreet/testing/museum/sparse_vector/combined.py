@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.laws import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace
-from discreet.testing.museum.laws.laplace_products import laplace_product
-from discreet.testing.museum.laws.sandwich import Sandwich, mixture
+from discreet.testing.museum.laws import Sandwich, laplace_product, mixture
 from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, SparseVector, SparseVectorMisscaled
 

@@ -17,13 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.verdict import Level, Outcome
+from discreet.audit import Level, Outcome
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, Vector, laplace
-from discreet.testing.museum.laws.floating_pair import positive
-from discreet.testing.museum.laws.quadrature import TAILS, Floats, Panels, cut, laplace_below, laplace_density
-from discreet.testing.museum.laws.sandwich import Sandwich
+from discreet.testing.museum.laws import TAILS, Floats, Panels, Sandwich, cut, laplace_below, laplace_density, positive
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, LYU, SparseVector, stopped
 
 BELOW, UNSEEN = -1000.0, -2000.0

@@ -13,20 +13,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.exact.search import Varied
-from discreet.audit.verdict import Level, Outcome
-from discreet.laws.pair import Pair
+from discreet.audit import Level, Outcome
+from discreet.audit.exact import Varied
+from discreet.laws import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit, Vector, Vectors, all_differ, laplace
-from discreet.testing.museum.laws.floating_pair import finite_pair, positive
-from discreet.testing.museum.laws.quadrature import (
+from discreet.testing.museum.laws import (
     TAILS,
     Floats,
     Panels,
     cut,
+    finite_pair,
     laplace_below,
     laplace_between,
     laplace_density,
+    positive,
 )
 
 LYU = "Lyu, Su, Li 2017"
