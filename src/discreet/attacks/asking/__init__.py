@@ -1,8 +1,6 @@
 """How an attacker asks: counting queries, targets, noise and what a table is read as."""
 
-from __future__ import annotations
-
-from discreet.attacks.asking.cells import Integers, cells, coded, distinct, in_lines, paired
+from discreet.attacks.asking.cells import cells, coded, distinct, in_lines, paired
 from discreet.attacks.asking.columns import Columns, array_of, columns_of, is_table
 from discreet.attacks.asking.counting import (
     Bits,
@@ -27,39 +25,3 @@ from discreet.attacks.asking.targets import (
     session_answers,
     sql_answers,
 )
-
-__all__ = [
-    "Ask",
-    "Bits",
-    "Charged",
-    "Columns",
-    "CountingQueries",
-    "Floats",
-    "Integers",
-    "Noise",
-    "Run",
-    "array_of",
-    "asked",
-    "cells",
-    "coded",
-    "columns_of",
-    "counted",
-    "distinct",
-    "exact_answers",
-    "garbage",
-    "gaussian_noise",
-    "in_lines",
-    "is_table",
-    "malicious_noise",
-    "named",
-    "noisy_answers",
-    "noisy_run",
-    "number_of",
-    "numbers_of",
-    "paired",
-    "secret_bits",
-    "session_answers",
-    "sign_noise",
-    "sql_answers",
-    "uniform_noise",
-]

@@ -1,7 +1,5 @@
 """Reconstruction: a secret column from many answers about it."""
 
-from __future__ import annotations
-
 from discreet.attacks.reconstructing.certainty import certain_share, least_eigenvalue
 from discreet.attacks.reconstructing.characters import Characters
 from discreet.attacks.reconstructing.exhaustive import exhaustive
@@ -18,29 +16,3 @@ from discreet.attacks.reconstructing.weighing import (
     attack_queries,
     expected_fraction,
 )
-
-__all__ = [
-    "AllSubsets",
-    "AttackQueries",
-    "Characters",
-    "Conjunctions",
-    "Fit",
-    "Question",
-    "RandomSubsets",
-    "Reconstruction",
-    "Solver",
-    "SubsetQueries",
-    "Weighing",
-    "attack_queries",
-    "certain_share",
-    "exhaustive",
-    "expected_fraction",
-    "fourier",
-    "from_marginals",
-    "least_eigenvalue",
-    "least_squares",
-    "linear_program",
-    "random_least_squares",
-    "recovered_share",
-    "robust_fourier",
-]

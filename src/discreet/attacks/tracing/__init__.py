@@ -1,7 +1,5 @@
 """Tracing: whether a person was in the data, from what was published about it."""
 
-from __future__ import annotations
-
 from discreet.attacks.tracing.membership import Statistic, area_ceiling, membership
 from discreet.attacks.tracing.publishing import PrivateFrequencies, Publish, Rounded, exactly, gaussian_mu
 from discreet.attacks.tracing.result import Membership
@@ -14,22 +12,3 @@ from discreet.attacks.tracing.synthetic import (
     link_synthetic,
     table_membership,
 )
-
-__all__ = [
-    "Membership",
-    "PrivateFrequencies",
-    "Publish",
-    "Rounded",
-    "Score",
-    "Statistic",
-    "TableLinkage",
-    "TableMembership",
-    "advantage_ceiling",
-    "area_ceiling",
-    "area_ceiling_of",
-    "exactly",
-    "gaussian_mu",
-    "link_synthetic",
-    "membership",
-    "table_membership",
-]

@@ -240,5 +240,3 @@ def _read(path: Path) -> bytes:
 
 for _name, _family in FAMILIES.items():
     account.add_command(_command(_name, _family))
-
-__all__ = ["read_number"]

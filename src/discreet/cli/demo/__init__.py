@@ -81,6 +81,3 @@ def _plots(story: Story) -> tuple[dict[str, Plot], str]:
         return drawings(story), ""
     except MissingExtra as missing:
         return {}, str(missing)
-
-
-__all__ = ["ATTACKER", "build", "chapter_html"]

@@ -1,24 +1,7 @@
 """Laws of what choosing mechanisms put out."""
 
-from __future__ import annotations
-
 from discreet.laws.choices.above_threshold import AboveThresholdGapLaw, AboveThresholdLaw, Hit
 from discreet.laws.choices.noisy_max import NoisyMaxGapLaw, NoisyMaxLaw, Winner, leader
 from discreet.laws.choices.peeling import Peeling
 from discreet.laws.choices.permute_and_flip import HighestOfExponentials, PermuteAndFlipLaw
 from discreet.laws.choices.thresholded import Thresholded, ThresholdedTable
-
-__all__ = [
-    "AboveThresholdGapLaw",
-    "AboveThresholdLaw",
-    "HighestOfExponentials",
-    "Hit",
-    "NoisyMaxGapLaw",
-    "NoisyMaxLaw",
-    "Peeling",
-    "PermuteAndFlipLaw",
-    "Thresholded",
-    "ThresholdedTable",
-    "Winner",
-    "leader",
-]

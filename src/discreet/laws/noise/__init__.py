@@ -1,7 +1,5 @@
 """Laws of additive noise on the integers and on a grid."""
 
-from __future__ import annotations
-
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.location_pair import LocationPair
@@ -10,16 +8,3 @@ from discreet.laws.noise.on_grid import OnGrid
 from discreet.laws.noise.product import Product, ProductPair
 from discreet.laws.noise.truncated import Outside, Truncated
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
-
-__all__ = [
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "IntegerNoise",
-    "LocationPair",
-    "OnGrid",
-    "Outside",
-    "Product",
-    "ProductPair",
-    "Truncated",
-    "TruncatedLaplace",
-]

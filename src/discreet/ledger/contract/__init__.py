@@ -1,7 +1,5 @@
 """The contract of a ledger: terms, requests, entries and the rules they obey, without storage."""
 
-from __future__ import annotations
-
 from discreet.ledger.contract.accounts import amounts_of, limits, remaining_promise, room, spent_promise
 from discreet.ledger.contract.balance import Balance, Verification
 from discreet.ledger.contract.decisions import (
@@ -22,45 +20,3 @@ from discreet.ledger.contract.request import Charge, Request, Stored
 from discreet.ledger.contract.shelf import Shelf
 from discreet.ledger.contract.terms import Terms
 from discreet.ledger.contract.verification import complete, verified
-
-__all__ = [
-    "GRANTED",
-    "START",
-    "Balance",
-    "Charge",
-    "Entry",
-    "Kind",
-    "Parts",
-    "Request",
-    "Shelf",
-    "Stored",
-    "Terms",
-    "Verification",
-    "amounts_from_plain",
-    "amounts_of",
-    "changed",
-    "charge_of",
-    "checked_digest",
-    "checked_promise",
-    "complete",
-    "decide",
-    "first_entry",
-    "keep_amendment",
-    "keep_anchoring",
-    "keep_answer",
-    "keep_beginning",
-    "keep_outcome",
-    "keep_taking_up",
-    "limits",
-    "own_total",
-    "parts_of",
-    "promise_to_plain",
-    "remaining_promise",
-    "require_format",
-    "require_terms",
-    "room",
-    "spent_promise",
-    "taking_up",
-    "terms_in_force",
-    "verified",
-]

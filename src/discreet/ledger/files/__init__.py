@@ -1,19 +1,6 @@
 """Files of a ledger: for their owner only, anchored against older copies, one writer for one question."""
 
-from __future__ import annotations
-
 from discreet.ledger.files.anchor import Anchor, AnchorFile, synchronise, synchronise_directory, unusable
 from discreet.ledger.files.crash_points import reach
 from discreet.ledger.files.one_at_a_time import OneAtATime
 from discreet.ledger.files.private_file import make_private
-
-__all__ = [
-    "Anchor",
-    "AnchorFile",
-    "OneAtATime",
-    "make_private",
-    "reach",
-    "synchronise",
-    "synchronise_directory",
-    "unusable",
-]

@@ -1,21 +1,7 @@
 """Frequency protocols over a public list of values."""
 
-from __future__ import annotations
-
 from discreet.local.frequency.blocks import HybridGeometry
 from discreet.local.frequency.direct_response import DirectResponse
 from discreet.local.frequency.geometry import Geometry
 from discreet.local.frequency.hadamard import OneBitClient, OneBitHadamard, parity
 from discreet.local.frequency.projective import LARGEST_TABLE, ProjectiveGeometry, value_points
-
-__all__ = [
-    "LARGEST_TABLE",
-    "DirectResponse",
-    "Geometry",
-    "HybridGeometry",
-    "OneBitClient",
-    "OneBitHadamard",
-    "ProjectiveGeometry",
-    "parity",
-    "value_points",
-]

@@ -1,8 +1,4 @@
 """Heavy hitters: frequent values of a domain that is too large to list."""
 
-from __future__ import annotations
-
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.heavy_hitters.result import Hitters
-
-__all__ = ["HeavyHitters", "Hitters"]

@@ -16,13 +16,12 @@ from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
-from discreet.local.protocol import Integers, is_integer, local_epsilon, number_of_people
+from discreet.local.protocol import Aggregator, Integers, is_integer, local_epsilon, number_of_people
 from discreet.randomness import bits, uniform_below_array
 
 if TYPE_CHECKING:
     from discreet.local.estimates import Frequencies
     from discreet.local.heavy_hitters.result import Hitters
-    from discreet.local.protocol import Aggregator
 
 _MANY_BUCKETS, _FEW_BUCKETS, _LARGEST_ROW = 2048, 512, 1 << 15
 _GROUP = 1 << 31  # the purpose of the seeds of groups

@@ -22,6 +22,7 @@ from discreet.local.frequency import Geometry, ProjectiveGeometry
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
+    Aggregator,
     Integers,
     Oracle,
     Randomizer,
@@ -36,7 +37,6 @@ from discreet.randomness import bits, uniform_below_array
 if TYPE_CHECKING:
     from discreet.local.estimates import Frequencies
     from discreet.local.keys.sketch import Sketch
-    from discreet.local.protocol import Aggregator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -257,7 +257,6 @@ class HashedGeometry(KeyOracle):
         Give the aggregator: then its spec is compared. A bare histogram of reports is taken as one of this spec.
         """
         from discreet.local.keys.sketch import Sketch
-        from discreet.local.protocol import Aggregator
 
         if isinstance(collected, Aggregator) and collected.spec.digest != self.digest:
             raise InputError("these reports were made under another spec; nothing was decoded")

@@ -20,13 +20,21 @@ from discreet.laws import Finite, FinitePair, Law
 from discreet.laws.number import Number, round_down, round_up
 from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
 from discreet.local.means.piecewise import Piecewise
-from discreet.local.protocol import COIN_TOTAL, Integers, Spec, checked_histogram, number_of_people, toss
+from discreet.local.protocol import (
+    COIN_TOTAL,
+    Aggregator,
+    Client,
+    Integers,
+    Spec,
+    checked_histogram,
+    number_of_people,
+    toss,
+)
 from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 
 if TYPE_CHECKING:
     from discreet.local.means.result import LocalMean
-    from discreet.local.protocol import Aggregator, Client
     from discreet.local.vectors import UnitVectors
 
 
@@ -218,15 +226,11 @@ class ScalarMean(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        from discreet.local.protocol import Client
-
         common: Any = self  # a client needs items and randomise
         return Client(common)
 
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator; its `estimate` is a `LocalMean`."""
-        from discreet.local.protocol import Aggregator
-
         return Aggregator(self)
 
     def mechanism(self) -> MeanRandomizer:

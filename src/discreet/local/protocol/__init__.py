@@ -1,7 +1,5 @@
 """The protocol: what a specification says, what a client sends, what an aggregator counts."""
 
-from __future__ import annotations
-
 from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, unsealed
 from discreet.local.protocol.batch import Batch, listed_batches
 from discreet.local.protocol.client import Client
@@ -16,7 +14,7 @@ from discreet.local.protocol.inputs import (
     one_entry_each,
     share_of_people,
 )
-from discreet.local.protocol.oracle import Integers, Oracle, PureOracle, Randomizer
+from discreet.local.protocol.oracle import Oracle, PureOracle, Randomizer
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,
     checked_histogram,
@@ -25,35 +23,3 @@ from discreet.local.protocol.report_counts import (
     whole_or_none,
 )
 from discreet.local.protocol.spec import Spec, checked_spec
-
-__all__ = [
-    "COIN_TOTAL",
-    "LARGEST_TOTAL",
-    "Aggregator",
-    "Batch",
-    "Client",
-    "Connection",
-    "Integers",
-    "Oracle",
-    "PureOracle",
-    "Randomizer",
-    "Spec",
-    "checked_histogram",
-    "checked_spec",
-    "coin",
-    "counted",
-    "counted_rows",
-    "counting_sql",
-    "domain_size",
-    "is_integer",
-    "listed_batches",
-    "listed_labels",
-    "local_epsilon",
-    "number_of_people",
-    "one_entry_each",
-    "sealed",
-    "share_of_people",
-    "toss",
-    "unsealed",
-    "whole_or_none",
-]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
 from discreet.local.protocol import (
+    Connection,
     Integers,
     counted_rows,
     counting_sql,
@@ -21,7 +22,6 @@ from discreet.local.vectors.directions import UNIT_BITS
 from discreet.local.vectors.unit_vectors import UnitVectors
 
 if TYPE_CHECKING:
-    from discreet.local.protocol import Connection
     from discreet.local.vectors.result import VectorMean
 
 _MAGIC = b"DLV1"

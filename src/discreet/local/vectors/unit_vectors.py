@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import round_down, round_up
-from discreet.local.protocol import COIN_TOTAL, Integers, Spec, coin, is_integer, number_of_people, toss
+from discreet.local.protocol import COIN_TOTAL, Client, Integers, Spec, coin, is_integer, number_of_people, toss
 from discreet.local.vectors.directions import Codebook, choose_cap, least_error, top_mean
 from discreet.privacy import PrivacyLoss, Relation
 from discreet.randomness import uniform_below_array, words
 
 if TYPE_CHECKING:
     from discreet.local.means import MeanRandomizer
-    from discreet.local.protocol import Client
     from discreet.local.vectors.aggregator import VectorAggregator
 
 Floats = NDArray[np.float64]
@@ -226,8 +225,6 @@ class UnitVectors(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        from discreet.local.protocol import Client
-
         common: Any = self  # a client needs items and randomise
         return Client(common)
 

@@ -1,7 +1,5 @@
 """Mechanisms that choose among candidates or answers."""
 
-from __future__ import annotations
-
 from discreet.mechanisms.choices.exponential import Exponential
 from discreet.mechanisms.choices.noisy_max import NoisyMax
 from discreet.mechanisms.choices.permute_and_flip import PermuteAndFlip
@@ -9,16 +7,3 @@ from discreet.mechanisms.choices.randomized_response import RandomizedResponse
 from discreet.mechanisms.choices.selection import MONOTONE, moved_by, truth_value
 from discreet.mechanisms.choices.selection_grid import SelectionGrid, is_large
 from discreet.mechanisms.choices.top import Top
-
-__all__ = [
-    "MONOTONE",
-    "Exponential",
-    "NoisyMax",
-    "PermuteAndFlip",
-    "RandomizedResponse",
-    "SelectionGrid",
-    "Top",
-    "is_large",
-    "moved_by",
-    "truth_value",
-]

@@ -1,7 +1,5 @@
 """Guarantees: the notions of privacy, how they compare, convert and add up."""
 
-from __future__ import annotations
-
 from discreet.privacy.guarantees.composition import advanced_composition, basic_composition, repeated, split
 from discreet.privacy.guarantees.conversion import convert, implies
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
@@ -11,31 +9,3 @@ from discreet.privacy.guarantees.in_words import in_words, plain, with_notion
 from discreet.privacy.guarantees.moments import zcdp_epsilon
 from discreet.privacy.guarantees.rules import pure_to_zcdp
 from discreet.privacy.guarantees.sensible import warn_if_senseless
-
-__all__ = [
-    "ZCDP",
-    "ApproxDP",
-    "GaussianDP",
-    "Guarantee",
-    "PureDP",
-    "RenyiDP",
-    "advanced_composition",
-    "amplify_by_poisson",
-    "basic_composition",
-    "convert",
-    "delta_of",
-    "epsilon_of",
-    "group_privacy",
-    "implies",
-    "in_words",
-    "plain",
-    "pure_to_zcdp",
-    "repeated",
-    "shown",
-    "split",
-    "tradeoff_of",
-    "warn_if_senseless",
-    "with_notion",
-    "worst_pair",
-    "zcdp_epsilon",
-]

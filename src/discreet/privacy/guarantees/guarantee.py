@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.numbers import nonnegative, plainly, printed, probability, renyi_order, written
+from discreet.privacy.numbers import nonnegative, number, plainly, printed, probability, renyi_order, upward, written
 from discreet.privacy.relation import Relation
 
 if TYPE_CHECKING:
@@ -259,6 +259,5 @@ def _factor(epsilon: Number) -> str:
     """Write e^epsilon, or say that it is too large to matter."""
     if epsilon > _LARGEST_FACTOR:
         return f"e^{shown(epsilon)}"
-    from discreet.privacy.numbers import number, upward
 
     return shown(upward(lambda: number(epsilon).exp()))

@@ -1,7 +1,5 @@
 """Privacy losses: exact objects that compose, are sampled, and answer for epsilon and delta."""
 
-from __future__ import annotations
-
 from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
 from discreet.privacy.loss.delta_curve import DeltaCurve
 from discreet.privacy.loss.groups import change_one_loss, group_loss
@@ -19,26 +17,3 @@ from discreet.privacy.loss.reference import (
 )
 from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.loss.sampling import subsample
-
-__all__ = [
-    "Calibration",
-    "DeltaCurve",
-    "PrivacyLoss",
-    "Release",
-    "Sampler",
-    "above_threshold_loss",
-    "bounded_range_loss",
-    "calibrate",
-    "change_one_loss",
-    "compose",
-    "discrete_gaussian_loss",
-    "discrete_laplace_loss",
-    "gaussian_loss",
-    "group_loss",
-    "laplace_loss",
-    "largest_count",
-    "pointwise_delta",
-    "randomized_response_loss",
-    "subsample",
-    "table_loss",
-]

@@ -1,9 +1,5 @@
 """Answers: what an analyst receives, with error bars, a certificate and a plot."""
 
-from __future__ import annotations
-
 from discreet.query.answer.after_release import finish
 from discreet.query.answer.answer import Answer, Record, plain
 from discreet.query.answer.certificate import Certificate
-
-__all__ = ["Answer", "Certificate", "Record", "finish", "plain"]

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import with_notion
-from discreet.query.answer.answer import plain
-
-if TYPE_CHECKING:
-    from discreet.query.answer.answer import Answer
+from discreet.query.answer.answer import Answer, plain
 
 _CAVEATS = (
     "The promise is about one unit of protection with all its rows in the policy's tables, for the neighbours named.",

@@ -1,19 +1,6 @@
 """CSV files, read by records and converted once into a private copy that the engine reads."""
 
-from __future__ import annotations
-
 from discreet.query.csv_files.conversion import stored_name
 from discreet.query.csv_files.copies import Copy
 from discreet.query.csv_files.reader import FORMAT_PLACE, Records, header_of
 from discreet.query.csv_files.sources import SourceRefused, convert_source, open_copies
-
-__all__ = [
-    "FORMAT_PLACE",
-    "Copy",
-    "Records",
-    "SourceRefused",
-    "convert_source",
-    "header_of",
-    "open_copies",
-    "stored_name",
-]

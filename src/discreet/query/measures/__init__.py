@@ -44,6 +44,3 @@ def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Mea
             return variance(first, bounding, noise)
         case MeasureKind.QUANTILE:
             return quantiles(bundle, bounding)
-
-
-__all__ = ["Additive", "Estimated", "Measure", "QuantilesOfGroups", "SelectedKeys", "Simple", "Spend"]

@@ -1,10 +1,9 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
-from __future__ import annotations
-
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
-from discreet.query.plan.canonical import canonical, ordered_asked, ordered_keys, ordered_values, written
+from discreet.query.plan.canonical import canonical, ordered_asked, ordered_keys, ordered_values
 from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.plan.in_words import written
 from discreet.query.plan.query_plan import (
     Aggregation,
     Asked,
@@ -36,44 +35,3 @@ from discreet.query.plan.request import (
     Sums,
     Units,
 )
-
-__all__ = [
-    "WEIGHT",
-    "Aggregation",
-    "Asked",
-    "Bounding",
-    "Cell",
-    "EachRow",
-    "Engine",
-    "Filter",
-    "Finish",
-    "Groups",
-    "HistogramRequest",
-    "JoinKind",
-    "Key",
-    "MeasureKind",
-    "Noise",
-    "NormWeights",
-    "One",
-    "Order",
-    "Present",
-    "Project",
-    "PublicJoin",
-    "Query",
-    "Request",
-    "RowNorms",
-    "RowWeights",
-    "Rows",
-    "Scan",
-    "Steps",
-    "Sums",
-    "Units",
-    "canonical",
-    "choose",
-    "key_from_text",
-    "key_to_text",
-    "ordered_asked",
-    "ordered_keys",
-    "ordered_values",
-    "written",
-]

@@ -1,7 +1,5 @@
 """The policy: what a curator declares about tables, columns, units and budgets, and how its file is read."""
 
-from __future__ import annotations
-
 from discreet.query.policy.budget import concentrated
 from discreet.query.policy.check import Schema, with_schema
 from discreet.query.policy.columns import read_columns
@@ -28,44 +26,3 @@ from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
 from discreet.query.policy.toml_section import Problems, Section
 from discreet.query.policy.undeclared import TableTypes, declaration, undeclared_texts
 from discreet.query.policy.units import COLLATED, FLOATS, Unfit, unfit_in_words
-
-__all__ = [
-    "COLLATED",
-    "FLOATS",
-    "LARGEST_DOMAIN",
-    "LARGEST_SIZE",
-    "Analyst",
-    "ColumnPolicy",
-    "Contributions",
-    "CsvFormat",
-    "Policy",
-    "Problems",
-    "PublicTable",
-    "Schema",
-    "Section",
-    "Source",
-    "SourceKind",
-    "TablePolicy",
-    "TableTypes",
-    "Unfit",
-    "Unit",
-    "UnitColumn",
-    "UnitIsRow",
-    "UnitLink",
-    "concentrated",
-    "declaration",
-    "find_source",
-    "header",
-    "key_in_toml",
-    "parse_policy",
-    "read_columns",
-    "read_format",
-    "read_policy",
-    "skeleton",
-    "table_files",
-    "table_names",
-    "text_in_toml",
-    "undeclared_texts",
-    "unfit_in_words",
-    "with_schema",
-]

@@ -1,23 +1,6 @@
 """Pricing: what a query will cost and how far off it may be, before anything is charged."""
 
-from __future__ import annotations
-
 from discreet.query.pricing.explanation import Explanation, explain
 from discreet.query.pricing.price import Stated, noise_of, payment, stated
 from discreet.query.pricing.priced_query import PricedQuery, as_released, fresh_digest, priced
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
-
-__all__ = [
-    "Explanation",
-    "PricedQuery",
-    "ReleasedTable",
-    "Stated",
-    "as_released",
-    "explain",
-    "fresh_digest",
-    "noise_of",
-    "payment",
-    "priced",
-    "public_keys",
-    "stated",
-]

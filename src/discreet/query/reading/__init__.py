@@ -1,7 +1,3 @@
 """Reading SQL: from the text of a question to a plan, or to a refusal that says what to change."""
 
-from __future__ import annotations
-
 from discreet.query.reading.query import read_query
-
-__all__ = ["read_query"]

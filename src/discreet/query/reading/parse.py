@@ -15,7 +15,7 @@ try:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import ErrorLevel, SqlglotError
-    from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
+    from sqlglot.tokens import Token, TokenType
 except ImportError:
     raise MissingExtra(
         "Reading SQL needs the package 'sqlglot', which is not installed. "

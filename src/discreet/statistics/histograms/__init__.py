@@ -1,10 +1,6 @@
 """Histograms: counts by public or by private keys, and the number of distinct values."""
 
-from __future__ import annotations
-
 from discreet.statistics.histograms.count_distinct import CountDistinct, count_distinct
 from discreet.statistics.histograms.discovered import DiscoveredHistogram
 from discreet.statistics.histograms.estimate_table import EstimateTable
 from discreet.statistics.histograms.histogram import Histogram, histogram
-
-__all__ = ["CountDistinct", "DiscoveredHistogram", "EstimateTable", "Histogram", "count_distinct", "histogram"]

@@ -1,8 +1,4 @@
 """Covariances and Gram matrices with noise of the right shape."""
 
-from __future__ import annotations
-
 from discreet.statistics.moments.covariance import Covariance, covariance
 from discreet.statistics.moments.matrix_estimate import MatrixEstimate
-
-__all__ = ["Covariance", "MatrixEstimate", "covariance"]

@@ -1,19 +1,6 @@
 """Quantiles: one, several, jointly, and clipping bounds made from them."""
 
-from __future__ import annotations
-
 from discreet.statistics.order_statistics.clipping_bounds import Bounds, ClippingBounds, clipping_bounds
 from discreet.statistics.order_statistics.quantile import Quantile, quantile
 from discreet.statistics.order_statistics.quantiles import Quantiles, quantiles
 from discreet.statistics.order_statistics.tree import QuantileTree
-
-__all__ = [
-    "Bounds",
-    "ClippingBounds",
-    "Quantile",
-    "QuantileTree",
-    "Quantiles",
-    "clipping_bounds",
-    "quantile",
-    "quantiles",
-]

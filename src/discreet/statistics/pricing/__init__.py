@@ -1,18 +1,5 @@
 """What a statistic costs, and the noise that its answers carry together."""
 
-from __future__ import annotations
-
 from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import Price, choosable, stated_confidence, stated_price, stated_relation
-
-__all__ = [
-    "NoisyVector",
-    "Price",
-    "choosable",
-    "combination_quantile",
-    "mean_of_population",
-    "stated_confidence",
-    "stated_price",
-    "stated_relation",
-]

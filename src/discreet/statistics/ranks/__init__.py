@@ -1,7 +1,5 @@
 """Choosing by rank: the exact draw that quantiles and medians share."""
 
-from __future__ import annotations
-
 from discreet.statistics.ranks.choice import RankChoice, exact_level, one_price, promise, range_of_rho, stated_steps
 from discreet.statistics.ranks.draw import draw_by_rank, toss
 from discreet.statistics.ranks.error import rank_error
@@ -18,27 +16,3 @@ from discreet.statistics.ranks.ranked import (
     told_apart,
     told_apart_in_order,
 )
-
-__all__ = [
-    "MOST_STEPS",
-    "TIE_BITS",
-    "Integers",
-    "RankChoice",
-    "RankFlip",
-    "RankInterval",
-    "Ranked",
-    "chances",
-    "checked_positions",
-    "draw_by_rank",
-    "exact_level",
-    "most_ties",
-    "one_price",
-    "promise",
-    "range_of_rho",
-    "rank_error",
-    "stated_steps",
-    "stated_tie_bits",
-    "told_apart",
-    "told_apart_in_order",
-    "toss",
-]

@@ -279,6 +279,3 @@ def _scope(domain: Domain) -> str:
     if domain.relation is Relation.CHANGE_ONE:
         return f"tables of exactly {rows}"
     return f"tables of at least {rows}, with and without the person"
-
-
-__all__ = ["AtLeast"]

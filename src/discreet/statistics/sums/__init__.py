@@ -1,29 +1,7 @@
 """Counts, sums, means and variances of bounded numbers."""
 
-from __future__ import annotations
-
 from discreet.statistics.sums.count import Count, count
 from discreet.statistics.sums.mean import Mean, mean, mean_shares, too_small
 from discreet.statistics.sums.sum import Sum, sum
 from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE, NoisySums, Quadratics, predicted_reach
 from discreet.statistics.sums.variance import StandardDeviation, Variance, standard_deviation, variance
-
-__all__ = [
-    "FOR_GAUSSIAN",
-    "FOR_LAPLACE",
-    "Count",
-    "Mean",
-    "NoisySums",
-    "Quadratics",
-    "StandardDeviation",
-    "Sum",
-    "Variance",
-    "count",
-    "mean",
-    "mean_shares",
-    "predicted_reach",
-    "standard_deviation",
-    "sum",
-    "too_small",
-    "variance",
-]

@@ -1,19 +1,5 @@
 """What every method of query release shares: neighbors, purse and release."""
 
-from __future__ import annotations
-
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Noisy, Purse, checked_share
 from discreet.synthesis.base.release import Progress, Release, Synthesizer, require_records, silent
-
-__all__ = [
-    "Neighbours",
-    "Noisy",
-    "Progress",
-    "Purse",
-    "Release",
-    "Synthesizer",
-    "checked_share",
-    "require_records",
-    "silent",
-]

@@ -65,6 +65,3 @@ def spelled(name: str) -> str:
     'dual-query'
     """
     return str(name).strip().lower().replace("_", "-").replace(" ", "-")
-
-
-__all__ = ["Best"]

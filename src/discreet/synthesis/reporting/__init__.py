@@ -1,7 +1,5 @@
 """Reports on a release: predicted and measured errors beside simple baselines."""
 
-from __future__ import annotations
-
 from discreet.synthesis.reporting.baselines import Baseline
 from discreet.synthesis.reporting.plot import ErrorCurves, error_curve
 from discreet.synthesis.reporting.prediction import (
@@ -13,18 +11,3 @@ from discreet.synthesis.reporting.prediction import (
     predict,
 )
 from discreet.synthesis.reporting.report import Errors, Report, report
-
-__all__ = [
-    "Baseline",
-    "ErrorCurves",
-    "Errors",
-    "Prediction",
-    "Report",
-    "TheoremError",
-    "dual_query_error",
-    "error_curve",
-    "largest_noise",
-    "plan_error",
-    "predict",
-    "report",
-]

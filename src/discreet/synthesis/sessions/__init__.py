@@ -1,7 +1,5 @@
 """Query release through a session: priced and charged by the ledger, drawn, stored and replayed."""
 
-from __future__ import annotations
-
 from discreet.synthesis.sessions.asking import (
     BINS,
     answers,
@@ -20,24 +18,3 @@ from discreet.synthesis.sessions.file_transcript import FileTranscript
 from discreet.synthesis.sessions.in_words import exact, plain, plan_lines
 from discreet.synthesis.sessions.release import Prepared
 from discreet.synthesis.sessions.transcript import released_with
-
-__all__ = [
-    "BINS",
-    "FileTranscript",
-    "Prepared",
-    "answers",
-    "best",
-    "domain_of",
-    "dual_query",
-    "exact",
-    "explain_synthesis",
-    "independent",
-    "mwem",
-    "plain",
-    "plan_lines",
-    "released_with",
-    "residual",
-    "reweighted",
-    "synthesize",
-    "tree",
-]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,13 @@ from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge, Entry, Kind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.query import Record
+from discreet.query import Record, Session
 from discreet.synthesis.base import Progress, Release
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript
 from discreet.synthesis.sessions.release import Prepared, noted, told
 from discreet.synthesis.sessions.stored import to_text
-
-if TYPE_CHECKING:
-    from discreet.query import Session
 
 
 def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:

@@ -1,27 +1,7 @@
 """Workloads: families of counting queries over a domain, and how fast they are evaluated."""
 
-from __future__ import annotations
-
 from discreet.synthesis.workloads.families import conjunctions, disjunctions, parities, queries, ranges
 from discreet.synthesis.workloads.marginals import Marginals, marginals
 from discreet.synthesis.workloads.one_hot import one_hot, unconstrained
 from discreet.synthesis.workloads.ties import Ties, overlap, ties
 from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
-
-__all__ = [
-    "PADDING",
-    "Literals",
-    "Marginals",
-    "Ties",
-    "Workload",
-    "conjunctions",
-    "disjunctions",
-    "marginals",
-    "one_hot",
-    "overlap",
-    "parities",
-    "queries",
-    "ranges",
-    "ties",
-    "unconstrained",
-]

@@ -1,10 +1,6 @@
 """DuckDB as an engine: private tables in, exact integer sums of bounded rows out."""
 
-from __future__ import annotations
-
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.evaluate import evaluated
 from discreet.query.engines.duckdb.source import Resources, connect
 from discreet.query.engines.duckdb.text import constant, quoted
-
-__all__ = ["DuckDBEngine", "Resources", "connect", "constant", "evaluated", "quoted"]

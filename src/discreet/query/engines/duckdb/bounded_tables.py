@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.errors import ParameterError, UnknownName
-from discreet.query.engines.duckdb.expressions import quoted, type_of
+from discreet.query.engines.duckdb.stored_columns import type_of
 from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import NAMES, indented
+from discreet.query.engines.duckdb.text import NAMES, indented, quoted
 from discreet.query.engines.duckdb.units import unit_of
 from discreet.query.expression import Type
 

@@ -16,12 +16,13 @@ from discreet._optional import optional
 from discreet.errors import PolicyError, QueryFailed, UnknownName
 from discreet.query.csv_files import Copy, open_copies
 from discreet.query.engines.duckdb.bounded_tables import LARGEST_DICTIONARY, BoundedTable, bounded_table
-from discreet.query.engines.duckdb.expressions import quoted, type_of
 from discreet.query.engines.duckdb.group_keys import Domain, salt_of
 from discreet.query.engines.duckdb.rows import block
 from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, open_tables
 from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement
+from discreet.query.engines.duckdb.stored_columns import type_of
 from discreet.query.engines.duckdb.tables import Tables
+from discreet.query.engines.duckdb.text import quoted
 from discreet.query.engines.duckdb.units import unfit_columns
 from discreet.query.expression import Type, Value
 from discreet.query.plan import Engine, HistogramRequest, Request, Rows, Sums

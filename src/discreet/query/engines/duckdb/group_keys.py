@@ -15,10 +15,10 @@ import hashlib
 import math
 from dataclasses import dataclass, replace
 
-from discreet.query.engines.duckdb.expressions import constant, render
+from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.rows import Block
 from discreet.query.engines.duckdb.source import MADE
-from discreet.query.engines.duckdb.text import NAMES
+from discreet.query.engines.duckdb.text import NAMES, constant
 from discreet.query.expression import Type, Value
 from discreet.query.plan import Key
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from discreet.errors import QueryRefused, UnknownName
-from discreet.query.engines.duckdb.expressions import quoted, render
+from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import NAMES, indented
+from discreet.query.engines.duckdb.text import NAMES, indented, quoted
 from discreet.query.engines.duckdb.units import unit_of
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import Filter, JoinKind, Project, PublicJoin, Rows, Scan

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.errors import PolicyError, UnknownName
-from discreet.query.engines.duckdb.expressions import quoted, scanned, type_of
 from discreet.query.engines.duckdb.source import Stored
-from discreet.query.engines.duckdb.stored_columns import whole_text
-from discreet.query.engines.duckdb.text import NAMES
+from discreet.query.engines.duckdb.stored_columns import scanned, type_of, whole_text
+from discreet.query.engines.duckdb.text import NAMES, quoted
 from discreet.query.expression import Type
 from discreet.query.policy import ColumnPolicy, Policy
 

@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 
 from discreet.errors import PolicyError
-from discreet.query.engines.duckdb.expressions import quoted, scanned, type_of
 from discreet.query.engines.duckdb.source import Stored
-from discreet.query.engines.duckdb.stored_columns import WIDE, whole_text
+from discreet.query.engines.duckdb.stored_columns import WIDE, scanned, type_of, whole_text
 from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import indented
+from discreet.query.engines.duckdb.text import indented, quoted
 from discreet.query.expression import Type
 from discreet.query.policy import COLLATED, FLOATS, Unit, UnitColumn, UnitLink, unfit_in_words
 

@@ -149,6 +149,3 @@ def refused(node: exp.Expr) -> UnsupportedSQL:
     else:
         otherwise = f"{shown(node)!r} is not understood. Write it with arithmetic, comparisons, CASE or CAST."
     return UnsupportedSQL(reason(name, otherwise))
-
-
-__all__ = ["number", "unknown_function"]

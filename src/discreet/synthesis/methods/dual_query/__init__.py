@@ -1,7 +1,5 @@
 """DualQuery: records drawn against the worst queries, with its exact price and transcript."""
 
-from __future__ import annotations
-
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, most_draws
@@ -12,18 +10,3 @@ from discreet.synthesis.methods.dual_query.transcript import (
     other_terms,
     terms_words,
 )
-
-__all__ = [
-    "Accounting",
-    "Drawing",
-    "DualQuery",
-    "DualQueryPrice",
-    "MemoryTranscript",
-    "Oracle",
-    "Round",
-    "Transcript",
-    "Weights",
-    "most_draws",
-    "other_terms",
-    "terms_words",
-]

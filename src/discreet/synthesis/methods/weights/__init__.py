@@ -1,9 +1,5 @@
 """Multiplicative weights: a distribution over the domain, corrected round by round."""
 
-from __future__ import annotations
-
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.mwem import Mwem
 from discreet.synthesis.methods.weights.reweighted import SUPPORT, Reweighted
-
-__all__ = ["SUPPORT", "Mwem", "Reweighted", "whole_domain"]

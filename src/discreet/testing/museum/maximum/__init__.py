@@ -1,7 +1,5 @@
 """Exhibits that tell the largest of several scores."""
 
-from __future__ import annotations
-
 from discreet.testing.museum.maximum.gaps import GapByFraction, GapByIndex
 from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximum,
@@ -9,12 +7,3 @@ from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximumValue,
     NoisyMaximumValueExponential,
 )
-
-__all__ = [
-    "GapByFraction",
-    "GapByIndex",
-    "NoisyMaximum",
-    "NoisyMaximumExponential",
-    "NoisyMaximumValue",
-    "NoisyMaximumValueExponential",
-]
