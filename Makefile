@@ -3,11 +3,16 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+HEAVY := $(VENV)/.heavy
+
+# `make test-all SKLEARN=1.7.2` puts another scikit-learn before the one in the environment, which stays as it is.
+OTHER := $(if $(SKLEARN),$(VENV)/scikit-learn-$(SKLEARN))
+PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -17,16 +22,30 @@ setup: $(READY) ## make the virtual environment that the other targets use
 $(READY): requirements/dev.txt pyproject.toml tools/find-python
 	@python=$$(sh tools/find-python) && \
 	if ! $(RUN) -c '' 2>/dev/null; then echo "making $(VENV) with $$python"; "$$python" -m venv --clear $(VENV); fi
-	@echo "installing requirements/dev.txt"
-	@$(RUN) -m pip install --quiet --quiet --only-binary :all: --require-hashes -r requirements/dev.txt
+	@$(RUN) -m tools.install requirements/dev.txt --only-binary :all: --require-hashes
 	@$(RUN) -m pip install --quiet --quiet --no-deps --no-build-isolation -e .
 	@touch $@
+
+setup-all: $(HEAVY) ## add what only heavy rooms need: torch, Spark, scikit-learn, PostgreSQL, a browser's driver
+
+$(HEAVY): $(READY) requirements/heavy.txt
+	@$(RUN) -m tools.install requirements/heavy.txt --within requirements/dev.txt
+	@touch $@
+
+$(VENV)/scikit-learn-%: | $(READY)
+	@echo "installing scikit-learn $* beside the environment"
+	@rm -rf $@.part
+	@$(RUN) -m pip install --quiet --quiet --only-binary :all: --no-deps --target $@.part scikit-learn==$*
+	@mv $@.part $@
 
 demo: $(READY) ## attack a table of exact answers, then ask discreet instead
 	@$(VENV)/bin/discreet demo
 
-test: $(READY) ## run every test but the soak; REQUIRE=spark,browser turns those skips into failures
-	@OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n 2
+test: $(READY) ## run every test but the soak, with ROOM=statistics those of one room; the last line says what was skipped
+	@OPENBLAS_NUM_THREADS=1 $(PYTEST)
+
+test-all: $(HEAVY) $(OTHER) ## the same, with everything installed that setup-all installs; REQUIRE=spark,browser turns those skips into failures
+	@OPENBLAS_NUM_THREADS=1 $(if $(SKLEARN),PYTHONPATH="$(CURDIR)/$(OTHER)") $(PYTEST)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(RUN) -m ruff check .
