@@ -62,14 +62,14 @@ docs: theorems ## build the documentation into build/docs
 	@echo "documentation: build/docs/index.html"
 
 theorems: $(READY) ## write docs/theorems.md from the docstrings
-	@$(RUN) -m tools.theorems
+	@$(RUN) -m tools.pages.theorems
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
-	@$(RUN) -m tools.notebooks
+	@$(RUN) -m tools.pages.notebooks
 
 figures: $(READY) ## draw docs/_static/*.svg from the exact laws and from the seeded experiments
 	@$(RUN) -m tools.figures
-	@$(RUN) -m tools.experiments
+	@$(RUN) -m tools.figures.experiments
 
 soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
 	@mkdir -p build

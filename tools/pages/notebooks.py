@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.cells import Raised, run_cell
-from tools.pages import Chunk, chunks, namespace
+from tools.pages.cells import Raised, run_cell
+from tools.pages.examples import Chunk, chunks, namespace
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 TUTORIALS = Path("docs/tutorials")
 NOTEBOOKS = Path("examples")
 
@@ -144,7 +144,7 @@ def _outline(stored: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write every notebook, or with --check say whether they are current."""
-    parser = argparse.ArgumentParser(prog="python -m tools.notebooks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.pages.notebooks", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write and execute nothing; fail when one is not current")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     options = parser.parse_args(arguments)

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 from discreet.testing.museum import Exhibit, benchmark, sparse_vectors
 from discreet.testing.museum.tour import tour
-from tools.panels import SMALL, logarithmic
+from tools.figures.panels import SMALL, logarithmic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

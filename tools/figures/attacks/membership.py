@@ -11,7 +11,7 @@ import numpy as np
 from discreet.attacks import Membership, PrivateFrequencies, Rounded, exactly, membership
 from discreet.data import Genomes, genomes
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
-from tools.panels import SMALL, logarithmic, side_by_side
+from tools.figures.panels import SMALL, logarithmic, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from discreet.attacks import Characters, Flip, ceiling, fourier, noisy_answers, 
 from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
 from discreet.cli.attack.people import counts_loss, invented_bits
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
-from tools.panels import SMALL, logarithmic, side_by_side
+from tools.figures.panels import SMALL, logarithmic, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from discreet.attacks import (
 from discreet.attacks.asking.noise import uniform_noise
 from discreet.data import census_block
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
-from tools.panels import SMALL, logarithmic, side_by_side
+from tools.figures.panels import SMALL, logarithmic, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.attacks import fundamental_law
 from discreet.display.plots import INK, Plot
-from tools.panels import SMALL, side_by_side
+from tools.figures.panels import SMALL, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

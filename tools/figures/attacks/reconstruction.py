@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.attacks import Flip, Weighing, ceiling, expected_fraction
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from discreet.laws import DiscreteLaplace
-from tools.panels import SMALL, logarithmic, side_by_side
+from tools.figures.panels import SMALL, logarithmic, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.attacks import StickyNoise, averaging, rephrasings
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
-from tools.panels import SMALL, logarithmic, side_by_side
+from tools.figures.panels import SMALL, logarithmic, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

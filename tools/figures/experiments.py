@@ -8,36 +8,36 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.display.plots import Plot
-from tools.figures import FOLDER, ROOT
+from tools.figures.catalogue import FOLDER, ROOT
 
-# figure: (module of tools, function)
+# figure: (module of tools.figures, function)
 EXPERIMENTS = {
-    "linkage": ("linkage_figures", "linkage"),
-    "ratings": ("linkage_figures", "identification"),
-    "anonymity": ("linkage_figures", "anonymity"),
-    "fourier": ("fourier_figures", "fourier_attack"),
-    "robust_fourier": ("fourier_figures", "robust_fourier_attack"),
-    "decoders": ("decoder_figures", "decoders"),
-    "marginals": ("decoder_figures", "marginals"),
-    "census": ("decoder_figures", "census"),
-    "differencing": ("differencing_figures", "differences"),
-    "averaging": ("averaging_figures", "averaged"),
-    "membership": ("membership_figures", "membership_curves"),
-    "fundamental-law-map": ("map_figures", "fundamental_law_map"),
-    "synthesis-error": ("synthesis_figures", "synthesis_error"),
+    "linkage": ("attacks.linkage", "linkage"),
+    "ratings": ("attacks.linkage", "identification"),
+    "anonymity": ("attacks.linkage", "anonymity"),
+    "fourier": ("attacks.fourier", "fourier_attack"),
+    "robust_fourier": ("attacks.fourier", "robust_fourier_attack"),
+    "decoders": ("attacks.decoders", "decoders"),
+    "marginals": ("attacks.decoders", "marginals"),
+    "census": ("attacks.decoders", "census"),
+    "differencing": ("attacks.differencing", "differences"),
+    "averaging": ("attacks.averaging", "averaged"),
+    "membership": ("attacks.membership", "membership_curves"),
+    "fundamental-law-map": ("attacks.map", "fundamental_law_map"),
+    "synthesis-error": ("synthesis", "synthesis_error"),
 }
 
 
 def draw(name: str) -> Plot:
     """Run the experiment of a figure and draw it."""
     module, function = EXPERIMENTS[name]
-    plot: Plot = getattr(import_module(f"tools.{module}"), function)()
+    plot: Plot = getattr(import_module(f"tools.figures.{module}"), function)()
     return plot
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Draw all, or those that are named."""
-    parser = argparse.ArgumentParser(prog="python -m tools.experiments", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.figures.experiments", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*EXPERIMENTS, []], help="figures; all if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / FOLDER, help="where to write")
     parser.add_argument("--png", action="store_true", help="write every figure as PNG too, to look at")

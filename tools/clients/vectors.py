@@ -32,9 +32,9 @@ from discreet.local import (
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.keys.hashing import constant
 from discreet.local.protocol.coin import coin
-from tools.local_refusals import refusals
+from tools.clients.refusals import refusals
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = Path("docs/local/vectors")
 FORMAT, VERSION = "discreet.local.vectors", 1
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(6))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, Plot, axes
 from discreet.errors import NoSoundConversion
 from discreet.local import ProjectiveGeometry, Shuffled
-from tools.panels import logarithmic
+from tools.figures.panels import logarithmic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from discreet.privacy import Relation
 from discreet.statistics import ClippingBounds, Quantile
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.tree import QuantileTree
-from tools.panels import finished, logarithmic, side_by_side
-from tools.statistics_figures import CONFIDENCE, EPSILONS, PEOPLE, TICKS_OF_EPSILON, TICKS_OF_PEOPLE, Line
+from tools.figures.panels import finished, logarithmic, side_by_side
+from tools.figures.statistics.sums import CONFIDENCE, EPSILONS, PEOPLE, TICKS_OF_EPSILON, TICKS_OF_PEOPLE, Line
 
 STEPS = 1 << 38
 RANKS = "rank error, rows"

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from tools.docstrings import Claim, Documented, Subject, claims, subjects
+from tools.pages.docstrings import Claim, Documented, Subject, claims, subjects
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = Path("docs/theorems.md")
 CLAIMED = {"Privacy", "Accuracy"}
 
@@ -167,7 +167,7 @@ def _cell(text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the page, or with --check say whether it is current."""
-    parser = argparse.ArgumentParser(prog="python -m tools.theorems", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.pages.theorems", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not current")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     options = parser.parse_args(arguments)

@@ -22,7 +22,7 @@ from discreet.attacks import (
 from discreet.data import City, Discharges, ratings, register
 from discreet.data.register import QUASI_IDENTIFIERS
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
-from tools.panels import SMALL, side_by_side
+from tools.figures.panels import SMALL, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

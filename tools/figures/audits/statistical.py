@@ -7,7 +7,7 @@ import numpy as np
 import discreet as dp
 from discreet.audit import best_expected_bound, cap
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, Plot
-from tools.panels import SMALL, finished, logarithmic, side_by_side
+from tools.figures.panels import SMALL, finished, logarithmic, side_by_side
 
 DRAWS = np.unique(np.logspace(2, 7, 31).astype(np.int64))
 

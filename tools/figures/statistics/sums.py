@@ -14,7 +14,7 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.privacy import Relation, Target
 from discreet.statistics import Count, CountDistinct, DiscoveredHistogram, Histogram, Mean, Sum
 from discreet.statistics.pricing.combined_noise import combination_quantile
-from tools.panels import finished, logarithmic, side_by_side, styled
+from tools.figures.panels import finished, logarithmic, side_by_side, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

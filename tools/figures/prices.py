@@ -207,7 +207,7 @@ MECHANISMS: tuple[Curve, ...] = (
 """The mechanisms in the figure of errors: one entry is one curve."""
 
 MEASURED = {2**4: 159, 2**6: 336, 2**8: 795, 2**10: 806, 2**12: 868, 2**14: 929, 2**16: 1110}
-"""The largest error of ten runs of DualQuery, in people: `python -m tools.synthesis_figures` measures it again."""
+"""The largest error of ten runs of DualQuery, in people: `python -m tools.figures.synthesis` measures it again."""
 
 SAMPLING = Curve("sampling error", INK, ":", sampling, _counts(2**20))
 RECONSTRUCTION = Curve("reconstruction", INK, "-", reconstruction, _counts(2**20, first=32))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -15,21 +14,21 @@ import discreet as dp
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, plot_law
 from discreet.mechanisms.choices.randomized_response import interval_for_population, interval_for_table
 from discreet.statistics.sensitivities import Query, sensitivity
-from tools.attack_figures import reconstruction
-from tools.audit_figures import audit_cap
-from tools.key_figures import thresholded_histogram, truncated_geometric
-from tools.local_mean_figures import local_means
-from tools.local_protocol_figures import local_protocols
-from tools.local_share_figures import local_shares
-from tools.moment_figures import covariance_error, variance_error
-from tools.museum_figures import museum, sparse_vector_losses
-from tools.one_run_figures import one_run_cap
-from tools.panels import styled
-from tools.price_figures import composition, error_against_queries, price_curve, price_tradeoff
-from tools.rank_figures import clipping_error, quantile_error, quantiles_error
-from tools.selection_figures import permute_and_flip
-from tools.shuffle_figures import shuffling
-from tools.statistics_figures import (
+from tools.figures.attacks.reconstruction import reconstruction
+from tools.figures.audits.museum import museum, sparse_vector_losses
+from tools.figures.audits.one_run import one_run_cap
+from tools.figures.audits.statistical import audit_cap
+from tools.figures.local.means import local_means
+from tools.figures.local.protocols import local_protocols
+from tools.figures.local.shares import local_shares
+from tools.figures.local.shuffling import shuffling
+from tools.figures.mechanisms.keys import thresholded_histogram, truncated_geometric
+from tools.figures.mechanisms.selection import permute_and_flip
+from tools.figures.panels import styled
+from tools.figures.prices import composition, error_against_queries, price_curve, price_tradeoff
+from tools.figures.statistics.moments import covariance_error, variance_error
+from tools.figures.statistics.ranks import clipping_error, quantile_error, quantiles_error
+from tools.figures.statistics.sums import (
     count_error,
     discovered_error,
     distinct_error,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = Path("docs/_static")
 PALE = "#c9ced3"
 LINE_STYLES = ("-", "--", "-.", ":")
@@ -342,11 +341,11 @@ FIGURES: dict[str, Callable[[], Plot]] = {
 ALSO_AS_PNG = {"one-answer"}
 
 
-def draw(folder: Path, *, everything_as_png: bool = False) -> list[Path]:
-    """Draw all figures into a folder and return the files."""
+def draw(folder: Path, *, names: Iterable[str] = (), everything_as_png: bool = False) -> list[Path]:
+    """Draw all figures, or those that are named, into a folder and return the files."""
     written = []
-    for name, make in FIGURES.items():
-        plot = make()
+    for name in names or FIGURES:
+        plot = FIGURES[name]()
         written.append(plot.save(folder / f"{name}.svg"))
         if everything_as_png or name in ALSO_AS_PNG:
             written.append(plot.save(folder / f"{name}.png"))
@@ -356,14 +355,11 @@ def draw(folder: Path, *, everything_as_png: bool = False) -> list[Path]:
 def main(arguments: list[str] | None = None) -> int:
     """Draw the figures of the documentation."""
     parser = argparse.ArgumentParser(prog="python -m tools.figures", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*FIGURES, []], help="figures; all if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / FOLDER, help="where to write")
     parser.add_argument("--png", action="store_true", help="write every figure as PNG too, to look at")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    for path in draw(options.folder, everything_as_png=options.png):
+    for path in draw(options.folder, names=options.names, everything_as_png=options.png):
         print(path.name)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
