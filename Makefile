@@ -77,31 +77,31 @@ soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those
 	$(RUN) -m tools.evidence build/soak.xml --room "$(ROOM)" && exit $$status
 
 bench-noise: $(READY) ## time the noise against the peers, ratios in one run; write docs/evidence/bench-noise.md
-	@$(RUN) benchmarks/noise.py --write
+	@$(RUN) -m benchmarks.noise.run --write
 
 bench-accounting: $(READY) ## check and time the accountant against its peers; write docs/evidence/bench-accounting.md
-	@PYTHONPATH=. $(RUN) benchmarks/accounting.py --write
+	@$(RUN) -m benchmarks.accounting.run --write
 
 bench-statistics: $(READY) ## compare the private statistics with the peers; write docs/evidence/bench-statistics.md
-	@$(RUN) benchmarks/private_statistics.py --write
+	@$(RUN) -m benchmarks.statistics.run --write
 
 bench-work: $(READY) ## time every statistic on rows of many kinds; write docs/evidence/bench-work.md
-	@$(RUN) benchmarks/statistics_work.py --write
+	@$(RUN) -m benchmarks.statistics.work --write
 
 bench-query: $(READY) ## time private SQL against plain SQL and the peers; write docs/evidence/bench-query.md
-	@$(RUN) benchmarks/query.py --write
+	@$(RUN) -m benchmarks.query.run --write
 
 bench-attacks: $(READY) ## run the attacks at full size against their theory; write docs/evidence/bench-attacks.md
-	@$(RUN) benchmarks/attacks.py --write
+	@$(RUN) -m benchmarks.attacks.run --write
 
 bench-audit: $(READY) ## audit the museum and discreet at full count; write docs/evidence/bench-audit.md
-	@$(RUN) benchmarks/audit.py --write
+	@$(RUN) -m benchmarks.audit.run --write
 
 bench-synthesis: $(READY) ## release the workloads of the DualQuery paper and others; write docs/evidence/bench-synthesis.md
-	@$(RUN) benchmarks/synthesis.py --write
+	@$(RUN) -m benchmarks.synthesis.run --write
 
 bench-local: $(READY) ## compare the local model with its peers and its theory; write docs/evidence/bench-local.md
-	@$(RUN) benchmarks/local.py --write
+	@$(RUN) -m benchmarks.local.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock
