@@ -12,7 +12,7 @@ PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint format docs theorems house notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -57,12 +57,15 @@ format: $(READY) ## put the source into its one form
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
 
-docs: theorems ## build the documentation into build/docs
+docs: theorems house ## build the documentation into build/docs
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "documentation: build/docs/index.html"
 
 theorems: $(READY) ## write docs/theorems.md from the docstrings
 	@$(RUN) -m tools.pages.theorems
+
+house: $(READY) ## write docs/house.md: rooms, floors and files, one sentence each
+	@$(RUN) -m tools.pages.house
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 	@$(RUN) -m tools.pages.notebooks
