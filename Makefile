@@ -10,6 +10,8 @@ OTHER := $(if $(SKLEARN),$(VENV)/scikit-learn-$(SKLEARN))
 PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled files are kept, whatever the shell says: tests start many processes, and each would compile the house again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-all demo test test-all lint format docs theorems house notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean

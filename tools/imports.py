@@ -1,4 +1,4 @@
-"""Which file of the house reads which: imports in functions and for types count, names handed on by packages are followed."""
+"""Which file of the house reads which: imports in functions and for types count, and so do names handed on."""
 
 from __future__ import annotations
 
