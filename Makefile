@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup demo test lint format docs theorems golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ docs: theorems ## build the documentation into build/docs
 
 theorems: $(READY) ## write docs/theorems.md from the docstrings
 	@$(RUN) -m tools.theorems
+
+golden: $(READY) ## write tests/golden/* anew, only where a change of results or names is wanted
+	@OPENBLAS_NUM_THREADS=1 $(RUN) -m tools.golden
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 	@$(RUN) -m tools.notebooks
