@@ -6,7 +6,7 @@ from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
-from tools.golden import estimates, names, noise
+from tools.golden import estimates, local_model, names, noise, plans, prices
 from tools.golden.written import Line, Lines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -19,6 +19,14 @@ FILES: dict[str, Callable[[], Lines]] = {
     "laws": noise.law_lines,
     "mechanisms": noise.mechanism_lines,
     "statistics": estimates.statistic_lines,
+    "local_reports": local_model.report_lines,
+    "local_wire": local_model.wire_lines,
+    "prices": prices.price_lines,
+    "promises": prices.promise_lines,
+    "records": prices.record_lines,
+    "plans": plans.plan_lines,
+    "answers": plans.answer_lines,
+    "synthesis": plans.synthesis_lines,
 }
 
 
