@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
+import click
 import pytest
 
-from discreet import laws, mechanisms, privacy, randomness, statistics
+from discreet import laws, local, mechanisms, privacy, randomness, statistics, synthesis
+from discreet.cli import main
 from discreet.mechanisms import Mechanism
 from tools.golden import FILES, difference, stored, text_of
 from tools.golden.files import FOLDER
@@ -71,6 +74,56 @@ def test_every_public_law_has_its_lines() -> None:
 
 def test_every_public_source_of_randomness_has_its_lines() -> None:
     assert not missing(randomness.__all__, "randomness", {})
+
+
+def test_every_public_protocol_has_its_lines() -> None:
+    protocols = concrete(local, local.Spec)
+    assert not missing(protocols, "local_wire", {})
+    others = {"MemoisedClient", "OneBitClient", "Shuffled", "Schedule"}
+    assert not missing(protocols | concrete(local, Mechanism) | functions(local) | others, "local_reports", {})
+
+
+def test_every_published_vector_has_its_line() -> None:
+    vectors = [line for line in stored("local_wire").splitlines() if line.startswith("vector/")]
+    assert len(vectors) >= 13
+
+
+def test_every_public_synthesizer_has_its_lines() -> None:
+    exempt = {
+        "error_curve": "repeats the releases of the methods above; drawn by tests/synthesis/test_report.py",
+        "exact_response": "solved by a program of scipy, whose choice among equal optima is its own",
+        "gap": "one subtraction",
+        "upper_bound": "solved by a program of scipy",
+    }
+    assert not missing(concrete(synthesis, synthesis.Synthesizer) | functions(synthesis), "synthesis", exempt)
+
+
+def test_every_command_has_its_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    def commands(group: click.Group, words: str) -> Iterator[str]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            yield f"{words} {name}"
+            if isinstance(command, click.Group):
+                yield from commands(command, f"{words} {name}")
+
+    programs: list[click.Group] = []
+    monkeypatch.setattr(click.Group, "main", lambda group, **_: programs.append(group))
+    main()
+    kept = {line.removesuffix(" --help:") for line in stored("help").splitlines() if line.startswith("discreet")}
+    assert set(commands(programs[0], "discreet")) <= kept
+
+
+def test_no_file_names_a_folder_of_this_machine_or_the_module_of_a_class() -> None:
+    module = re.compile(r"discreet(\.[a-z_]+)+\.[A-Z]\w*")
+    for name in FILES:
+        text = stored(name)
+        assert str(FOLDER.parent.parent) not in text
+        assert not module.search(text), name
+
+
+def test_all_files_together_stay_readable() -> None:
+    assert sum(len(stored(name)) for name in FILES) < 1_000_000
 
 
 def test_a_wider_noise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
-from tools.golden import estimates, local_model, names, noise, plans, prices
+from tools.golden import books, command_line, estimates, local_model, names, noise, plans, prices, refusals
 from tools.golden.written import Line, Lines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,6 +27,9 @@ FILES: dict[str, Callable[[], Lines]] = {
     "plans": plans.plan_lines,
     "answers": plans.answer_lines,
     "synthesis": plans.synthesis_lines,
+    "ledger": books.book_lines,
+    "help": command_line.help_lines,
+    "refusals": refusals.refusal_lines,
 }
 
 

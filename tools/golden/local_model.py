@@ -69,9 +69,7 @@ def protocols() -> Iterator[Protocol]:
     yield "HashedGeometry", lambda e: local.HashedGeometry(epsilon=e, keys="integer:8", rows=2, **rows), _keys
     yield (
         "HeavyHitters",
-        lambda e: local.HeavyHitters(
-            epsilon=e, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows
-        ),
+        lambda e: local.HeavyHitters(epsilon=e, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows),
         _keys,
     )
     yield "DuchiBit", lambda e: local.DuchiBit(epsilon=e, lower=Fraction(-1), upper=Fraction(1, 2)), _between
@@ -142,10 +140,8 @@ def _estimated(spec: Any, sums: Any) -> str:
     if isinstance(spec, local.HeavyHitters):
         found = spec.find(sums, k=4, certainty=0)
         return written([found.keys, found.probabilities, found.values, found.standard_errors])
-    if isinstance(spec, local.HashedGeometry):
-        result = spec.sketch(sums).estimate([3, 200, 41, 7])
-    else:
-        result = sums.estimate()
+    hashed = isinstance(spec, local.HashedGeometry)
+    result = spec.sketch(sums).estimate([3, 200, 41, 7]) if hashed else sums.estimate()
     if isinstance(result, local.LocalMean):
         return written([result.value, result.standard_error, *_interval(result.estimate())])
     found = result.intervals()

@@ -103,7 +103,9 @@ def _other_answers() -> Lines:
         yield "watch", written([watch.ask(sql) for sql in asked if watch.remaining])
     with fixed_words("certificate"):
         answer = session.sql("SELECT COUNT(*) AS n FROM patients", epsilon=1)
-        fields = {name: value for name, value in answer.certificate().fields.items() if name not in ("entry", "library")}
+        fields = {
+            name: value for name, value in answer.certificate().fields.items() if name not in ("entry", "library")
+        }
     for name, value in fields.items():
         yield f"certificate/{name}", written(value)
 
@@ -117,6 +119,43 @@ def synthesis_lines() -> Lines:
             release = made(_records(made.workload.domain))
         yield from _released(key, release)
     yield from _in_sessions()
+    yield from _workloads()
+
+
+def _workloads() -> Lines:
+    """Return workloads by their texts and their counts, and what is foreseen about releases."""
+    s = synthesis
+    domain = s.Domain.of(a=range(2), b=range(3), c=range(4), d=range(2))
+    bits = s.Domain.of(smokes=["no", "yes"], drinks=["no", "yes"], runs=["no", "yes"])
+    made: dict[str, synthesis.Workload] = {
+        "conjunctions": s.conjunctions(domain, count=8, ways=3, seed=1),
+        "disjunctions": s.disjunctions(domain, count=8, ways=2, seed=1),
+        "marginals": s.marginals(domain, ways=2),
+        "parities": s.parities(bits, ways=2),
+        "queries": s.queries(domain, [{"a": 1, "b": [0, 2]}, {"d": 0}]),
+        "ranges": s.ranges(domain, attributes=["c"]),
+        "unconstrained": s.unconstrained(s.conjunctions(domain, count=8, ways=3, seed=1)),
+    }
+    for key, workload in made.items():
+        yield f"{key}/texts", written([workload.text(place) for place in range(min(len(workload), 4))])
+        yield f"{key}/counts", written(workload.counts(_records(workload.domain)))
+    asked = made["conjunctions"]
+    response = s.best_response(asked, [0, 1, 2, 3], [3, 1, -2, 4])
+    yield "best_response", written([response.record, response.value])
+    yield "one_hot", written(s.one_hot(_records(domain)).codes[:, :3])
+    yield "largest_noise", written(s.largest_noise(np.full(1000, 0.01), pure=False))
+    yield (
+        "dual_query_error",
+        written(s.dual_query_error(eta=0.02, rounds=20_000, draws=50_000, queries=100, records=1024)),
+    )
+    neighbours = s.Neighbours(Relation.CHANGE_ONE, 30_162)
+    for accounting in s.Accounting:
+        found = s.most_draws(eta=0.8, rounds=40, neighbours=neighbours, epsilon=1, delta=1e-6, accounting=accounting)
+        yield f"most_draws/{accounting.name}", written(found)
+    with fixed_words("report"):
+        release = s.Tree.of(asked, s.Neighbours(Relation.ADD_REMOVE, 200), epsilon=2)(_records(domain))
+        yield "report", block(str(s.report(release, _records(domain))))
+    yield "predict", written(str(s.predict(release)))
 
 
 def _released(key: str, release: synthesis.Release) -> Iterator[Line]:
