@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ def statistic_lines() -> Lines:
     yield from _sensitivities()
 
 
+def _made(kind: Callable[..., Any], values: Any, **parameters: Any) -> Any:
+    """Make a statistic and ask it: one that watches a stream draws when it is made."""
+    return kind(**parameters)(values)
+
+
 def _statistics() -> Iterator[tuple[str, Make]]:
     """Return every statistic: as a class on a list, and as a function on columns."""
     yield from _additive()
@@ -56,22 +62,22 @@ def _additive() -> Iterator[tuple[str, Make]]:
         (s.StandardDeviation, s.standard_deviation),
     ]
     for place, price in enumerate(plain):
-        yield f"Count/{place}", lambda price=price: s.Count(filtered=True, **price)([age > 40 for age in AGES])
-        yield f"count/{place}", lambda price=price: s.count(AGES, where=[age > 40 for age in AGES], **price)
+        yield f"Count/{place}", partial(_made, s.Count, [age > 40 for age in AGES], filtered=True, **price)
+        yield f"count/{place}", partial(s.count, AGES, where=[age > 40 for age in AGES], **price)
         for kind, asked in kinds:
             stated = {"bounds": (0, 200), **price}
-            yield f"{kind.__name__}/{place}", lambda kind=kind, stated=stated: kind(**stated)([*COSTS, None])
+            yield f"{kind.__name__}/{place}", partial(_made, kind, [*COSTS, None], **stated)
             yield (
                 f"{asked.__name__}/persons {place}",
-                lambda asked=asked, stated=stated: asked(COSTS, **persons, **stated),
+                partial(asked, COSTS, **persons, **stated),
             )
         yield (
             f"Covariance/{place}",
-            lambda price=price: s.Covariance(bounds=[(0, 4), (0, 6)], **price)(POINTS),
+            partial(_made, s.Covariance, POINTS, bounds=[(0, 4), (0, 6)], **price),
         )
         yield (
             f"covariance/ball {place}",
-            lambda price=price: s.covariance(POINTS, centre=[2, 3], radius=2, missing=[2, 3], **price),
+            partial(s.covariance, POINTS, centre=[2, 3], radius=2, missing=[2, 3], **price),
         )
     yield "Count/rows", lambda: s.Count(relation=ADD_REMOVE, epsilon=1)(AGES)
     yield "count/error", lambda: s.count(AGES, relation=ADD_REMOVE, error=3)
@@ -92,30 +98,30 @@ def _ranked() -> Iterator[tuple[str, Make]]:
         word = relation.name.lower()
         yield (
             f"Quantile/{word}",
-            lambda price=price: s.Quantile(level=0.5, bounds=(0, 120), grid=1, **price)(AGES),
+            partial(_made, s.Quantile, AGES, level=0.5, bounds=(0, 120), grid=1, **price),
         )
-        yield f"quantile/{word}", lambda price=price: s.quantile(COSTS, 0.9, bounds=(0, 250), **price)
+        yield f"quantile/{word}", partial(s.quantile, COSTS, 0.9, bounds=(0, 250), **price)
         yield (
             f"quantile/interval {word}",
-            lambda price=price: s.quantile(COSTS, 0.5, bounds=(0, 250), interval=True, **price),
+            partial(s.quantile, COSTS, 0.5, bounds=(0, 250), interval=True, **price),
         )
         yield (
             f"Quantiles/{word}",
-            lambda price=price: s.Quantiles(levels=(0.25, 0.5, 0.75), bounds=(0, 120), grid=1, **price)(AGES),
+            partial(_made, s.Quantiles, AGES, levels=(0.25, 0.5, 0.75), bounds=(0, 120), grid=1, **price),
         )
         yield (
             f"quantiles/many {word}",
-            lambda price=price: s.quantiles(
-                COSTS, tuple(place / 11 for place in range(1, 11)), bounds=(0, 250), grid=0.25, **price
+            partial(
+                s.quantiles, COSTS, tuple(place / 11 for place in range(1, 11)), bounds=(0, 250), grid=0.25, **price
             ),
         )
         yield (
             f"ClippingBounds/{word}",
-            lambda price=price: s.ClippingBounds(level=0.98, **price)(COSTS),
+            partial(_made, s.ClippingBounds, COSTS, level=0.98, **price),
         )
         yield (
             f"clipping_bounds/{word}",
-            lambda price=price: s.clipping_bounds(COSTS, 0.9, symmetric=True, unit=PEOPLE, contribution=2, **price),
+            partial(s.clipping_bounds, COSTS, 0.9, symmetric=True, unit=PEOPLE, contribution=2, **price),
         )
     yield "quantile/rho", lambda: s.quantile(COSTS, 0.9, bounds=(0, 250), relation=ADD_REMOVE, rho=0.5)
     yield (
@@ -139,22 +145,20 @@ def _keyed() -> Iterator[tuple[str, Make]]:
     for relation in BOTH:
         stated: dict[str, Any] = {"relation": relation}
         word = relation.name.lower()
-        yield f"Histogram/{word}", lambda stated=stated: s.Histogram(keys=keys, epsilon=1, **stated)(TOWNS)
-        yield f"histogram/rho {word}", lambda stated=stated: s.histogram(TOWNS, keys=keys, rho=0.5, **stated)
+        yield f"Histogram/{word}", partial(_made, s.Histogram, TOWNS, keys=keys, epsilon=1, **stated)
+        yield f"histogram/rho {word}", partial(s.histogram, TOWNS, keys=keys, rho=0.5, **stated)
         yield (
             f"DiscoveredHistogram/{word}",
-            lambda stated=stated: s.DiscoveredHistogram(epsilon=1, delta=1e-6, **stated)(TOWNS),
+            partial(_made, s.DiscoveredHistogram, TOWNS, epsilon=1, delta=1e-6, **stated),
         )
         yield (
             f"histogram/found {word}",
-            lambda stated=stated: s.histogram(
-                TOWNS[:300], keys=None, epsilon=1, delta=1e-6, unit=PEOPLE, contribution=2, **stated
-            ),
+            partial(s.histogram, TOWNS[:300], keys=None, epsilon=1, delta=1e-6, unit=PEOPLE, contribution=2, **stated),
         )
-        yield f"CountDistinct/{word}", lambda stated=stated: s.CountDistinct(epsilon=1, **stated)(TOWNS)
+        yield f"CountDistinct/{word}", partial(_made, s.CountDistinct, TOWNS, epsilon=1, **stated)
         yield (
             f"count_distinct/{word}",
-            lambda stated=stated: s.count_distinct(TOWNS[:300], rho=0.5, unit=PEOPLE, contribution=2, **stated),
+            partial(s.count_distinct, TOWNS[:300], rho=0.5, unit=PEOPLE, contribution=2, **stated),
         )
 
 

@@ -164,7 +164,8 @@ def _clients() -> Lines:
     with fixed_words("one bit"):
         bits = [one_bit.client().bit(value, person=place) for place, value in enumerate((0, 1, 2, 3, 4, 4, 4))]
         yield "OneBitClient/bits", written(bits)
-    for kind, made in (("Randomizer", spec), ("MeanRandomizer", local.DuchiBit(epsilon=1, lower=0, upper=4))):
+    mean = local.DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(4))
+    for kind, made in (("Randomizer", spec), ("MeanRandomizer", mean)):
         with fixed_words(kind):
             yield f"{kind}/releases", written([made.mechanism()(value) for value in (1, 2, 3, 4, 0)])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,16 @@ def law_lines() -> Lines:
     """Return twelve draws, and one alone, of every public law, then its chances."""
     for key, law in _laws():
         if hasattr(law, "sample"):
-            yield f"{key}/sample", _on_fixed_words(key, lambda law=law: [law.sample(), law.sample(12)])
+            yield f"{key}/sample", _on_fixed_words(key, partial(_sampled, law))
         else:
-            yield f"{key}/draw", _on_fixed_words(key, lambda law=law: law.draw(12))
+            yield f"{key}/draw", _on_fixed_words(key, partial(law.draw, 12))
     yield "signed_draws", _on_fixed_words("signed_draws", lambda: laws.signed_draws([0, -3, 2], Fraction(1), 12))
     yield "Race/winners", _on_fixed_words("race", _winners)
+
+
+def _sampled(law: Any) -> list[Any]:
+    """Draw once, then twelve times at once."""
+    return [law.sample(), law.sample(12)]
 
 
 def _winners() -> list[tuple[int, ...]]:
@@ -94,7 +100,7 @@ def _laws() -> Iterator[tuple[str, Any]]:
     yield "NoisyMaxGapLaw", laws.NoisyMaxGapLaw(whole, laplace, grid=Fraction(1, 2))
     yield "AboveThresholdLaw", laws.AboveThresholdLaw(whole, 3, Fraction(2), Fraction(4), hits=2)
     yield "AboveThresholdGapLaw", laws.AboveThresholdGapLaw(whole, laplace, half, hits=2)
-    entries = {key: laws.Thresholded(laplace, count, threshold=6) for key, count in TABLE.items()}
+    entries: dict[Hashable, Any] = {key: laws.Thresholded(laplace, count, threshold=6) for key, count in TABLE.items()}
     yield "ThresholdedTable", laws.ThresholdedTable(entries)
     yield "SoftmaxDraws", laws.SoftmaxDraws([0, 3, 1, 2], Fraction(1))
     yield "SignedDraws", laws.SignedDraws([0, -3, 2], Fraction(1))
@@ -105,9 +111,9 @@ def mechanism_lines() -> Lines:
     for key, make, values in _mechanisms():
         yield f"{key}/guarantee", written(make().guarantee, 12)
         for place, value in enumerate(values):
-            outputs = _on_fixed_words(key, lambda make=make, value=value: [make().release(value) for _ in range(4)])
+            outputs = _on_fixed_words(key, partial(_four, make, value))
             yield f"{key}/release {place}", outputs
-            wire = _on_fixed_words(key, lambda make=make, value=value: make().wire(value))
+            wire = _on_fixed_words(key, partial(_wired, make, value))
             yield f"{key}/wire {place}", wire
     yield from _streams()
 
@@ -150,11 +156,19 @@ def _mechanisms() -> Iterator[tuple[str, Make, list[Any]]]:
         for relation in BOTH:
             yield (
                 f"ThresholdedHistogram/{noise.name.lower()}/{relation.name.lower()}",
-                lambda noise=noise, relation=relation: m.ThresholdedHistogram(
-                    epsilon=1, delta=5e-3, keys=1, relation=relation, noise=noise
-                ),
+                partial(m.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1, relation=relation, noise=noise),
                 [TABLE],
             )
+
+
+def _four(make: Make, value: Any) -> list[Any]:
+    """Release four times, each time by a new mechanism."""
+    return [make().release(value) for _ in range(4)]
+
+
+def _wired(make: Make, value: Any) -> Any:
+    """Return what leaves the process."""
+    return make().wire(value)
 
 
 def _streams() -> Lines:
@@ -162,7 +176,7 @@ def _streams() -> Lines:
     values = [0, 9, 1, 12, 3, 30]
     for split in mechanisms.Split:
         key = f"AboveThreshold/watch/{split.name.lower()}"
-        yield key, _on_fixed_words(key, lambda split=split: _watched(split, values))
+        yield key, _on_fixed_words(key, partial(_watched, split, values))
 
     def gaps() -> list[Any]:
         stream = mechanisms.AboveThreshold(threshold=8, epsilon=2, sensitivity=1, hits=3, gap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from discreet import privacy
@@ -20,11 +21,11 @@ def price_lines() -> Lines:
     """Return epsilon at two deltas, delta at an epsilon and the largest loss of many compositions."""
     for name, loss in _compositions():
         for delta in DELTAS:
-            yield f"{name}/epsilon({delta})", _enclosed(lambda loss=loss, delta=delta: loss.epsilon(delta))
-        yield f"{name}/delta(1)", _enclosed(lambda loss=loss: loss.delta(1))
+            yield f"{name}/epsilon({delta})", _enclosed(partial(loss.epsilon, delta))
+        yield f"{name}/delta(1)", _enclosed(partial(loss.delta, 1))
     for name, loss in _single():
         yield f"{name}/largest loss", _enclosed(loss.max_loss)
-        yield f"{name}/epsilon(1e-05)", _enclosed(lambda loss=loss: loss.epsilon(1e-5))
+        yield f"{name}/epsilon(1e-05)", _enclosed(partial(loss.epsilon, 1e-5))
     yield from _calibrations()
 
 
@@ -91,14 +92,19 @@ def promise_lines() -> Lines:
     for promise in _promises():
         key = repr(promise)
         yield f"{key}/words", str(promise)
-        yield f"{key}/group of 3", _promised(lambda promise=promise: privacy.group_privacy(promise, 3))
-        yield f"{key}/10 times", _promised(lambda promise=promise: privacy.repeated(promise, 10))
-        yield f"{key}/advanced", _promised(lambda promise=promise: privacy.advanced_composition(promise, 100, 1e-6))
-        yield f"{key}/sampled", _promised(lambda promise=promise: privacy.amplify_by_poisson(promise, 0.1))
+        yield f"{key}/group of 3", _promised(partial(privacy.group_privacy, promise, 3))
+        yield f"{key}/10 times", _promised(partial(privacy.repeated, promise, 10))
+        yield f"{key}/advanced", _promised(partial(privacy.advanced_composition, promise, 100, 1e-6))
+        yield f"{key}/sampled", _promised(partial(_sampled, promise))
         for other in _promises():
-            yield f"{key}/implies {other!r}", _promised(lambda a=promise, b=other: privacy.implies(a, b))
+            yield f"{key}/implies {other!r}", _promised(partial(privacy.implies, promise, other))
     yield "split", written(privacy.split(0.5, 1e-6, times=1000), 12)
     yield from _filters()
+
+
+def _sampled(promise: Any) -> privacy.Guarantee:
+    """Return what a release on a Poisson sample of a tenth promises."""
+    return privacy.amplify_by_poisson(promise, 0.1)
 
 
 def _promises() -> list[privacy.Guarantee]:
@@ -127,7 +133,7 @@ def _filters() -> Lines:
     price = privacy.PureDP(0.05)
     for budget in (privacy.PureDP(1), privacy.ApproxDP(1, 1e-6), privacy.ZCDP(0.5), privacy.GaussianDP(1)):
         keeper = privacy.privacy_filter(budget)
-        yield f"privacy_filter/{budget!r}", f"{type(keeper).__name__} {_promised(lambda one=keeper: one.fits(price))}"
+        yield f"privacy_filter/{budget!r}", f"{type(keeper).__name__} {_promised(partial(keeper.fits, price))}"
 
 
 def record_lines() -> Lines:

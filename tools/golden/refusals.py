@@ -150,19 +150,19 @@ def _of_queries() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _of_local() -> Iterator[tuple[str, Callable[[], Any]]]:
-    lo = local
+    lo, one = local, Fraction(1)
     yield "local/no epsilon", lambda: lo.DirectResponse(values=2)  # type: ignore[call-arg]
-    yield "local/one value", lambda: lo.DirectResponse(epsilon=1, values=1)
-    yield "local/a value too many", lambda: lo.DirectResponse(epsilon=1, values=2).client().report(2)
-    yield "local/no prime", lambda: lo.ProjectiveGeometry(epsilon=1, values=7, prime=4, dimension=3)
+    yield "local/one value", lambda: lo.DirectResponse(epsilon=one, values=1)
+    yield "local/a value too many", lambda: lo.DirectResponse(epsilon=one, values=2).client().report(2)
+    yield "local/no prime", lambda: lo.ProjectiveGeometry(epsilon=one, values=7, prime=4, dimension=3)
     yield (
         "local/keys of no kind",
-        lambda: lo.HashedGeometry(epsilon=1, keys="colour", prime=2, dimension=3, rows=2, seed=1),
+        lambda: lo.HashedGeometry(epsilon=one, keys="colour", prime=2, dimension=3, rows=2, seed=1),
     )
     yield "local/a spec that is none", lambda: lo.Spec.from_json("{}")
     yield "local/a batch that is none", lambda: lo.Batch.from_bytes(b"no")
-    yield "local/bounds the wrong way", lambda: lo.DuchiBit(epsilon=1, lower=1, upper=0)
-    yield "local/no rounds", lambda: lo.lifetime(lo.DirectResponse(epsilon=1, values=2))
+    yield "local/bounds the wrong way", lambda: lo.DuchiBit(epsilon=one, lower=one, upper=Fraction(0))
+    yield "local/no rounds", lambda: lo.lifetime(lo.DirectResponse(epsilon=one, values=2))
     yield "local/a design of nothing", lo.design
 
 
@@ -184,4 +184,4 @@ def _of_other_rooms() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "data/no seed", lambda: data.hospital_database(people=10, seed=-1)
     yield "display/rows of unequal length", lambda: display.Table(["a", "b"], [[1]])
     yield "attacks/a price of nothing", lambda: attacks.ceiling(0.5)  # type: ignore[arg-type]
-    yield "attacks/no bits", lambda: attacks.RandomSubsets(0, 0, seed=1)  # type: ignore[call-arg]
+    yield "attacks/no bits", lambda: attacks.RandomSubsets(0, 0, seed=1)
