@@ -151,6 +151,12 @@ def test_a_name_that_is_gone_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     assert "-discreet.mechanisms/Top: class" in told
 
 
+def test_a_class_that_is_defined_elsewhere_has_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (mechanisms.Laplace, privacy.PrivacyLoss, statistics.EstimateTable, local.Spec):
+        monkeypatch.setattr(kind, "__module__", "discreet.somewhere.quite.different")
+    assert text_of(list(FILES["names"]())) == stored("names")
+
+
 def test_nothing_is_told_where_nothing_differs() -> None:
     assert not difference("laws", stored("laws"), stored("laws"))
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet import synthesis
 from discreet.errors import DiscreetError
@@ -160,11 +161,16 @@ def _workloads() -> Lines:
 
 def _released(key: str, release: synthesis.Release) -> Iterator[Line]:
     """Return what left."""
-    yield f"{key}/answers", written(release.answers, 8)
+    yield f"{key}/answers", _decimals(release.answers)
     codes = np.ascontiguousarray(release.table.records.codes)
     yield f"{key}/table", f"{codes.shape} sha256 {hashlib.sha256(codes.tobytes()).hexdigest()}"
     weights = release.table.weights
-    yield f"{key}/weights", "none" if weights is None else written([weights.sum(), weights.max()], 8)
+    yield f"{key}/weights", "none" if weights is None else _decimals(np.array([weights.sum(), weights.max()]))
+
+
+def _decimals(values: NDArray[np.float64]) -> str:
+    """Return numbers to six decimals: compiled loops may round the last ones otherwise."""
+    return written(np.round(values, 6) + 0.0)
 
 
 def _records(domain: synthesis.Domain) -> synthesis.Records:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discreet._optional import optional
 from discreet.data import hospital_database, population, population_columns
 from discreet.privacy import ApproxDP, Guarantee, Relation
 from discreet.query import Session
@@ -68,7 +68,7 @@ def session_of(room: str, budget: Guarantee = BUDGET) -> Session:
 
 def frame(**columns: Any) -> Any:
     """Return columns as a frame."""
-    return optional("pandas", extra="frames", purpose="the golden files").DataFrame(columns)
+    return import_module("pandas").DataFrame(columns)
 
 
 def _days(first: str, places: Any) -> Any:
