@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint format docs theorems house notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint format docs theorems house golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -68,6 +68,9 @@ theorems: $(READY) ## write docs/theorems.md from the docstrings
 
 house: $(READY) ## write docs/house.md: rooms, floors and files, one sentence each
 	@$(RUN) -m tools.pages.house
+
+golden: $(READY) ## write tests/golden/* anew, only where a change of results or names is wanted
+	@OPENBLAS_NUM_THREADS=1 $(RUN) -m tools.golden
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
 	@$(RUN) -m tools.pages.notebooks
