@@ -65,18 +65,21 @@ def _one_line(refused: DiscreetError) -> str:
 
 
 def answer_lines() -> Lines:
-    """Return answers to the first questions of every session that have one."""
+    """Return answers to the first questions of every session that have one.
+
+    Questions for private keys are left out: their noise is drawn in the order in which the engine finds the keys, and
+    with several threads that order is not fixed. One with a single key is among the others below.
+    """
     done: dict[str, int] = {}
     for room, place, session, sql in _asked():
         key = f"{room}/{place:02d}"
         if done.get(room, 0) >= ANSWERED:
             continue
         try:
-            price: dict[str, Any] = {"epsilon": 1}
             if isinstance(_explained(session, sql).price, ApproxDP):
-                price["delta"] = DELTA
+                continue
             with fixed_words(key):
-                answer = session.sql(sql, **price)
+                answer = session.sql(sql, epsilon=1)
         except DiscreetError:
             continue
         done[room] = done.get(room, 0) + 1
@@ -95,6 +98,11 @@ def _rows(answer: Any) -> list[str]:
 def _other_answers() -> Lines:
     """Return the largest groups and a watch."""
     session = session_of("hospital")
+    with fixed_words("private key"):
+        sql = (
+            "SELECT diagnosis, COUNT(*) AS n, SUM(cost) AS c FROM visits WHERE diagnosis = 'cancer' GROUP BY diagnosis"
+        )
+        yield "one private key", block("\n".join(_rows(session.sql(sql, epsilon=8, delta=DELTA))))
     with fixed_words("top"):
         found = session.top("SELECT department, COUNT(*) AS n FROM visits GROUP BY department", k=2, epsilon=1)
         yield "top", written(list(found))
