@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.samplers import gaussian as module
-from discreet.laws.samplers.gaussian import GaussianTable, gaussian_table
+from discreet.laws.noise import gaussian_sampler as module
+from discreet.laws.noise.gaussian_sampler import GaussianTable, gaussian_table
 from discreet.randomness.rigour import precision
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.laws import DiscreteLaplace
-from discreet.laws.samplers import laplace as laplace_sampler
-from discreet.laws.samplers.laplace import LaplaceSampler, LogarithmFloor
+from discreet.laws.noise import discrete_laplace as laplace_sampler
+from discreet.laws.noise.discrete_laplace import LaplaceSampler, LogarithmFloor
 from discreet.laws.samplers.reference import reference_laplace
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits
