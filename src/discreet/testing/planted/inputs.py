@@ -1,4 +1,4 @@
-"""Faults in what is read: ids that are told apart or joined by their types, types that follow from values, CSV by lines.
+"""Faults in what is read: ids told apart or joined by their types, types that follow from values, CSV by lines.
 
 A column whose type follows from its values is changed by one person's cell; a reader of CSV by lines lets one person's
 cell make records of other people.
