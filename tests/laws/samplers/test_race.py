@@ -62,7 +62,7 @@ def test_winners_have_the_law_when_scores_come_in_blocks(name, rounds):
 def test_winners_have_the_law_when_every_comparison_is_made_in_balls(name, monkeypatch, rounds):
     monkeypatch.setattr(race, "_TIME_ERROR", 1e300)
     scores, rate = SCORES[name]
-    winners = won(scores, rate, rounds(sample=2_000, full=50_000))
+    winners = won(scores, rate, rounds(sample=1_000, full=50_000))
     assert_fits(Softmax(scores, rate), winners, comparisons=len(SCORES))
 
 
@@ -190,7 +190,7 @@ def test_words_outside_the_lemma_are_compared_exactly(word):
 
 
 def test_equal_words_and_equal_scores_are_decided_fairly_by_further_bits(rounds):
-    count = rounds(sample=2_000, full=50_000)
+    count = rounds(sample=1_000, full=50_000)
     wins = np.zeros(4, dtype=np.int64)
     for _ in range(count):
         with swapped(Script([12345 << 40] * 1024, then=keystream._operating_system_block)):

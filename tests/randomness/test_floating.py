@@ -14,9 +14,9 @@ import pytest
 
 from discreet.errors import AssumptionFailed
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
-from discreet.laws.samplers import floating
-from discreet.laws.samplers.gaussian import GaussianTable
-from discreet.laws.samplers.laplace import LaplaceSampler
+from discreet.laws.noise.discrete_laplace import LaplaceSampler
+from discreet.laws.noise.gaussian_sampler import GaussianTable
+from discreet.randomness import rigour as floating
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,10 +25,10 @@ import json
 from fractions import Fraction
 from hashlib import sha256
 import numpy as np
-from discreet.laws import floating
-from discreet.laws.samplers.gaussian import GaussianRejection
-from discreet.laws.samplers.gaussian import GaussianTable
-from discreet.laws.samplers.laplace import LaplaceSampler
+from discreet.randomness import rigour as floating
+from discreet.laws.noise.gaussian_sampler import GaussianRejection
+from discreet.laws.noise.gaussian_sampler import GaussianTable
+from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from tests.randomness.sources import Stream, swapped
 floating.self_test(2000)
 makers = {"laplace": LaplaceSampler, "rejection": GaussianRejection, "table": GaussianTable}

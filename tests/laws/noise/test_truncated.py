@@ -122,7 +122,7 @@ def test_draws_have_the_law(kind, outside, ends, rounds):
 @pytest.mark.parametrize("ends", [(15, 25), (-30, -14), (40, 44)], ids=str)
 def test_draws_from_an_unlikely_range_have_the_law(kind, ends, rounds):
     law = Truncated(kind(4), *ends, outside=Outside.CONDITIONED)
-    drawn = law.sample(rounds(sample=600, full=20_000))
+    drawn = law.sample(rounds(sample=300, full=20_000))
     assert_fits(law, drawn, comparisons=6)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.laws import DiscreteGaussian
-from discreet.laws.samplers import gaussian as gaussian_sampler
-from discreet.laws.samplers.gaussian import GaussianSampler
+from discreet.laws.noise import gaussian_sampler
+from discreet.laws.noise.gaussian_sampler import GaussianSampler
 from tests.laws.agreement import assert_fits, gaussian
 from tests.randomness.sources import within
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.samplers import gaussian as module
-from discreet.laws.samplers.gaussian import GaussianTable, gaussian_table
+from discreet.laws.noise import gaussian_sampler as module
+from discreet.laws.noise.gaussian_sampler import GaussianTable, gaussian_table
 from discreet.randomness.rigour import precision
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
@@ -41,7 +41,7 @@ def test_a_table_that_often_leaves_it_to_the_residual_has_the_law(name, rounds):
 @pytest.mark.parametrize("name", ["1/3", "1", "3.7"])
 def test_the_residual_alone_has_the_law_of_what_the_masses_leave_out(name, rounds):
     table = GaussianTable(SCALES[name], mass_bits=8)
-    drawn = [table._from_residual() for _ in range(rounds(sample=3_000, full=50_000))]
+    drawn = [table._from_residual() for _ in range(rounds(sample=1_500, full=50_000))]
     places = range(-table._reach - 3, table._reach + 4)
     with precision(200):
         missing = [float(residual_mass(table, place) * WORD / table._residual) for place in places]

@@ -47,13 +47,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.samplers.floating import ensure_tested
-from discreet.laws.samplers.laplace import LaplaceSampler
-from discreet.laws.samplers.theta import gaussian_sum
+from discreet.laws.noise.discrete_laplace import LaplaceSampler
+from discreet.laws.noise.theta import gaussian_sum
 from discreet.randomness import AliasTable, bernoulli_exp, bits, words
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
-from discreet.randomness.rigour import Ball, ball, precision, uniform_is_below
+from discreet.randomness.rigour import Ball, ball, ensure_tested, precision, uniform_is_below
 
 _LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40
 _DRAWS_PER_COLUMN = 16  # building a column costs about as much as rejection loses on this many draws
