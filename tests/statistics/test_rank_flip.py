@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet import statistics
-from discreet.statistics.ranks.flip import RankFlip
+from discreet.statistics.ranks.choice import RankFlip
 from discreet.testing import Check, Subject, conformance_checks
 from tests.statistics.tables import neighbours
 

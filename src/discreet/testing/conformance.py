@@ -304,7 +304,9 @@ def _demand_apart(runs: list[tuple[list[Any], list[Any]]], subject: Subject, mes
     mechanism = subject.make()
     agreed = places = 0
     for more in _REFERENCE:
-        found, looked = _agreements([(_sequence(mechanism, subject), _sequence(mechanism, subject)) for _ in range(more)])
+        found, looked = _agreements(
+            [(_sequence(mechanism, subject), _sequence(mechanism, subject)) for _ in range(more)]
+        )
         agreed, places = agreed + found, places + looked
         least = float(betaincinv(agreed, places - agreed + 1, ALARM)) if agreed else 0.0
         if float(bdtrc(equal - 1, total, least)) >= ALARM:
