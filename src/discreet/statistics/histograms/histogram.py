@@ -1,12 +1,8 @@
-"""How many rows hold each of a public list of keys.
-
-How many people hold each key, where the keys themselves are private and only frequent ones are named.
-"""
+"""How many rows hold each of a public list of keys, or of private keys, of which only frequent ones are named."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import repeat
@@ -29,14 +25,13 @@ from discreet.statistics.columns import (
     is_large,
     key_codes,
     key_form,
-    paired,
     row_weights,
     split,
     stated_contribution,
 )
 from discreet.statistics.histograms.estimate_table import EstimateTable
 from discreet.statistics.pricing import NoisyVector, Price, stated_price
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import Statistic, Tables, answered
 
 _LARGE_KEYS = (
     "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
@@ -124,21 +119,13 @@ class Histogram(Statistic):
             np.maximum((middle - width) / self._unit, 0.0),
             np.maximum((middle + width) / self._unit, 0.0),
             together / self._unit,
-            self.confidence,
-            self.guarantee,
-            "exact quantile of the noise",
-            self.loss,
+            *self._terms("exact quantile of the noise"),
         )
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        if self.contribution is not None:
-            return
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row has the last key, or changes to the first."""
         first, last = self.keys[0], self.keys[-1]
-        if self.relation is Relation.ADD_REMOVE:
-            yield [first], [first, last]
-        else:
-            yield [first, last], [first, first]
+        return [([first], [first, last])] if added else [([first, last], [first, first])]
 
 
 def _public_list(keys: Any) -> tuple[Any, ...]:
@@ -188,18 +175,10 @@ def histogram(
             "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
             parameter="keys",
         )
-    kind = DiscoveredHistogram if keys is None else partial(Histogram, keys=keys)
-    statistic: Statistic = kind(
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        confidence=confidence,
-        contribution=contribution,
-    )
-    result: EstimateTable = statistic(paired(values, unit, contribution))
-    return result
+    stated = locals().copy()
+    kind = DiscoveredHistogram if stated.pop("keys") is None else partial(Histogram, keys=keys)
+    answer: EstimateTable = answered(kind, stated)
+    return answer
 
 
 _MANY_KEYS = 3  # below that Gaussian noise never has the lowest threshold
@@ -298,19 +277,11 @@ class DiscoveredHistogram(Statistic):
             np.maximum(released.counts - width, 1).astype(np.float64),
             np.maximum(released.counts + width, 1).astype(np.float64),
             together,
-            self.confidence,
-            self.guarantee,
-            f"exact quantile of the noise; keys named from a noisy count of {self.threshold} on",
-            self.loss,
+            *self._terms(f"exact quantile of the noise; keys named from a noisy count of {self.threshold} on"),
         )
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables in which one person's key is rare, new, or held by many."""
-        if self.contribution is not None:
-            return
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """The key of a row is rare, new, or held by many."""
         for count in (0, self.threshold - 1, self.threshold + 3):
             held = ["held"] * count
-            if self.relation is Relation.ADD_REMOVE:
-                yield held, [*held, "held"]
-            else:
-                yield [*held, "other"], [*held, "held"]
+            yield held if added else [*held, "other"], [*held, "held"]

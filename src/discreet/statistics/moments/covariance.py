@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ from discreet.privacy.numbers import whole
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
 from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_price
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import Statistic, Tables
 
 
 class Covariance(Statistic):
@@ -145,10 +145,7 @@ class Covariance(Statistic):
             self._square(low, -1),
             self._square(high, 1),
             size,
-            self.confidence,
-            self.guarantee,
-            "joint quantile of the noise" if rows else "joint quantile of the noise over an enclosed number of rows",
-            self.loss,
+            *self._terms(f"joint quantile of the noise{'' if rows else ' over an enclosed number of rows'}"),
         )
 
     def wire(self, value: Any) -> Any:
@@ -208,15 +205,15 @@ class Covariance(Statistic):
         wide = noisy.error(1.0 - 0.9 * rest, counts.size) * unit
         return (wide + lost * largest) / (rows - lost) + rounding
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row: at the centre, at an edge, and for pure promises at a corner."""
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row lies at the centre, at an edge, or, for pure promises, at a corner."""
         centre, halves = np.array(self.region.centre), np.array(self.region.halves)
         edge, corner = centre.copy(), centre + halves / (math.sqrt(self.region.dimension) if self.region.ball else 1.0)
         edge[0] += halves[0]
         rows = [centre, edge] if self.region.ball or self.size_is_public else [centre]
         rows += [corner] if isinstance(self.guarantee, PureDP) else []
         for row in rows:
-            if self.relation is Relation.ADD_REMOVE:
+            if added:
                 yield np.array([edge]), np.array([edge, row])
             elif self._fill is None:
                 yield np.array([edge, row]), np.array([edge, np.full(centre.size, np.nan)])
@@ -263,21 +260,10 @@ def covariance(
     >>> abs(answer.count - 10_000) < 200, bool(abs(answer.matrix[0, 0] - 1) < 0.1)
     (True, True)
     """
-    statistic = Covariance(
-        centre=centre,
-        radius=radius,
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        missing=missing,
-    )
-    result: MatrixEstimate = statistic(table)
-    return result
+    stated = locals().copy()
+    rows = stated.pop("table")
+    answer: MatrixEstimate = Covariance(**stated)(rows)
+    return answer
 
 
 Floats = NDArray[np.float64]

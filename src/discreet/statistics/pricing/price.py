@@ -32,15 +32,17 @@ class Price:
         self,
         *,
         shift: int,
-        squared: int,
         relation: Relation,
         width: Callable[[NoisyVector], float],
+        squared: int | None = None,
         scalar: bool = False,
     ) -> NoisyVector:
         """Return the noise for integers that neighbours move by `shift` in L1 and the root of `squared` in L2.
 
-        `width` predicts the half-width of the answer, in its own unit, from the noise; it is used for `error=`.
+        Without `squared` the two distances are the same. `width` predicts the half-width of the answer, in its own
+        unit, from the noise; it is used for `error=`.
         """
+        squared = shift * shift if squared is None else squared
         if self.rho is not None:
             return NoisyVector.gaussian(rho=self.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
         if self.epsilon is not None and self.delta is not None:
