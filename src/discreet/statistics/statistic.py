@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import ParameterError
+from discreet.errors import ConflictingParameters, ParameterError
 from discreet.laws import Law
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
@@ -146,6 +146,14 @@ class ClippedStatistic(Statistic):
         self._fill = None if replaced is None else self.scale.position(replaced)
         self.contribution = stated_contribution(contribution)
         self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+
+    def _refuse_dependent_rows(self) -> None:
+        """Refuse an interval for the population where rows of one person are no independent draws of it."""
+        if self.target is Target.POPULATION and self.contribution is not None:
+            raise ConflictingParameters(
+                "an interval for the population needs independent rows; with several rows a person ask for the table",
+                parameter="target",
+            )
 
     @property
     def _size_is_known(self) -> bool:

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.display import Table, definition_list
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
-from discreet.privacy.numbers import whole
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
-from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_price
+from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_people, stated_price
 from discreet.statistics.statistic import Statistic, Tables
 
 
@@ -77,13 +76,7 @@ class Covariance(Statistic):
         super().__init__(relation=relation, confidence=confidence)
         self.region = stated_region(centre, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
-        self._people = None if people is None else whole(people, name="people")
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a second moment depends on how many rows there are, which may be private: with error= "
-                "state people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
+        self._people = stated_people(people, error, of="second moment")
         price = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error)
         gaussian = price.rho is not None or price.delta is not None
         self._weights = moment_weights(

@@ -1,6 +1,6 @@
 """Many quantiles at one price, all chosen at once: the points that cut the rows into parts of about the right size.
 
-The law of several quantiles chosen at once: every count, every way to tell equal rows apart, every tuple.
+The exact law lists every count, every way to tell equal rows apart, and every tuple.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any
 
@@ -16,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import Floats, Tabulated
-from discreet.laws.law import Shape, as_size
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.choices import truth_value
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigour import Ball, ball
 from discreet.statistics.order_statistics.joint_draw import JointDraw, distance_of
-from discreet.statistics.order_statistics.tree import increasing_levels
+from discreet.statistics.order_statistics.tree import increasing_levels, positions_apart
 from discreet.statistics.pricing import NoisyVector, stated_relation
 from discreet.statistics.ranks import (
     TIE_BITS,
+    ListedLaw,
     checked_positions,
     most_ties,
     one_price,
@@ -222,16 +220,7 @@ class JointQuantiles(Mechanism):
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row."""
-        top = self.steps
-        base = [0, top // 2, top]
-        if self.relation is Relation.ADD_REMOVE:
-            yield base, [*base, top]
-            yield base, base[1:]
-            yield [], [top]
-        else:
-            yield base, [0, top // 2, 0]
-            yield base, [top, top // 2, top]
-            yield [0], [top]
+        return iter(positions_apart(self.relation, self.steps))
 
     def __repr__(self) -> str:
         """Show the public parameters."""
@@ -250,11 +239,10 @@ def can_be_told_apart(tie_bits: int, steps: int) -> bool:
 
 
 _LARGEST = 1 << 18
-_BITS = 128
 _LEFT_OUT = Fraction(1, 10**15)
 
 
-class JointLaw(Tabulated):
+class JointLaw(ListedLaw):
     """A sorted tuple of positions, averaged over the noise of the count and over the random bits that break ties.
 
     Sizes whose noise has a probability of less than 1e-15 in all are left out and added to the upper bounds.
@@ -274,13 +262,9 @@ class JointLaw(Tabulated):
         self._positions, self._means, self._rate = positions, means, rate
         self._steps, self._tie_bits = steps, tie_bits
         self._noise, self._draw = count_noise, draw
+        self._left_out = 0.0 if count_noise is None else float(_LEFT_OUT)
 
-    def table(self) -> tuple[list[Any], Floats, Floats]:
-        """Return the probabilities with bounds."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> tuple[list[Any], Floats, Floats]:
+    def _enclosed(self) -> tuple[list[Any], list[Ball]]:
         """Add up over sizes and random bits."""
         points, rows = len(self._means(0)) - 1, self._positions.size
         reach = 0 if self._noise is None else self._noise.half_width(1 - _LEFT_OUT)
@@ -291,17 +275,13 @@ class JointLaw(Tabulated):
                 "of a few steps, tie_bits=0 or 1, and a larger epsilon, to look at it",
                 parameter="grid",
             )
-        with precision(_BITS):
-            outcomes = list(combinations_with_replacement(range(self._steps + 1), points))
-            total = dict.fromkeys(outcomes, ball(0))
-            for noise in range(-reach, reach + 1):
-                chance = ball(1) if self._noise is None else self._noise.mass_ball(noise)
-                for outcome, mass in self._given(max(rows + noise, 0)).items():
-                    total[outcome] += chance * mass
-            low = [lower_float(total[outcome]) for outcome in outcomes]
-            high = [upper_float(total[outcome]) for outcome in outcomes]
-        left_out = 0.0 if self._noise is None else float(_LEFT_OUT)
-        return outcomes, np.maximum(np.array(low), 0.0), np.array(high) + left_out
+        outcomes = list(combinations_with_replacement(range(self._steps + 1), points))
+        total = dict.fromkeys(outcomes, ball(0))
+        for noise in range(-reach, reach + 1):
+            chance = ball(1) if self._noise is None else self._noise.mass_ball(noise)
+            for outcome, mass in self._given(max(rows + noise, 0)).items():
+                total[outcome] += chance * mass
+        return outcomes, list(total.values())
 
     def _given(self, size: int) -> dict[tuple[int, ...], Ball]:
         """Enclose the law for one size."""
@@ -321,13 +301,3 @@ class JointLaw(Tabulated):
             for outcome, weight in weights.items():
                 found[outcome] = found.get(outcome, ball(0)) + weight / total
         return found
-
-    def sample(self, shape: Shape | None = None) -> Any:
-        """Run the mechanism: a tuple of positions, or an array of tuples."""
-        if shape is None:
-            return self._draw()
-        sizes, count = as_size(shape)
-        out = np.empty(count, dtype=object)
-        for place in range(count):
-            out[place] = self.sample()
-        return out.reshape(sizes)

@@ -1,8 +1,7 @@
 """Many quantiles at one price: the middle one first, then the others among the rows on either side of it.
 
-Which quantile is found first: a tree over the levels, and the share of the price that each generation of it gets.
-
-The law of several quantiles chosen one after the other: every table of random bits, every tuple of answers.
+A tree over the levels says which quantile is found first; each generation of it gets a share of the price. The exact
+law lists every table of random bits and every tuple of answers.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any
 
@@ -19,16 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.finite import Floats, Tabulated
-from discreet.laws.law import Shape, as_size
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, compose, warn_if_senseless
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigour import Ball, ball
 from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import (
     TIE_BITS,
+    ListedLaw,
     Ranked,
     chances,
     checked_positions,
@@ -173,20 +170,19 @@ class QuantileTree(Mechanism):
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row."""
-        top = self.steps
-        base = [0, top // 2, top]
-        if self.relation is Relation.ADD_REMOVE:
-            yield base, [*base, top]
-            yield base, base[1:]
-            yield [], [top]
-        else:
-            yield base, [0, top // 2, 0]
-            yield base, [top, top // 2, top]
-            yield [0], [top]
+        return iter(positions_apart(self.relation, self.steps))
 
     def __repr__(self) -> str:
         """Show the public parameters."""
         return f"QuantileTree({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
+
+
+def positions_apart(relation: Relation, top: int) -> list[tuple[list[int], list[int]]]:
+    """Return tables of positions up to `top` that differ in one row."""
+    base = [0, top // 2, top]
+    if relation is Relation.ADD_REMOVE:
+        return [(base, [*base, top]), (base, base[1:]), ([], [top])]
+    return [(base, [0, top // 2, 0]), (base, [top, top // 2, top]), ([0], [top])]
 
 
 def increasing_levels(levels: Any) -> tuple[Fraction, ...]:
@@ -324,10 +320,9 @@ def _inherited(node: Node | None, low: float, high: float, *, rising: bool) -> f
 
 
 _LARGEST = 1 << 18
-_BITS = 128
 
 
-class QuantileTreeLaw(Tabulated):
+class QuantileTreeLaw(ListedLaw):
     """A tuple of positions, in order, with the product of the probabilities of the choices that lead to it.
 
     It is the mean over all random bits that could tell equal rows apart: 2^(bits * rows) tables, so it is for audits of
@@ -350,12 +345,7 @@ class QuantileTreeLaw(Tabulated):
         self._steps, self._tie_bits = steps, tie_bits
         self._draw = draw
 
-    def table(self) -> tuple[list[Any], Floats, Floats]:
-        """Return the probabilities with bounds."""
-        return self._table
-
-    @cached_property
-    def _table(self) -> tuple[list[Any], Floats, Floats]:
+    def _enclosed(self) -> tuple[list[Any], list[Ball]]:
         """Add up over the random bits, then over the choices."""
         fine = (self._steps + 1) << self._tie_bits
         tables = 1 << (self._tie_bits * self._positions.size)
@@ -365,17 +355,14 @@ class QuantileTreeLaw(Tabulated):
                 "few steps, and tie_bits=0 or 1, to look at it",
                 parameter="grid",
             )
-        with precision(_BITS):
-            total: dict[tuple[int, ...], Ball] = {}
-            for bits in product(range(1 << self._tie_bits), repeat=self._positions.size):
-                array = (self._positions << self._tie_bits) + np.array(bits, dtype=np.int64)
-                rows = Ranked.of(array, steps=fine - 1, weights=self._weights)
-                for outcome, chance in self._below(self._root, rows).items():
-                    total[outcome] = total.get(outcome, ball(0)) + chance
-            outcomes = list(combinations_with_replacement(range(self._steps + 1), len(self._rates)))
-            balls: list[Ball] = [(total[outcome] if outcome in total else ball(0)) / tables for outcome in outcomes]
-            low, high = [lower_float(one) for one in balls], [upper_float(one) for one in balls]
-        return outcomes, np.maximum(np.array(low), 0.0), np.array(high)
+        total: dict[tuple[int, ...], Ball] = {}
+        for bits in product(range(1 << self._tie_bits), repeat=self._positions.size):
+            array = (self._positions << self._tie_bits) + np.array(bits, dtype=np.int64)
+            rows = Ranked.of(array, steps=fine - 1, weights=self._weights)
+            for outcome, chance in self._below(self._root, rows).items():
+                total[outcome] = total.get(outcome, ball(0)) + chance
+        outcomes = list(combinations_with_replacement(range(self._steps + 1), len(self._rates)))
+        return outcomes, [total.get(outcome, ball(0)) / tables for outcome in outcomes]
 
     def _below(self, node: Node | None, rows: Ranked) -> dict[tuple[int, ...], Ball]:
         """Enclose the probabilities of all answers of a subtree."""
@@ -390,13 +377,3 @@ class QuantileTreeLaw(Tabulated):
                 outcome = (*before, place >> self._tie_bits, *after)
                 found[outcome] = found.get(outcome, ball(0)) + chance * one * two
         return found
-
-    def sample(self, shape: Shape | None = None) -> Any:
-        """Run the mechanism: a tuple of positions, or an array of tuples."""
-        if shape is None:
-            return self._draw()
-        sizes, count = as_size(shape)
-        out = np.empty(count, dtype=object)
-        for place in range(count):
-            out[place] = self.sample()
-        return out.reshape(sizes)

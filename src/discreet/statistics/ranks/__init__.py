@@ -13,7 +13,7 @@ from discreet.statistics.ranks.choice import (
 from discreet.statistics.ranks.draw import draw_by_rank, toss
 from discreet.statistics.ranks.error import rank_error
 from discreet.statistics.ranks.interval import RankInterval
-from discreet.statistics.ranks.law import chances
+from discreet.statistics.ranks.law import ListedLaw, chances
 from discreet.statistics.ranks.ranked import (
     TIE_BITS,
     Integers,

@@ -14,12 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.errors import InputError
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers import whole
 from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import NoisyVector, combination_quantile, mean_of_population, stated_price
+from discreet.statistics.pricing import (
+    NoisyVector,
+    combination_quantile,
+    mean_of_population,
+    stated_people,
+    stated_price,
+)
 from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 
 
@@ -76,18 +81,8 @@ class Mean(BoundedStatistic):
     ) -> None:
         """`people` is the number of rows for which `error=` is to hold: the error of a mean depends on it."""
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
-        self._people = None if people is None else whole(people, name="people")
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a mean depends on how many rows there are, which may be private: with error= state "
-                "people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
-        if self.target is Target.POPULATION and self.contribution is not None:
-            raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
-                parameter="target",
-            )
+        self._people = stated_people(people, error, of="mean")
+        self._refuse_dependent_rows()
         shift = self.scale.steps * (self.contribution or 1) * self._unit
         if self.form is MeanForm.CENTRED:
             shift *= 2

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers import whole
 from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_price
+from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_people, stated_price
 from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 from discreet.statistics.sums.three_sums import (
     FOR_GAUSSIAN,
@@ -90,30 +89,14 @@ class Variance(BoundedStatistic):
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
         self.scale.check_squares()
         self.sample = bool(sample)
-        self._people = None if people is None else whole(people, name="people")
-        self._refuse_conflicts(error)
-        self.mechanism = self._mechanism(stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error))
-
-    def _refuse_conflicts(self, error: Number | None) -> None:
-        """Refuse what cannot be answered, before anything is priced."""
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a variance depends on how many rows there are, which may be private: with error= state "
-                "people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
-        if self.contribution is None:
-            return
-        if self.target is Target.POPULATION:
-            raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
-                parameter="target",
-            )
-        if self.sample:
+        self._people = stated_people(people, error, of="variance")
+        self._refuse_dependent_rows()
+        if self.contribution is not None and self.sample:
             raise ConflictingParameters(
                 "dividing by n - 1 is for independent rows; with several rows a person leave sample= out",
                 parameter="sample",
             )
+        self.mechanism = self._mechanism(stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error))
 
     def _mechanism(self, price: Price) -> NoisyVector:
         """Return the noise, on integers in steps^2."""
