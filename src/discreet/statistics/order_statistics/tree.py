@@ -362,7 +362,7 @@ class QuantileTreeLaw(ListedLaw):
             for outcome, chance in self._below(self._root, rows).items():
                 total[outcome] = total.get(outcome, ball(0)) + chance
         outcomes = list(combinations_with_replacement(range(self._steps + 1), len(self._rates)))
-        return outcomes, [total.get(outcome, ball(0)) / tables for outcome in outcomes]
+        return outcomes, [(total[outcome] if outcome in total else ball(0)) / tables for outcome in outcomes]
 
     def _below(self, node: Node | None, rows: Ranked) -> dict[tuple[int, ...], Ball]:
         """Enclose the probabilities of all answers of a subtree."""

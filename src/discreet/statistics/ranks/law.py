@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
@@ -62,7 +63,7 @@ class ListedLaw(Tabulated):
         if shape is None:
             return self._draw()
         sizes, count = as_size(shape)
-        drawn = np.empty(count, dtype=self._kind)
+        drawn: NDArray[Any] = np.empty(count, dtype=self._kind)
         for place in range(count):
             drawn[place] = self._draw()
         return drawn.reshape(sizes)
