@@ -1,6 +1,6 @@
 """An audit from one run: canaries put in by coins, guesses about them, and what so many right ones refute.
 
-Canaries: records put in or left out by secret fair coins, and the guesses that scores about them make.
+Canaries are records put in or left out by secret fair coins; scores about them make the guesses.
 """
 
 from __future__ import annotations
@@ -70,13 +70,10 @@ class OneRun:
         """Say it in a few lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
-    def _sentence(self) -> str:
-        """Return the outcome in words: runs refute at a confidence, never for certain."""
-        return refuted_at(self.confidence) if self.refuted else self.outcome.value
-
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order; lower bounds are cut, not rounded."""
-        rows = [] if self.claim is None else [("claim", str(self.claim)), ("verdict", self._sentence())]
+        verdict = refuted_at(self.confidence) if self.refuted else self.outcome.value  # never refuted for certain
+        rows = [] if self.claim is None else [("claim", str(self.claim)), ("verdict", verdict)]
         at = f" at delta {self.delta:.6g}" if self.delta else ""
         rows += [
             ("epsilon", f"at least {_cut(self.low)}{at}"),

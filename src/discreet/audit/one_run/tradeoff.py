@@ -1,6 +1,7 @@
-"""How many right guesses about canaries a whole trade-off curve allows: a recursion from the top count downwards.
+"""How many right guesses about canaries a promise allows.
 
-How many right guesses about canaries an (epsilon, delta) promise allows: a binomial tail, and what delta adds to it.
+An (epsilon, delta) promise bounds them by a binomial tail and what delta adds to it, a whole trade-off curve by a
+recursion from the top count downwards.
 
 The game. Each of m canaries is put into the data by its own fair coin. Somebody who sees the output, and nothing else
 of the coins, says 'in' or 'out' about r of them and nothing about the others; V of the r guesses are right. One output

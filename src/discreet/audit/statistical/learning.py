@@ -1,6 +1,6 @@
 """Learning an event: scores fitted on some runs, thresholds chosen on others by the bound that a test lets expect.
 
-Choosing a threshold of a score on held-out runs: by counts where they tell, by the calibrated score where not.
+A threshold is chosen on held-out runs: by counts where they tell, by the calibrated score where not.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ which had no say in any choice, are counted. Two Clopper-Pearson bounds turn the
 the loss (`Until.SPENT`), or a bet against the claim on each pair of runs is settled until the claim is refuted or
 cannot be any more (`Until.DECIDED`). Runs can refute a claim, and never certify it.
 
-Betting against a claim: a wealth that a true claim cannot make grow, so that an audit may stop whenever it likes.
+A bet is against a claim: a true claim cannot make its wealth grow, so that an audit may stop whenever it likes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -215,12 +216,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """Count on."""
-        return Tally(
-            self.both + other.both,
-            self.first + other.first,
-            self.second + other.second,
-            self.neither + other.neither,
-        )
+        return Tally(*map(add, astuple(self), astuple(other)))
 
     @property
     def pairs(self) -> int:

@@ -1,6 +1,6 @@
 """Second moments of several columns about a public centre: the covariance where the centre is the mean.
 
-A noisy matrix as people should see it: with intervals that hold for all entries at once, and what it cost.
+The answer is a noisy matrix with intervals that hold for all entries at once, and what it cost.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Covariance(Statistic):
             lost = self._size_reach(self.mechanism.noise, 0.1 * (1.0 - self.confidence))
             confidence = 1.0 - 0.9 * (1.0 - self.confidence)
         reach = self.mechanism.error(confidence, counts.size) / (counts * unit)
-        values, low, high = (self._moments(part, size, lost, side) for part, side in _sides(sums, reach))
+        values, low, high = (self._moments(sums + side * reach, size, lost, side) for side in (0, -1, 1))
         return MatrixEstimate(
             self._square(values, 0),
             self._square(low, -1),
@@ -212,11 +212,6 @@ class Covariance(Statistic):
                 yield np.array([edge, row]), np.array([edge, np.full(centre.size, np.nan)])
             else:
                 yield np.array([edge, centre]), np.array([edge, row])
-
-
-def _sides(sums: NDArray[np.float64], reach: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], int]]:
-    """Return the sums, and both ends, with the side each is on."""
-    return [(sums, 0), (sums - reach, -1), (sums + reach, 1)]
 
 
 def _chernoff_reach(scales: list[float], rest: float) -> float:
@@ -327,16 +322,14 @@ class MatrixEstimate:
             [name, *(self._cell(*entry) for entry in zip(*rows, strict=True))]
             for name, *rows in zip(names, self.matrix, self.low, self.high, strict=True)
         ]
-        return Table(["", *names], cells, f"all intervals together {self._percent} %, about {self.count:.6g} rows")
+        return Table(
+            ["", *names], cells, f"all intervals together {100 * self.confidence:.6g} %, about {self.count:.6g} rows"
+        )
 
     def _cell(self, value: float, low: float, high: float) -> str:
         """Return an entry with its interval, which need not have the value in the middle."""
         entry = Estimate(value, low, high, self.confidence, Target.TABLE, self.guarantee, self.method)
         return str(entry).partition(" (")[0]
-
-    @property
-    def _percent(self) -> str:
-        return f"{100 * self.confidence:.6g}"
 
     def __str__(self) -> str:
         """Print the entries with their intervals."""

@@ -11,10 +11,9 @@ shortens: for d <= 2^10 columns no norm exceeds t (1 + 2^-42) < steps.
 Products are exact although they run in floats: integers of 38 bits are split into halves of 19 bits, products of halves
 have 38 bits, and 2^14 of them add up to less than 2^53.
 
-How far one row moves the products of its entries: the distances behind second moments.
-
-Let u be a row in the box [-1, 1]^d, or in the unit ball, with squared norm r at most B (d, or 1). The entries u_i u_j
-with i <= j are released, and where the number of rows is private what is left, B - r, which gives it back.
+How far one row moves the products of its entries is what second moments are priced by. Let u be a row in the box [-1,
+1]^d, or in the unit ball, with squared norm r at most B (d, or 1). The entries u_i u_j with i <= j are released, and
+where the number of rows is private what is left, B - r, which gives it back.
 
 Lemma (L1, one row). sum |u_i u_j| over i <= j is ((sum |u_i|)^2 + r) / 2 <= (d + 1) r / 2. With (d + 1) / 2 times B - r
 it is at most (d + 1) B / 2: what is left costs nothing.
@@ -35,7 +34,7 @@ most d (d + 1) / 2 + s (s - 1) / 2 <= d^2.
 Lemma (change-one where B - r is released). Twice the L1 norm; twice the squared L2 norm, because the inner product of
 two rows' vectors is a sum of (u'v)^2, u_i^2 v_i^2 and (B - r) (B - r') with factors at or above 0.
 
-Where rows of several columns are clipped, as people say it: bounds a column, or a centre and a radius.
+People state where rows are clipped as bounds a column, or as a centre and a radius.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Choose a grid point whose rank is close to a wanted one: the exponential mechanism for one quantile.
+"""Choose a grid point whose rank is close to a wanted one: by the exponential mechanism, or by permute-and-flip.
 
-The price of a choice by ranks: epsilon, or rho through bounded range.
-
-Choose among few grid points the one whose rank is close to a wanted one: permute-and-flip for one quantile.
+The first is for any grid and is paid in epsilon, or in rho through bounded range; the second is better among few
+points, and is paid in epsilon.
 """
 
 from __future__ import annotations
