@@ -30,8 +30,7 @@ from discreet.errors import SenselessParameter
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.tree import QuantileTree
-from discreet.statistics.ranks.choice import RankChoice
-from discreet.statistics.ranks.flip import RankFlip
+from discreet.statistics.ranks.choice import RankChoice, RankFlip
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "evidence" / "bench-work.md"
 CALLS, BAR, TOP = 20, 3.0, 1000.0

@@ -15,6 +15,7 @@ from discreet.audit import Level, Outcome, audit, goodness_of_fit
 from discreet.audit.wire import reachable
 from discreet.errors import MissingParameter, ParameterError
 from tests.chances import ALARM, most
+from tests.conftest import Rounds
 
 
 def naive_laplace(value: float) -> float:
@@ -165,9 +166,9 @@ def test_wire_audit_sees_type_shape_length_key_and_error_channels(telling: Any) 
 
 
 @pytest.mark.parametrize("epsilon", [1, 10])
-def test_wire_audit_does_not_convict_outputs_of_random_length(epsilon: float) -> None:
+def test_wire_audit_does_not_convict_outputs_of_random_length(epsilon: float, rounds: Rounds) -> None:
     stream = dp.AboveThreshold(threshold=3, epsilon=epsilon, sensitivity=1)
-    for _ in range(3):
+    for _ in range(rounds(sample=1, full=3)):
         assert not audit(stream, level=Level.WIRE, draws=300).refuted
 
 
@@ -271,7 +272,8 @@ def test_the_g_test_refuses_impossible_draws_and_too_few() -> None:
         goodness_of_fit(law, law.sample(10))
 
 
-def test_the_g_test_keeps_its_false_alarm_rate() -> None:
+def test_the_g_test_keeps_its_false_alarm_rate(rounds: Rounds) -> None:
     law = dp.laws.Finite(list(range(100)), [Fraction(1, 100)] * 100)
-    low = sum(goodness_of_fit(law, law.sample(2000)).p_value < 0.01 for _ in range(500))
-    assert low <= most(500, 0.011)  # with counts of 20 the rate is 0.010, to a few parts in a hundred
+    count = rounds(sample=200, full=500)
+    low = sum(goodness_of_fit(law, law.sample(2000)).p_value < 0.01 for _ in range(count))
+    assert low <= most(count, 0.011)  # with counts of 20 the rate is 0.010, to a few parts in a hundred

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.audit.statistical import best_expected_bound, cap
 
 _LAZY_NAMES = {
-    "Canaries": "discreet.audit.one_run.canaries",
+    "Canaries": "discreet.audit.one_run.one_run_audit",
     "best_expected_bound": "discreet.audit.statistical.attainable",
     "cap": "discreet.audit.statistical.loss_bound",
 }

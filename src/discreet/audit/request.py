@@ -1,6 +1,6 @@
 """What an audit can be asked: a mechanism that fits the level, pairs of different inputs, a number of runs.
 
-A mechanism whose runs are counted, so that an audit of code that hardly ever runs does not look harmless.
+The runs of the mechanism are counted, so that an audit of code that hardly ever runs does not look harmless.
 """
 
 from __future__ import annotations

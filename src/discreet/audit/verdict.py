@@ -1,8 +1,6 @@
 """What an audit found: the claim, what was certainly exceeded or certainly kept, and the witness.
 
-The picture of a verdict: the loss that was found, the claim beside it, and the cap of a sampling audit.
-
-When a statistical audit stops.
+Its picture shows the loss that was found, the claim beside it, and the cap of a sampling audit.
 """
 
 from __future__ import annotations

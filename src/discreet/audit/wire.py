@@ -79,14 +79,13 @@ def audit_wire(
         _events(first[0], second[0], inputs, _scales(scale, claim, inputs))
         for (first, second), inputs in zip(halves, pairs, strict=True)
     ]
-    tests = 2 * sum(len(listed) for listed in events)
+    tested, rest = draws - draws // 2, (1 - _CONFIDENCE) / (2 * sum(len(listed) for listed in events))
     best, witness = 0.0, None
     for (first, second), inputs, listed in zip(halves, pairs, events, strict=True):
-        for name, event in listed:
-            counts = [int(np.count_nonzero(event(half))) for half in (first[1], second[1])]
-            bound = _bound(counts, draws - draws // 2, delta, tests)
-            if bound > best:
-                best, witness = bound, Witness(inputs[0], inputs[1], name)
+        counts = np.array([[np.count_nonzero(event(half)) for half in (first[1], second[1])] for _, event in listed])
+        bounds = loss_at_least(counts, tested, counts[:, ::-1], tested, delta=delta, rest=rest).max(axis=1)
+        if bounds.max() > best:
+            best, witness = float(bounds.max()), Witness(inputs[0], inputs[1], listed[int(bounds.argmax())][0])
     everything = [run for both in runs for run in both]
     findings = _findings(np.concatenate([run.floats for run in everything]), getattr(mechanism, "grid", None))
     failed = all(form.startswith("error") for run in everything for form in run.forms)
@@ -204,7 +203,7 @@ def _events(first: Runs, second: Runs, inputs: tuple[Any, Any], scales: set[floa
 
 
 def _has_form(form: str) -> Event:
-    return lambda runs: np.fromiter((one == form for one in runs.forms), dtype=np.bool_, count=len(runs))
+    return lambda runs: np.array([one == form for one in runs.forms])
 
 
 def _is_off(grid: Fraction) -> Event:
@@ -260,12 +259,6 @@ def reachable(outputs: Floats, place: float, scale: float) -> NDArray[np.bool_]:
             noise = scale * np.log(u)
             hit |= (place + noise == outputs) | (place - noise == outputs)
     return hit
-
-
-def _bound(counts: list[int], draws: int, delta: float, tests: int) -> float:
-    """Return a lower confidence bound on epsilon from one event, in both directions."""
-    rest = (1 - _CONFIDENCE) / max(tests, 1)
-    return float(np.max(loss_at_least(counts, draws, counts[::-1], draws, delta=delta, rest=rest)))
 
 
 def _allowed(claim: Guarantee) -> tuple[float, float]:

@@ -1,21 +1,21 @@
 """What every statistic is: exact integers measured on a table, released with noise, made into an estimate.
 
-What statistics of a bounded column share: its grid, the rule for missing values, and whose rows they are.
+Statistics of a bounded column share more: its grid, the rule for missing values, and whose rows they are.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from discreet.errors import ParameterError
+from discreet.errors import ConflictingParameters, ParameterError
 from discreet.laws import Law
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
-from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target
+from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
 from discreet.statistics.columns import (
     WEIGHT_UNIT,
     FixedPoint,
@@ -23,12 +23,16 @@ from discreet.statistics.columns import (
     Rows,
     Totals,
     numbers,
+    paired,
     replacement,
     row_weights,
     split,
     stated_contribution,
 )
 from discreet.statistics.pricing import NoisyVector, stated_confidence, stated_relation
+
+Tables = Iterable[tuple[Any, Any]]
+"""Pairs of made-up tables that differ in one row."""
 
 
 class Statistic(Mechanism):
@@ -65,6 +69,23 @@ class Statistic(Mechanism):
             return None
         return len(value)
 
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row; where a person may have several rows none are made up."""
+        if getattr(self, "contribution", None) is None:
+            yield from self._one_row_apart(added=self.relation is Relation.ADD_REMOVE)
+
+    @abstractmethod
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """Return tables one of which has a row more, or, where none is added, one row changed."""
+
+    def _terms(self, method: str) -> tuple[float, Guarantee, str, PrivacyLoss]:
+        """Return what every answer says of itself, in the order in which tables and matrices take it."""
+        return self.confidence, self.guarantee, method, self.loss
+
+    def _estimated(self, value: Number, low: float, high: float, method: str) -> Estimate:
+        """Return one number with its interval."""
+        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss)
+
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the mechanism."""
@@ -98,20 +119,24 @@ class Statistic(Mechanism):
         return f"{type(self).__name__}({self.guarantee!r})"
 
 
-class BoundedStatistic(Statistic):
-    """A statistic of numbers clipped to public bounds."""
+def answered(statistic: Callable[..., Statistic], stated: Mapping[str, Any]) -> Any:
+    """Build a statistic from the arguments of the function named after it, and release its answer on their values."""
+    public = {name: value for name, value in stated.items() if name not in ("values", "unit")}
+    return statistic(**public)(paired(stated["values"], stated["unit"], stated["contribution"]))
 
-    mechanism: NoisyVector
+
+class ClippedStatistic(Statistic):
+    """A statistic of numbers clipped to public bounds and rounded to a public grid."""
 
     def __init__(
         self,
-        *,
         bounds: Any,
-        relation: Relation | None,
-        confidence: float,
+        grid: Number | None,
         missing: Missing | Number,
         contribution: int | None,
-        grid: Number | None = None,
+        *,
+        relation: Relation | None,
+        confidence: float,
         target: Target = Target.TABLE,
     ) -> None:
         """Settle the public numbers."""
@@ -121,6 +146,30 @@ class BoundedStatistic(Statistic):
         self._fill = None if replaced is None else self.scale.position(replaced)
         self.contribution = stated_contribution(contribution)
         self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+
+    def _refuse_dependent_rows(self) -> None:
+        """Refuse an interval for the population where rows of one person are no independent draws of it."""
+        if self.target is Target.POPULATION and self.contribution is not None:
+            raise ConflictingParameters(
+                "an interval for the population needs independent rows; with several rows a person ask for the table",
+                parameter="target",
+            )
+
+    @property
+    def _size_is_known(self) -> bool:
+        """Whether all neighbours have the same number of values, which is then public."""
+        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The bounds as values of made-up tables."""
+        return float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
+
+
+class BoundedStatistic(ClippedStatistic):
+    """A statistic made of exact sums over numbers that were clipped to public bounds."""
+
+    mechanism: NoisyVector
 
     def totals(self, value: Any, *, squares: bool = False) -> Totals:
         """Return the exact sums over a table, missing values left out or replaced; private."""

@@ -41,6 +41,9 @@ class Examined:
     proven: bool
 
 
+Known = dict[LocationPair, tuple[Enclosure, bool]]
+
+
 def audit_exact(
     mechanism: Mechanism | Compared, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]], *, search: int, own: bool
 ) -> Verdict:
@@ -53,11 +56,12 @@ def audit_exact(
     starts = list(neighbours)
     if not starts:
         raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
-    examined = [one for first, second in starts for one in _both_ways(mechanism, claim, first, second)]
+    known: Known = {}
+    examined = _examined(mechanism, claim, starts, known)
     worst = max(examined, key=lambda one: one.excess.lower)
     if search > 0:
         tried = climb(mechanism, (worst.first, worst.second), lambda pair: excess(pair, claim).lower, rounds=search)
-        examined += [one for first, second in tried for one in _both_ways(mechanism, claim, first, second)]
+        examined += _examined(mechanism, claim, tried, known)
         worst = max(examined, key=lambda one: one.excess.lower)
     direct = isinstance(claim, PureDP | ApproxDP)
     proven = all(one.proven for one in examined)
@@ -76,16 +80,15 @@ def audit_exact(
         pairs=len(examined),
         samples=0,
         seconds=time.perf_counter() - started,
-        conditions=_conditions(mechanism, claim) if own and outcome is not Outcome.REFUTED else (),
+        conditions=_conditions(mechanism, claim, known) if own and outcome is not Outcome.REFUTED else (),
     )
 
 
-def _conditions(mechanism: Any, claim: Guarantee) -> tuple[str, ...]:
+def _conditions(mechanism: Any, claim: Guarantee, known: Known) -> tuple[str, ...]:
     """Return the statements that the claim takes on trust, with the loss on neighbours that they rule out."""
     told = []
     for statement, pairs in mechanism.left_out().items() if isinstance(mechanism, Mechanism) else ():
-        examined = [one for first, second in pairs for one in _both_ways(mechanism, claim, first, second)]
-        worst = max(one.excess.lower for one in examined)
+        worst = max(one.excess.lower for one in _examined(mechanism, claim, pairs, known))
         what = "the loss is" if isinstance(claim, PureDP | ApproxDP) else "the share of the claim is"
         told.append(
             f"{statement}. No mechanism can check this: where it is false {what} at least {worst:.6g}. Audit the query "
@@ -94,11 +97,25 @@ def _conditions(mechanism: Any, claim: Guarantee) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _both_ways(mechanism: Mechanism | Compared, claim: Guarantee, first: Any, second: Any) -> list[Examined]:
-    """Examine a pair of inputs and its reverse: the relation is symmetric, the loss is not."""
-    pair = compared(mechanism, first, second)
-    directions = ((first, second, pair), (second, first, pair.reversed()))
-    return [Examined(a, b, one, excess(one, claim), proves(one, claim)) for a, b, one in directions]
+def _examined(
+    mechanism: Mechanism | Compared, claim: Guarantee, inputs: Iterable[tuple[Any, Any]], known: Known
+) -> list[Examined]:
+    """Examine pairs of inputs and their reverses: the relation is symmetric, the loss is not.
+
+    Pairs of one noise at one distance are equal wherever they lie, and are judged once.
+    """
+    examined = []
+    for first, second in inputs:
+        pair = compared(mechanism, first, second)
+        for one, other, way in ((first, second, pair), (second, first, pair.reversed())):
+            judged = known.get(way) if isinstance(way, LocationPair) else None
+            if judged is None:
+                found = excess(way, claim)
+                judged = found, _proves(way, claim, found)
+                if isinstance(way, LocationPair):
+                    known[way] = judged
+            examined.append(Examined(one, other, way, *judged))
+    return examined
 
 
 def excess(pair: Pair, claim: Guarantee) -> Enclosure:
@@ -133,12 +150,10 @@ def _ratio(measured: Enclosure, allowed: float) -> tuple[float, float]:
     return (measured.lower / allowed, measured.upper / allowed) if allowed > 0.0 else (math.inf, math.inf)
 
 
-def proves(pair: Pair, claim: Guarantee) -> bool:
+def _proves(pair: Pair, claim: Guarantee, found: Enclosure) -> bool:
     """Say whether the claim is certain for a pair, up to a relative 1e-9 of rounding in its enclosures."""
-    if isinstance(claim, PureDP):
-        return pair.max_loss().upper <= float(claim.epsilon) * (1 + _RELATIVE)
-    if isinstance(claim, ApproxDP):
-        return excess(pair, claim).upper <= float(claim.epsilon) * (1 + _RELATIVE)
+    if isinstance(claim, PureDP | ApproxDP):
+        return found.upper <= float(claim.epsilon) * (1 + _RELATIVE)
     rho = pair.concentration()
     known = None if rho is None else ZCDP(round_up(rho))
     return PrivacyLoss.from_pairs([pair], claim=known).satisfies(claim.under(Relation.UNSTATED))

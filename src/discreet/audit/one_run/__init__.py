@@ -1,4 +1,3 @@
 """Audits from one run: canaries, guesses, and how many right ones a promise allows."""
 
-from discreet.audit.one_run.canaries import Canaries
-from discreet.audit.one_run.one_run_audit import OneRun, one_run
+from discreet.audit.one_run.one_run_audit import Canaries, OneRun, one_run

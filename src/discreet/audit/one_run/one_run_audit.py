@@ -1,4 +1,7 @@
-"""An audit from one run: canaries put in by coins, guesses about them, and what so many right ones refute."""
+"""An audit from one run: canaries put in by coins, guesses about them, and what so many right ones refute.
+
+Canaries are records put in or left out by secret fair coins; scores about them make the guesses.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,22 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from discreet.audit.one_run.counting_bound import counting_tail
-from discreet.audit.one_run.tradeoff import (
-    CurveBelow,
-    Points,
-    implied_points,
-    is_allowed,
-    tradeoff_tail,
-)
+from discreet.audit.one_run.tradeoff import CurveBelow, Points, counting_tail, implied_points, is_allowed, tradeoff_tail
 from discreet.audit.verdict import Outcome, as_confidence, refuted_at
 from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import GaussianDP, Guarantee, Relation, combine
 from discreet.privacy.numbers import probability, whole
+from discreet.randomness import bernoulli_array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from discreet.display.plots import Plot
+
 
 _HALVINGS = 24
 _LARGEST = 600.0
@@ -71,13 +70,10 @@ class OneRun:
         """Say it in a few lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
-    def _sentence(self) -> str:
-        """Return the outcome in words: runs refute at a confidence, never for certain."""
-        return refuted_at(self.confidence) if self.refuted else self.outcome.value
-
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order; lower bounds are cut, not rounded."""
-        rows = [] if self.claim is None else [("claim", str(self.claim)), ("verdict", self._sentence())]
+        verdict = refuted_at(self.confidence) if self.refuted else self.outcome.value  # never refuted for certain
+        rows = [] if self.claim is None else [("claim", str(self.claim)), ("verdict", verdict)]
         at = f" at delta {self.delta:.6g}" if self.delta else ""
         rows += [
             ("epsilon", f"at least {_cut(self.low)}{at}"),
@@ -227,3 +223,80 @@ def _gaussian_refuted(mu: float, canaries: int, guesses: int, right: int, rest: 
 def _cut(value: float) -> str:
     """Write a lower bound with four decimals, cut."""
     return f"{math.floor(value * 10_000) / 10_000:.4f}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Canaries:
+    """The coins of so many canaries, drawn once and kept apart from whoever guesses.
+
+    `included` says which canaries go into the data. Whoever sees the output gives a score to each canary, larger ones
+    for canaries that seem to be in; `audit` then guesses 'in' about the largest, 'out' about the smallest, and nothing
+    about the others. The number of guesses is fixed beforehand, and one draw of coins serves one run.
+
+    >>> canaries = Canaries.drawn(1000)
+    >>> found = canaries.audit(canaries.included + 0.0, guesses=100)  # a mechanism that hides nothing
+    >>> found.right, round(found.low, 2) == round(found.cap, 2) == 3.49
+    (100, True)
+    """
+
+    included: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Keep a read-only copy of one coin a canary."""
+        coins = np.array(self.included)
+        if coins.ndim != 1 or coins.dtype != np.bool_:
+            raise ParameterError("included holds one bool for each canary", parameter="included")
+        coins.flags.writeable = False
+        object.__setattr__(self, "included", coins)
+
+    @classmethod
+    def drawn(cls, count: int) -> Canaries:
+        """Toss exact fair coins for so many canaries."""
+        return cls(bernoulli_array(Fraction(1, 2), whole(count, name="count")))
+
+    def __len__(self) -> int:
+        """The number of canaries."""
+        return len(self.included)
+
+    def __repr__(self) -> str:
+        """Say how many there are, and nobody's coin."""
+        return f"Canaries({len(self)})"
+
+    def right(self, scores: ArrayLike, *, guesses: int) -> int:
+        """Return how many guesses are right, half of them about the largest scores and half about the smallest."""
+        made = whole(guesses, name="guesses")
+        ranked = _ranked(scores, len(self))
+        if made > len(self):
+            raise ParameterError("there is at most one guess about each canary", parameter="guesses")
+        lower, upper = made // 2, made - made // 2
+        said_out, said_in = ranked[:lower], ranked[len(self) - upper :]
+        return int(np.count_nonzero(~self.included[said_out]) + np.count_nonzero(self.included[said_in]))
+
+    def audit(
+        self,
+        scores: ArrayLike,
+        *,
+        guesses: int,
+        claim: Guarantee | None = None,
+        delta: Number = 0,
+        confidence: Number = 0.95,
+        relation: Relation = Relation.ADD_REMOVE,
+    ) -> OneRun:
+        """Guess by the scores and say what so many right guesses refute; see `one_run`."""
+        return one_run(
+            canaries=len(self),
+            guesses=guesses,
+            right=self.right(scores, guesses=guesses),
+            delta=delta,
+            confidence=confidence,
+            claim=claim,
+            relation=relation,
+        )
+
+
+def _ranked(scores: ArrayLike, count: int) -> NDArray[np.intp]:
+    """Return the places of the canaries from the smallest score to the largest."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (count,) or np.isnan(values).any():
+        raise ParameterError("there is one score for each canary, and it is a number", parameter="scores")
+    return np.argsort(values, kind="stable")

@@ -112,11 +112,6 @@ class Encoder:
             distance = np.abs(columns[0].mean(axis=0) - columns[1].mean(axis=0)) / spread
         self.kept = np.sort(np.argsort(-np.nan_to_num(distance))[: _COLUMNS - 1])
 
-    def describe(self, column: int, code: int) -> str:
-        """Say what a code stands for."""
-        text = next((word for word, known in self.words[column].items() if known == code), "something not seen before")
-        return f"the form {text!r}" if column == 0 else f"the text {text!r}"
-
 
 def collected(mechanism: Callable[[Any], Any], value: Any, draws: int, *, one_by_one: bool = False) -> Any:
     """Run on one input: all at once where the mechanism has `runs`, one by one otherwise; an error is an outcome.

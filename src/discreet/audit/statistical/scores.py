@@ -37,12 +37,8 @@ class Score(ABC):
         """Say what is scored."""
 
 
-@dataclass(frozen=True)
-class Value(Score):
-    """One column as it is, or its difference from the column before."""
-
-    column: int
-    differenced: bool = False
+class ReadOff(Score):
+    """A score that is just a number of the output."""
 
     @property
     def calibrated(self) -> bool:
@@ -53,6 +49,14 @@ class Value(Score):
     def learned(self) -> bool:
         """It is just a number."""
         return False
+
+
+@dataclass(frozen=True)
+class Value(ReadOff):
+    """One column as it is, or its difference from the column before."""
+
+    column: int
+    differenced: bool = False
 
     def __call__(self, view: View) -> Floats:
         """Return the column; NaN is below everything."""
@@ -66,20 +70,10 @@ class Value(Score):
 
 
 @dataclass(frozen=True)
-class FinestBit(Score):
+class FinestBit(ReadOff):
     """The lowest binary digit that is set in one column: naive floating-point noise betrays its input by it."""
 
     column: int
-
-    @property
-    def calibrated(self) -> bool:
-        """It is just a number."""
-        return False
-
-    @property
-    def learned(self) -> bool:
-        """It is just a number."""
-        return False
 
     def __call__(self, view: View) -> Floats:
         """Return the exponent of the digit."""

@@ -13,9 +13,8 @@ key is brought to one form that depends on the key alone, and keys of different 
 | timedelta | numpy's timedelta64 in microseconds |
 | tuple | the tuple of its entries' forms |
 
-Points in time and spans in microseconds: what microseconds cannot say is missing, not another time.
-
-numpy and Arrow convert between units by multiplication that wraps around: the year 300,000 becomes some other one.
+Points in time and spans that microseconds cannot say are missing, and no other time: numpy and Arrow convert between
+units by multiplication that wraps around: the year 300,000 becomes some other one.
 """
 
 from __future__ import annotations

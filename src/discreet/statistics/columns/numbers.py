@@ -4,12 +4,11 @@ Rule for missing values: NULL, None, NA and NaN are the same thing, a missing va
 its place, and what becomes of it is said once, by the `missing=` of a statistic. The type of a column is part of the
 schema and public; nothing else about it is.
 
-What becomes of a missing value: left out, or replaced by a public number.
+A missing value is left out, or replaced by a public number.
 
-Numbers of a column that numpy holds: one empty cell must not change what the other cells say.
-
-A library makes floats of a numpy column of integers for one empty cell, and objects of it for one text. Floats do not
-tell integers apart from 2^53 on, and write 7 as 7.0. So in these columns a number has one form whatever the type is:
+In a column that numpy holds one empty cell must not change what the other cells say. A library makes floats of a numpy
+column of integers for one empty cell, and objects of it for one text. Floats do not tell integers apart from 2^53 on,
+and write 7 as 7.0. So in these columns a number has one form whatever the type is:
 
 | number | its form |
 |---|---|

@@ -1,6 +1,5 @@
 """Histograms: counts by public or by private keys, and the number of distinct values."""
 
 from discreet.statistics.histograms.count_distinct import CountDistinct, count_distinct
-from discreet.statistics.histograms.discovered import DiscoveredHistogram
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.histograms.histogram import Histogram, histogram
+from discreet.statistics.histograms.histogram import DiscoveredHistogram, Histogram, histogram

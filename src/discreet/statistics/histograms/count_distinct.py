@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from discreet.laws.number import Number
-from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import bounded_keys, distinct_table, paired, split, stated_contribution
+from discreet.privacy import Estimate, Relation
+from discreet.statistics.columns import bounded_keys, distinct_table, split, stated_contribution
 from discreet.statistics.pricing import NoisyVector, stated_price
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import Statistic, Tables, answered
 
 
 class CountDistinct(Statistic):
@@ -49,7 +48,6 @@ class CountDistinct(Statistic):
         shift = self.contribution or 1
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
             shift=shift,
-            squared=shift * shift,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence),
             scalar=True,
@@ -66,25 +64,11 @@ class CountDistinct(Statistic):
         """Return the noisy number with its interval."""
         width = self.mechanism.error(self.confidence)
         most = max(released + width, 0) if rows is None else min(max(released + width, 0), rows)
-        return Estimate(
-            released,
-            min(max(released - width, 0), most),
-            most,
-            self.confidence,
-            Target.TABLE,
-            self.guarantee,
-            "exact quantile of the noise",
-            self.loss,
-        )
+        return self._estimated(released, min(max(released - width, 0), most), most, "exact quantile of the noise")
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        if self.contribution is not None:
-            return
-        if self.relation is Relation.ADD_REMOVE:
-            yield [1, 2], [1, 2, 3]
-        else:
-            yield [1, 2], [1, 1]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A key comes, or is no longer held."""
+        return [([1, 2], [1, 2, 3])] if added else [([1, 2], [1, 1])]
 
 
 def count_distinct(
@@ -104,14 +88,5 @@ def count_distinct(
     >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
     True
     """
-    statistic = CountDistinct(
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        confidence=confidence,
-        contribution=contribution,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(CountDistinct, locals())
+    return answer

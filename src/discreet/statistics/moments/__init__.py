@@ -1,4 +1,3 @@
 """Covariances and Gram matrices with noise of the right shape."""
 
-from discreet.statistics.moments.covariance import Covariance, covariance
-from discreet.statistics.moments.matrix_estimate import MatrixEstimate
+from discreet.statistics.moments.covariance import Covariance, MatrixEstimate, covariance

@@ -1,26 +1,29 @@
-"""Second moments of several columns about a public centre: the covariance where the centre is the mean."""
+"""Second moments of several columns about a public centre: the covariance where the centre is the mean.
+
+The answer is a noisy matrix with intervals that hold for all entries at once, and what it cost.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter
+from discreet.display import Table, definition_list
+from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
-from discreet.privacy import PureDP, Relation
-from discreet.privacy.numbers import whole
+from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
 from discreet.statistics.columns import Missing
-from discreet.statistics.moments.gram import STEPS, moment_weights, table_columns
-from discreet.statistics.moments.matrix_estimate import MatrixEstimate
-from discreet.statistics.moments.region import stated_fill, stated_region
-from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_price
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
+from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_people, stated_price
+from discreet.statistics.statistic import Statistic, Tables
 
 
 class Covariance(Statistic):
@@ -73,13 +76,7 @@ class Covariance(Statistic):
         super().__init__(relation=relation, confidence=confidence)
         self.region = stated_region(centre, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
-        self._people = None if people is None else whole(people, name="people")
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a second moment depends on how many rows there are, which may be private: with error= "
-                "state people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
+        self._people = stated_people(people, error, of="second moment")
         price = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error)
         gaussian = price.rho is not None or price.delta is not None
         self._weights = moment_weights(
@@ -135,16 +132,13 @@ class Covariance(Statistic):
             lost = self._size_reach(self.mechanism.noise, 0.1 * (1.0 - self.confidence))
             confidence = 1.0 - 0.9 * (1.0 - self.confidence)
         reach = self.mechanism.error(confidence, counts.size) / (counts * unit)
-        values, low, high = (self._moments(part, size, lost, side) for part, side in _sides(sums, reach))
+        values, low, high = (self._moments(sums + side * reach, size, lost, side) for side in (0, -1, 1))
         return MatrixEstimate(
             self._square(values, 0),
             self._square(low, -1),
             self._square(high, 1),
             size,
-            self.confidence,
-            self.guarantee,
-            "joint quantile of the noise" if rows else "joint quantile of the noise over an enclosed number of rows",
-            self.loss,
+            *self._terms(f"joint quantile of the noise{'' if rows else ' over an enclosed number of rows'}"),
         )
 
     def wire(self, value: Any) -> Any:
@@ -204,25 +198,20 @@ class Covariance(Statistic):
         wide = noisy.error(1.0 - 0.9 * rest, counts.size) * unit
         return (wide + lost * largest) / (rows - lost) + rounding
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row: at the centre, at an edge, and for pure promises at a corner."""
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row lies at the centre, at an edge, or, for pure promises, at a corner."""
         centre, halves = np.array(self.region.centre), np.array(self.region.halves)
         edge, corner = centre.copy(), centre + halves / (math.sqrt(self.region.dimension) if self.region.ball else 1.0)
         edge[0] += halves[0]
         rows = [centre, edge] if self.region.ball or self.size_is_public else [centre]
         rows += [corner] if isinstance(self.guarantee, PureDP) else []
         for row in rows:
-            if self.relation is Relation.ADD_REMOVE:
+            if added:
                 yield np.array([edge]), np.array([edge, row])
             elif self._fill is None:
                 yield np.array([edge, row]), np.array([edge, np.full(centre.size, np.nan)])
             else:
                 yield np.array([edge, centre]), np.array([edge, row])
-
-
-def _sides(sums: NDArray[np.float64], reach: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], int]]:
-    """Return the sums, and both ends, with the side each is on."""
-    return [(sums, 0), (sums - reach, -1), (sums + reach, 1)]
 
 
 def _chernoff_reach(scales: list[float], rest: float) -> float:
@@ -259,18 +248,99 @@ def covariance(
     >>> abs(answer.count - 10_000) < 200, bool(abs(answer.matrix[0, 0] - 1) < 0.1)
     (True, True)
     """
-    statistic = Covariance(
-        centre=centre,
-        radius=radius,
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        missing=missing,
-    )
-    result: MatrixEstimate = statistic(table)
-    return result
+    stated = locals().copy()
+    rows = stated.pop("table")
+    answer: MatrixEstimate = Covariance(**stated)(rows)
+    return answer
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MatrixEstimate:
+    """A released symmetric matrix, the ends of its intervals, and the number of rows it was made of.
+
+    The intervals hold for all entries at once. `count` is the noisy number of rows, or the public one.
+
+    >>> from discreet.privacy import PureDP
+    >>> print(MatrixEstimate([[1.0]], [[0.5]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile"))
+    all intervals together 95 %, about 40 rows
+       1
+    --------------------
+    1  1.00 [0.50, 1.50]
+    """
+
+    matrix: Floats
+    low: Floats
+    high: Floats
+    count: float
+    confidence: float
+    guarantee: Guarantee
+    method: str
+    loss: PrivacyLoss | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        """Keep the arrays as they are now."""
+        for name in ("matrix", "low", "high"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if not self.matrix.ndim == 2 or not self.matrix.shape == self.low.shape == self.high.shape:
+            raise ParameterError("matrix, low and high are square arrays of one shape", parameter="matrix")
+
+    @property
+    def half_width(self) -> Floats:
+        """Half the length of every interval."""
+        widths: Floats = (self.high - self.low) / 2
+        return widths
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """The price of the release."""
+        return self.guarantee.loss if self.loss is None else self.loss
+
+    def nearest_psd(self) -> MatrixEstimate:
+        """Return the nearest matrix without negative eigenvalues, at no further price; the intervals stay.
+
+        >>> from discreet.privacy import PureDP
+        >>> MatrixEstimate([[-1.0]], [[0.0]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile").nearest_psd().matrix
+        array([[0.]])
+        """
+        values, vectors = np.linalg.eigh(self.matrix)
+        projected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return dataclasses.replace(self, matrix=(projected + projected.T) / 2)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the matrix alone."""
+        return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
+
+    def _table(self) -> Table:
+        """Return the entries with their intervals."""
+        names = [str(place + 1) for place in range(len(self.matrix))]
+        cells = [
+            [name, *(self._cell(*entry) for entry in zip(*rows, strict=True))]
+            for name, *rows in zip(names, self.matrix, self.low, self.high, strict=True)
+        ]
+        return Table(
+            ["", *names], cells, f"all intervals together {100 * self.confidence:.6g} %, about {self.count:.6g} rows"
+        )
+
+    def _cell(self, value: float, low: float, high: float) -> str:
+        """Return an entry with its interval, which need not have the value in the middle."""
+        entry = Estimate(value, low, high, self.confidence, Target.TABLE, self.guarantee, self.method)
+        return str(entry).partition(" (")[0]
+
+    def __str__(self) -> str:
+        """Print the entries with their intervals."""
+        return str(self._table())
+
+    def __repr__(self) -> str:
+        """Show the shape and the promise."""
+        rows, columns = self.matrix.shape
+        return f"MatrixEstimate({rows} x {columns}, {self.guarantee!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the table and the promise for a notebook."""
+        promise = definition_list([("promise", self.guarantee), ("method", self.method)])
+        return self._table()._repr_html_() + promise

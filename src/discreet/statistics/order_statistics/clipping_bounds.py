@@ -1,7 +1,4 @@
-"""Clipping bounds for a column of unknown range, found privately from a stream of thresholds.
-
-A quantile without bounds: thresholds are watched in order until enough of the rows lie below one.
-"""
+"""Clipping bounds for a column of unknown range: thresholds are watched in order until enough rows lie below one."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ from discreet.mechanisms import AboveThreshold, Mechanism
 from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import WEIGHT_UNIT, numbers, paired, row_weights, split, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, numbers, row_weights, split, stated_contribution
 from discreet.statistics.pricing import stated_price, stated_relation
 from discreet.statistics.ranks import exact_level, promise
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import Statistic, Tables, answered
 
 _MOST = 1 << 16
 
@@ -207,15 +204,9 @@ class ClippingBounds(Statistic):
         sides = 1 if self.symmetric else 2
         return self._scan.error(1.0 - (1.0 - self.confidence) / sides)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        if self.contribution is not None:
-            return
-        if self.relation is Relation.ADD_REMOVE:
-            yield [1.0, -1.0], [1.0, -1.0, 8.0]
-            yield [], [1.0]
-        else:
-            yield [1.0, -1.0], [1.0, 8.0]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row lies far from the others."""
+        return [([1.0, -1.0], [1.0, -1.0, 8.0]), ([], [1.0])] if added else [([1.0, -1.0], [1.0, 8.0])]
 
 
 def clipping_bounds(
@@ -237,19 +228,8 @@ def clipping_bounds(
     >>> clipping_bounds([3.0] * 1000, 0.9, relation=Relation.ADD_REMOVE, epsilon=1, symmetric=True)
     (-3.0, 3.0)
     """
-    statistic = ClippingBounds(
-        level=level,
-        relation=relation,
-        epsilon=epsilon,
-        confidence=confidence,
-        symmetric=symmetric,
-        centre=centre,
-        smallest=smallest,
-        largest=largest,
-        contribution=contribution,
-    )
-    result: Bounds = statistic(paired(values, unit, contribution))
-    return result
+    answer: Bounds = answered(ClippingBounds, locals())
+    return answer
 
 
 _GRID = Fraction(1, 1 << 10)

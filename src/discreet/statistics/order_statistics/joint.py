@@ -1,24 +1,32 @@
-"""Many quantiles at one price, all chosen at once: the points that cut the rows into parts of about the right size."""
+"""Many quantiles at one price, all chosen at once: the points that cut the rows into parts of about the right size.
+
+The exact law lists every count, every way to tell equal rows apart, and every tuple.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise, product
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.choices import truth_value
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
-from discreet.statistics.order_statistics.joint_draw import JointDraw
-from discreet.statistics.order_statistics.joint_law import JointLaw
-from discreet.statistics.order_statistics.tree import increasing_levels
+from discreet.randomness.rigour import Ball, ball
+from discreet.statistics.order_statistics.joint_draw import JointDraw, distance_of
+from discreet.statistics.order_statistics.tree import increasing_levels, positions_apart
 from discreet.statistics.pricing import NoisyVector, stated_relation
 from discreet.statistics.ranks import (
     TIE_BITS,
+    ListedLaw,
     checked_positions,
     most_ties,
     one_price,
@@ -212,16 +220,7 @@ class JointQuantiles(Mechanism):
 
     def neighbours(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row."""
-        top = self.steps
-        base = [0, top // 2, top]
-        if self.relation is Relation.ADD_REMOVE:
-            yield base, [*base, top]
-            yield base, base[1:]
-            yield [], [top]
-        else:
-            yield base, [0, top // 2, 0]
-            yield base, [top, top // 2, top]
-            yield [0], [top]
+        return iter(positions_apart(self.relation, self.steps))
 
     def __repr__(self) -> str:
         """Show the public parameters."""
@@ -237,3 +236,68 @@ def can_be_told_apart(tie_bits: int, steps: int) -> bool:
     (True, True, False)
     """
     return tie_bits == TIE_BITS or (steps + 1) << tie_bits <= _FEW_POSITIONS
+
+
+_LARGEST = 1 << 18
+_LEFT_OUT = Fraction(1, 10**15)
+
+
+class JointLaw(ListedLaw):
+    """A sorted tuple of positions, averaged over the noise of the count and over the random bits that break ties.
+
+    Sizes whose noise has a probability of less than 1e-15 in all are left out and added to the upper bounds.
+    """
+
+    def __init__(
+        self,
+        positions: NDArray[np.int64],
+        means: Callable[[int], list[Fraction]],
+        rate: Fraction,
+        steps: int,
+        tie_bits: int,
+        count_noise: IntegerNoise | None,
+        draw: Callable[[], tuple[int, ...]],
+    ) -> None:
+        """`means(size)` are the wanted parts of a table of that size; `draw` runs the mechanism."""
+        self._positions, self._means, self._rate = positions, means, rate
+        self._steps, self._tie_bits = steps, tie_bits
+        self._noise, self._draw = count_noise, draw
+        self._left_out = 0.0 if count_noise is None else float(_LEFT_OUT)
+
+    def _enclosed(self) -> tuple[list[Any], list[Ball]]:
+        """Add up over sizes and random bits."""
+        points, rows = len(self._means(0)) - 1, self._positions.size
+        reach = 0 if self._noise is None else self._noise.half_width(1 - _LEFT_OUT)
+        tables = 1 << (self._tie_bits * rows)
+        if (2 * reach + 1) * tables * ((self._steps + 1) << self._tie_bits) ** points > _LARGEST:
+            raise ParameterError(
+                "the exact law lists every tuple for every size and every way to tell equal rows apart: state a grid= "
+                "of a few steps, tie_bits=0 or 1, and a larger epsilon, to look at it",
+                parameter="grid",
+            )
+        outcomes = list(combinations_with_replacement(range(self._steps + 1), points))
+        total = dict.fromkeys(outcomes, ball(0))
+        for noise in range(-reach, reach + 1):
+            chance = ball(1) if self._noise is None else self._noise.mass_ball(noise)
+            for outcome, mass in self._given(max(rows + noise, 0)).items():
+                total[outcome] += chance * mass
+        return outcomes, list(total.values())
+
+    def _given(self, size: int) -> dict[tuple[int, ...], Ball]:
+        """Enclose the law for one size."""
+        bits, rows = self._tie_bits, self._positions.size
+        means = self._means(size)
+        found: dict[tuple[int, ...], Ball] = {}
+        for added in product(range(1 << bits), repeat=rows):
+            fine = np.sort((self._positions << bits) + np.array(added, dtype=np.int64))
+            weights: dict[tuple[int, ...], Ball] = {}
+            for places in product(range((self._steps + 1) << bits), repeat=len(means) - 1):
+                ordered = sorted(places)
+                ranks = [int(rank) for rank in np.searchsorted(fine, ordered, side="right")]
+                outcome = tuple(place >> bits for place in ordered)
+                weight = (-ball(self._rate * distance_of(ranks, means, rows))).exp()
+                weights[outcome] = weights.get(outcome, ball(0)) + weight
+            total = sum(weights.values(), ball(0)) * (1 << (bits * rows))
+            for outcome, weight in weights.items():
+                found[outcome] = found.get(outcome, ball(0)) + weight / total
+        return found

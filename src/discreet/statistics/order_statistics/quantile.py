@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +10,11 @@ from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
 from discreet.privacy.numbers import number, upward, whole
 from discreet.randomness.rigour import Ball
-from discreet.statistics.columns import Missing, paired
+from discreet.statistics.columns import Missing
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.pricing import Price, choosable, stated_price
 from discreet.statistics.ranks import MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
+from discreet.statistics.statistic import Tables, answered
 
 
 class Quantile(RankedStatistic):
@@ -68,15 +68,7 @@ class Quantile(RankedStatistic):
 
         `midrank` sharpens the quantiles of whole numbers that are all held by many rows: see `RankFlip`.
         """
-        super().__init__(
-            bounds=bounds,
-            relation=relation,
-            confidence=confidence,
-            missing=missing,
-            contribution=contribution,
-            grid=grid,
-            target=target,
-        )
+        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
         self.level = exact_level(level)
         self.interval = bool(interval)
         if midrank and (interval or epsilon is None or self.scale.steps > MOST_STEPS):
@@ -154,21 +146,14 @@ class Quantile(RankedStatistic):
             position, ends = released, (0, self.scale.steps)
             method = "the bounds; interval=True buys a narrower interval"
         low, high = self.bounds_at(*ends)
-        value = self.value_at(position)
-        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss)
+        return self._estimated(self.value_at(position), low, high, method)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row, at a bound."""
-        if self.contribution is not None:
-            return
-        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
-        if self.relation is Relation.ADD_REMOVE:
-            yield [low, high], [low, high, high]
-            yield [low, high], [low, low, high]
-            yield [], [low]
-        else:
-            yield [low, low, high], [low, high, high]
-            yield [low], [high]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row lies at a bound."""
+        low, high = self._ends
+        if added:
+            return [([low, high], [low, high, high]), ([low, high], [low, low, high]), ([], [low])]
+        return [([low, low, high], [low, high, high]), ([low], [high])]
 
 
 def quantile(
@@ -196,21 +181,5 @@ def quantile(
     >>> 350 < median.value < 650
     True
     """
-    statistic = Quantile(
-        level=level,
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        rho=rho,
-        error=error,
-        confidence=confidence,
-        interval=interval,
-        target=target,
-        people=people,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-        midrank=midrank,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(Quantile, locals())
+    return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from discreet.errors import MissingParameter
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, paired
+from discreet.statistics.columns import Missing
 from discreet.statistics.histograms import EstimateTable
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.order_statistics.tree import QuantileTree, increasing_levels
 from discreet.statistics.pricing import choosable, stated_price
 from discreet.statistics.ranks import TIE_BITS, Integers
+from discreet.statistics.statistic import Tables, answered
 
 _MOST_AT_ONCE = 20  # the time for all at once grows with the square of their number
 
@@ -64,14 +65,7 @@ class Quantiles(RankedStatistic):
         tie_bits: int = TIE_BITS,
     ) -> None:
         """`error` is a rank distance in rows, for a table of `people` rows; `tie_bits` tell equal values apart."""
-        super().__init__(
-            bounds=bounds,
-            relation=relation,
-            confidence=confidence,
-            missing=missing,
-            contribution=contribution,
-            grid=grid,
-        )
+        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
         self.levels = increasing_levels(levels)
         self._labels = tuple(levels)
         self._tie_bits = tie_bits
@@ -122,41 +116,34 @@ class Quantiles(RankedStatistic):
         elsewhere the bounds do.
         """
         known = rows if rows and self.size_is_public else None
-        ends = [self.bounds_at(*self._ends(place, released, known)) for place in range(len(released))]
+        errors = None if known is None else self.rank_errors(known)
+        ends = [self.bounds_at(*self._tightest(level, released, known, errors)) for level in self.levels]
         return EstimateTable(
             self._labels,
             np.array([self.value_at(position) for position in released]),
             np.array([low for low, _ in ends]),
             np.array([high for _, high in ends]),
             math.inf,
-            self.confidence,
-            self.guarantee,
-            "the bounds" if known is None else "neighbouring quantiles beyond their rank errors",
-            self.loss,
+            *self._terms("the bounds" if known is None else "neighbouring quantiles beyond their rank errors"),
         )
 
-    def _ends(self, place: int, released: tuple[int, ...], rows: int | None) -> tuple[int, int]:
-        """Return the positions of the tightest values that are certainly on either side."""
-        if rows is None:
+    def _tightest(
+        self, wanted: Fraction, released: tuple[int, ...], rows: int | None, errors: list[float] | None
+    ) -> tuple[int, int]:
+        """Return the positions of the tightest values that are certainly on either side of a level."""
+        if rows is None or errors is None:
             return 0, self.scale.steps
-        errors = self.rank_errors(rows)
-        wanted = self.levels[place] * rows
         pairs = list(zip(released, self.levels, errors, strict=True))
-        low = max((at for at, level, error in pairs if level * rows + error < wanted), default=0)
-        high = min((at for at, level, error in pairs if level * rows - error > wanted), default=self.scale.steps)
+        low = max((at for at, level, error in pairs if level * rows + error < wanted * rows), default=0)
+        high = min((at for at, level, error in pairs if level * rows - error > wanted * rows), default=self.scale.steps)
         return low, high
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row, at a bound."""
-        if self.contribution is not None:
-            return
-        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
-        if self.relation is Relation.ADD_REMOVE:
-            yield [low, high], [low, high, high]
-            yield [], [low]
-        else:
-            yield [low, high], [high, high]
-            yield [low], [high]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row lies at a bound."""
+        low, high = self._ends
+        if added:
+            return [([low, high], [low, high, high]), ([], [low])]
+        return [([low, high], [high, high]), ([low], [high])]
 
 
 def quantiles(
@@ -182,18 +169,5 @@ def quantiles(
     >>> [round(estimate.value, -1) for estimate in found.values()]
     [30.0, 50.0, 60.0]
     """
-    statistic = Quantiles(
-        levels=levels,
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-    )
-    result: EstimateTable = statistic(paired(values, unit, contribution))
-    return result
+    answer: EstimateTable = answered(Quantiles, locals())
+    return answer

@@ -7,48 +7,27 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.number import Number, round_down, round_up
-from discreet.privacy import Relation, Target
-from discreet.statistics.columns import (
-    FixedPoint,
-    Missing,
-    numbers,
-    replacement,
-    row_weights,
-    split,
-    stated_contribution,
-)
+from discreet.statistics.columns import Missing, numbers, row_weights, split
 from discreet.statistics.ranks import Integers
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import ClippedStatistic
 
 _CHUNK = 1 << 15
 
 
-class RankedStatistic(Statistic):
+class RankedStatistic(ClippedStatistic):
     """A statistic of the order of numbers that were clipped to public bounds and rounded to a public grid."""
 
     def __init__(
-        self,
-        *,
-        bounds: Any,
-        relation: Relation | None,
-        confidence: float,
-        missing: Missing | Number,
-        contribution: int | None,
-        grid: Number | None,
-        target: Target = Target.TABLE,
+        self, bounds: Any, grid: Number | None, missing: Missing | Number, contribution: int | None, **terms: Any
     ) -> None:
-        """Settle the public numbers."""
-        super().__init__(relation=relation, confidence=confidence, target=target)
-        self.scale = FixedPoint.between(bounds, grid=grid)
+        """Settle the public numbers; without a stated grid rows are rounded."""
+        super().__init__(bounds, grid, missing, contribution, **terms)
         self._rounds = grid is None
-        replaced = replacement(missing)
-        self._fill = None if replaced is None else self.scale.position(replaced)
-        self.contribution = stated_contribution(contribution)
 
     @property
     def size_is_public(self) -> bool:
         """Whether all neighbours have the same number of rows to rank."""
-        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
+        return self._size_is_known
 
     def positions(self, value: Any) -> tuple[Integers, Integers | None]:
         """Return the positions of the rows that count, and their weights where persons have several; private."""

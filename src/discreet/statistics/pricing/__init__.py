@@ -2,4 +2,11 @@
 
 from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.statistics.pricing.price import Price, choosable, stated_confidence, stated_price, stated_relation
+from discreet.statistics.pricing.price import (
+    Price,
+    choosable,
+    stated_confidence,
+    stated_people,
+    stated_price,
+    stated_relation,
+)

@@ -17,12 +17,10 @@ A_i exp(-t / b_i), A_i the product over j other than i of b_i^2 / (b_i^2 - b_j^2
 the product of 1 / (1 + b_i^2 u^2); split it into partial fractions. Scales too close to each other are moved apart
 upwards, which only makes the sum larger.
 
-From the table to the population: how far a mean of independent values in [0, 1] strays from its expectation.
-
-Lemma. For n independent values in [0, 1] with mean expectation m, P(average <= a) <= exp(-n kl(a, m)) for a <= m, and
-the same above, where kl(a, m) = a ln(a / m) + (1 - a) ln((1 - a) / (1 - m)). Proof. exp(s x) is convex in x, so its
-expectation is at most that of a coin with the same mean; Chernoff's bound for coins, the best s put in. Reference.
-Hoeffding 1963.
+Lemma (from the table to the population). For n independent values in [0, 1] with mean expectation m, P(average <= a) <=
+exp(-n kl(a, m)) for a <= m, and the same above, where kl(a, m) = a ln(a / m) + (1 - a) ln((1 - a) / (1 - m)). Proof.
+exp(s x) is convex in x, so its expectation is at most that of a coin with the same mean; Chernoff's bound for coins,
+the best s put in. Reference. Hoeffding 1963.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ApproxDP, Relation
-from discreet.privacy.numbers import positive_price, written_down, written_up
+from discreet.privacy.numbers import positive_price, whole, written_down, written_up
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 
 _PRECISION = 1e-9
@@ -32,15 +32,17 @@ class Price:
         self,
         *,
         shift: int,
-        squared: int,
         relation: Relation,
         width: Callable[[NoisyVector], float],
+        squared: int | None = None,
         scalar: bool = False,
     ) -> NoisyVector:
         """Return the noise for integers that neighbours move by `shift` in L1 and the root of `squared` in L2.
 
-        `width` predicts the half-width of the answer, in its own unit, from the noise; it is used for `error=`.
+        Without `squared` the two distances are the same. `width` predicts the half-width of the answer, in its own
+        unit, from the noise; it is used for `error=`.
         """
+        squared = shift * shift if squared is None else squared
         if self.rho is not None:
             return NoisyVector.gaussian(rho=self.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
         if self.epsilon is not None and self.delta is not None:
@@ -116,6 +118,17 @@ def choosable(price: Price) -> Price:
     return price
 
 
+def stated_people(people: int | None, error: Number | None, *, of: str) -> int | None:
+    """Return the number of rows for which `error=` is to hold; without it no error of a mean or a moment is known."""
+    if error is not None and people is None:
+        raise MissingParameter(
+            f"the error of a {of} depends on how many rows there are, which may be private: with error= state people=, "
+            "the number of rows for which it is to hold",
+            parameter="people",
+        )
+    return None if people is None else whole(people, name="people")
+
+
 def stated_relation(relation: Relation | None) -> Relation:
     """Return the relation; what counts as a neighbour is never defaulted."""
     if relation is None or relation is Relation.UNSTATED:
@@ -131,8 +144,7 @@ def stated_relation(relation: Relation | None) -> Relation:
 
 def stated_confidence(confidence: float) -> float:
     """Return a confidence strictly between 0 and 1."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | Fraction):
-        raise ParameterError("confidence is a number strictly between 0 and 1, such as 0.95", parameter="confidence")
-    if not (math.isfinite(confidence) and 0 < confidence < 1):
+    number = isinstance(confidence, int | float | Fraction) and not isinstance(confidence, bool)
+    if not (number and math.isfinite(confidence) and 0 < confidence < 1):
         raise ParameterError("confidence is a number strictly between 0 and 1, such as 0.95", parameter="confidence")
     return float(confidence)

@@ -1,11 +1,19 @@
 """Choosing by rank: the exact draw that quantiles and medians share."""
 
-from discreet.statistics.ranks.choice import RankChoice, exact_level, one_price, promise, range_of_rho, stated_steps
+from discreet.statistics.ranks.choice import (
+    MOST_STEPS,
+    RankChoice,
+    RankFlip,
+    exact_level,
+    one_price,
+    promise,
+    range_of_rho,
+    stated_steps,
+)
 from discreet.statistics.ranks.draw import draw_by_rank, toss
 from discreet.statistics.ranks.error import rank_error
-from discreet.statistics.ranks.flip import MOST_STEPS, RankFlip
 from discreet.statistics.ranks.interval import RankInterval
-from discreet.statistics.ranks.law import chances
+from discreet.statistics.ranks.law import ListedLaw, chances
 from discreet.statistics.ranks.ranked import (
     TIE_BITS,
     Integers,

@@ -19,7 +19,7 @@ x - e: the rate is rounded down, `whole`, the fractional part and the sum are ro
 factor 1 + 2^-38 covers the three. A larger exponent is cut to 700, which only raises the envelope.
 Reference. McSherry, Talwar 2007; Smith 2011 for quantiles.
 
-A coin whose probability is a rational number times an exponential, tossed exactly.
+`toss` is the coin: its probability is a rational number times an exponential, exactly.
 """
 
 from __future__ import annotations

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
@@ -32,17 +35,16 @@ def chances(rows: Ranked, target: Fraction, rate: Fraction) -> list[Ball]:
     return [weight / total for weight in weights]
 
 
-class RankLaw(Tabulated):
-    """Candidate v with probability proportional to exp(-rate * rank distance of v).
+class ListedLaw(Tabulated):
+    """A law whose outcomes are listed once, with balls around their probabilities, and drawn by a mechanism."""
 
-    >>> law = RankLaw(Ranked.of([1, 1, 3], steps=4), Fraction(3, 2), Fraction(1))
-    >>> round(law.pmf(1), 3), round(law.pmf(3), 3)
-    (0.376, 0.228)
-    """
+    _kind: type = object
+    _left_out = 0.0
+    _draw: Callable[[], Any]
 
-    def __init__(self, rows: Ranked, target: Fraction, rate: Fraction) -> None:
-        """The target is a rank, the rate what a distance is multiplied by."""
-        self.rows, self.target, self.rate = rows, target, rate
+    @abstractmethod
+    def _enclosed(self) -> tuple[list[Any], list[Ball]]:
+        """Return the outcomes and a ball around the probability of each, at the precision that is set."""
 
     def table(self) -> tuple[list[Any], Floats, Floats]:
         """Return the probabilities with bounds."""
@@ -50,16 +52,38 @@ class RankLaw(Tabulated):
 
     @cached_property
     def _table(self) -> tuple[list[Any], Floats, Floats]:
-        """Compute the probabilities once."""
+        """Compute the probabilities once; what was left out of them is added to the upper bounds."""
         with precision(_BITS):
-            balls = chances(self.rows, self.target, self.rate)
+            outcomes, balls = self._enclosed()
             low, high = [lower_float(chance) for chance in balls], [upper_float(chance) for chance in balls]
-        outcomes = list(range(self.rows.low, self.rows.high + 1))
-        return outcomes, np.maximum(np.array(low), 0.0), np.array(high)
+        return outcomes, np.maximum(np.array(low), 0.0), np.array(high) + self._left_out
 
     def sample(self, shape: Shape | None = None) -> Any:
-        """Draw one candidate or an array of them."""
+        """Run the mechanism: one outcome, or an array of them."""
         if shape is None:
-            return draw_by_rank(self.rows, self.target, self.rate)
+            return self._draw()
         sizes, count = as_size(shape)
-        return np.array([self.sample() for _ in range(count)], dtype=np.int64).reshape(sizes)
+        drawn: NDArray[Any] = np.empty(count, dtype=self._kind)
+        for place in range(count):
+            drawn[place] = self._draw()
+        return drawn.reshape(sizes)
+
+
+class RankLaw(ListedLaw):
+    """Candidate v with probability proportional to exp(-rate * rank distance of v).
+
+    >>> law = RankLaw(Ranked.of([1, 1, 3], steps=4), Fraction(3, 2), Fraction(1))
+    >>> round(law.pmf(1), 3), round(law.pmf(3), 3)
+    (0.376, 0.228)
+    """
+
+    _kind = np.int64
+
+    def __init__(self, rows: Ranked, target: Fraction, rate: Fraction) -> None:
+        """The target is a rank, the rate what a distance is multiplied by."""
+        self.rows, self.target, self.rate = rows, target, rate
+        self._draw = partial(draw_by_rank, rows, target, rate)
+
+    def _enclosed(self) -> tuple[list[Any], list[Ball]]:
+        outcomes: list[Any] = list(range(self.rows.low, self.rows.high + 1))
+        return outcomes, chances(self.rows, self.target, self.rate)

@@ -6,7 +6,7 @@ rows (ends included), t - W_i for those in [s_i, s_(i+1)) left of them and W_i -
 them, where s_0 and s_(n+1) are the ends of the range. So the lengths of the runs are the differences of neighbouring
 positions, and equal positions make a run of length 0.
 
-Random bits that tell equal rows apart, and how many rows may still share a position.
+Random bits tell equal rows apart; `most_ties` bounds how many rows may still share a position.
 """
 
 from __future__ import annotations

@@ -155,10 +155,7 @@ def sensitivity(
     >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500).value
     Fraction(1, 500)
     """
-    return explain_sensitivity(
-        query, relation=relation, bounds=bounds, size=size, level=level, radius=radius, norm=norm,
-        contribution=contribution,
-    ).sensitivity  # fmt: skip
+    return explain_sensitivity(**locals()).sensitivity
 
 
 def explain_sensitivity(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import groupby
 
 from discreet.privacy import Norm
 from discreet.statistics.sensitivities.domain import Domain
@@ -15,35 +17,30 @@ _LARGE = (
 _WITHIN = "both answers lie in [L, U] (that of an empty table too, which is some fixed number of [L, U])"
 
 
-def _lowest(domain: Domain) -> Finding:
-    return pair(domain.width, ((domain.upper, 2),), ((domain.upper, 1), (domain.lower, 1)))
+def _rows(first: str, second: str) -> Callable[[Domain], Finding]:
+    """Return what finds two tables U - L apart, written with a letter a row: L and U lie at the bounds."""
 
+    def find(domain: Domain) -> Finding:
+        bounds = {"L": domain.lower, "U": domain.upper}
+        blocks = (tuple((bounds[end], len(list(same))) for end, same in groupby(table)) for table in (first, second))
+        return pair(domain.width, *blocks)
 
-def _lowest_added(domain: Domain) -> Finding:
-    return pair(domain.width, ((domain.upper, 1),), ((domain.upper, 1), (domain.lower, 1)))
-
-
-def _highest(domain: Domain) -> Finding:
-    return pair(domain.width, ((domain.lower, 2),), ((domain.lower, 1), (domain.upper, 1)))
-
-
-def _highest_added(domain: Domain) -> Finding:
-    return pair(domain.width, ((domain.lower, 1),), ((domain.lower, 1), (domain.upper, 1)))
+    return find
 
 
 MINIMUM = Rule(
     name="minimum",
     description="least of the rows",
-    add_remove=Case("U - L", _WITHIN, _lowest_added),
-    change_one=Case("U - L", _WITHIN, _lowest),
+    add_remove=Case("U - L", _WITHIN, _rows("U", "UL")),
+    change_one=Case("U - L", _WITHIN, _rows("UU", "UL")),
     needs=("bounds",),
     remark=_LARGE,
 )
 MAXIMUM = Rule(
     name="maximum",
     description="greatest of the rows",
-    add_remove=Case("U - L", _WITHIN, _highest_added),
-    change_one=Case("U - L", _WITHIN, _highest),
+    add_remove=Case("U - L", _WITHIN, _rows("L", "LU")),
+    change_one=Case("U - L", _WITHIN, _rows("LL", "LU")),
     needs=("bounds",),
     remark=_LARGE,
 )
@@ -51,50 +48,31 @@ _RANGE_PROOF = "it lies between 0 and U - L (that of an empty table is 0)"
 RANGE = Rule(
     name="range",
     description="greatest of the rows minus the least",
-    add_remove=Case("U - L", _RANGE_PROOF, _highest_added),
-    change_one=Case("U - L", _RANGE_PROOF, _highest),
+    add_remove=Case("U - L", _RANGE_PROOF, _rows("L", "LU")),
+    change_one=Case("U - L", _RANGE_PROOF, _rows("LL", "LU")),
     needs=("bounds",),
     remark=_LARGE,
 )
-
-
-def _middle_changed(domain: Domain) -> Finding:
-    low, high = domain.lower, domain.upper
-    return pair(domain.width, ((low, 1), (high, 2)), ((low, 2), (high, 1)))
-
-
-def _middle_added(domain: Domain) -> Finding:
-    low, high = domain.lower, domain.upper
-    return pair(domain.width, ((high, 1),), ((high, 1), (low, 1)))
-
-
 MEDIAN = Rule(
     name="median",
     description="least value that at least half of the rows do not exceed",
-    add_remove=Case("U - L", _WITHIN, _middle_added),
-    change_one=Case("U - L", _WITHIN, _middle_changed),
+    add_remove=Case("U - L", _WITHIN, _rows("U", "UL")),
+    change_one=Case("U - L", _WITHIN, _rows("LUU", "LLU")),
     needs=("bounds",),
     remark=f"It bounds the mean of the two middle rows too. {_LARGE}",
 )
 
 
-def _quantile_changed(domain: Domain) -> Finding:
-    low, high = domain.lower, domain.upper
-    return pair(domain.width, ((high, 1),), ((low, 1),))
-
-
 def _quantile_added(domain: Domain) -> Finding:
-    low, high = domain.lower, domain.upper
-    if Fraction(domain.level) <= Fraction(1, 2):  # the first of two rows
-        return pair(domain.width, ((high, 1),), ((high, 1), (low, 1)))
-    return pair(domain.width, ((low, 1),), ((low, 1), (high, 1)))
+    first_of_two = Fraction(domain.level) <= Fraction(1, 2)
+    return (_rows("U", "UL") if first_of_two else _rows("L", "LU"))(domain)
 
 
 QUANTILE = Rule(
     name="quantile",
     description="least value that at least a share a of the rows do not exceed",
     add_remove=Case("U - L", _WITHIN, _quantile_added),
-    change_one=Case("U - L", _WITHIN, _quantile_changed),
+    change_one=Case("U - L", _WITHIN, _rows("U", "L")),
     needs=("bounds", "level"),
     remark=f"It bounds interpolated quantiles too. {_LARGE}",
 )

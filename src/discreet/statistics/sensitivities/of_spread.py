@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from discreet.privacy.numbers import number, upward
@@ -110,26 +111,26 @@ SAMPLE_VARIANCE = Rule(
 _ROOT_PROOF = "|sqrt(v) - sqrt(w)| <= sqrt(|v - w|), with equality where one variance is 0, as it is at the worst pair"
 
 
-def _root_of(finding: Finding) -> Finding:
-    return Finding(root(Fraction(finding.value)), finding.first, finding.second)
+def _root_of(find: Callable[[Domain], Finding]) -> Callable[[Domain], Finding]:
+    """Return what finds the same tables as for a variance, the root of it apart."""
 
+    def found(domain: Domain) -> Finding:
+        squared = find(domain)
+        return Finding(root(Fraction(squared.value)), squared.first, squared.second)
 
-def _deviation_changed(domain: Domain) -> Finding:
-    return _root_of(_variance_changed(domain))
-
-
-def _deviation_added(domain: Domain) -> Finding:
-    return _root_of(_variance_added(domain))
+    return found
 
 
 STANDARD_DEVIATION = Rule(
     name="standard deviation",
     description="square root of the variance (the 1/n form)",
-    add_remove=Case("(U - L) sqrt(a m) / (m + a), a = min(c, m), at least m rows", _ROOT_PROOF, _deviation_added),
+    add_remove=Case(
+        "(U - L) sqrt(a m) / (m + a), a = min(c, m), at least m rows", _ROOT_PROOF, _root_of(_variance_added)
+    ),
     change_one=Case(
         "(U - L) sqrt(a (n - a)) / n, a = min(c, n/2 rounded down); (U - L) sqrt(n - 1) / n for c = 1",
         _ROOT_PROOF,
-        _deviation_changed,
+        _root_of(_variance_changed),
         least_rows=2,
     ),
     needs=("bounds", "size"),
@@ -138,12 +139,8 @@ STANDARD_DEVIATION = Rule(
 )
 
 
-def _sample_deviation_changed(domain: Domain) -> Finding:
-    return _root_of(_sample_variance_changed(domain))
-
-
 def _sample_deviation_added(domain: Domain) -> Finding:
-    rises = _root_of(_sample_variance_rises(domain))
+    rises = _root_of(_sample_variance_rises)(domain)
     kept = Fraction(domain.rows - 1, domain.rows + domain.contribution - 1)
 
     def fall() -> Ball:
@@ -166,7 +163,7 @@ SAMPLE_STANDARD_DEVIATION = Rule(
     change_one=Case(
         "(U - L) sqrt(a (n - a) / (n (n - 1))), a = min(c, n/2 rounded down); (U - L) / sqrt(n) for c = 1",
         _ROOT_PROOF,
-        _sample_deviation_changed,
+        _root_of(_sample_variance_changed),
         least_rows=2,
     ),
     needs=("bounds", "size"),

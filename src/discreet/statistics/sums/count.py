@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import WEIGHT_UNIT, paired, row_weights, split, stated_contribution, truths
+from discreet.privacy import Estimate, Relation
+from discreet.statistics.columns import WEIGHT_UNIT, row_weights, split, stated_contribution, truths
 from discreet.statistics.pricing import NoisyVector, stated_price
-from discreet.statistics.statistic import Statistic
+from discreet.statistics.statistic import Statistic, Tables, answered
 
 
 class Count(Statistic):
@@ -57,7 +56,6 @@ class Count(Statistic):
         shift = self._unit * (self.contribution or 1)
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
             shift=shift,
-            squared=shift * shift,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
             scalar=True,
@@ -83,26 +81,11 @@ class Count(Statistic):
         if rows is not None:
             high = min(high, rows * self._unit)
         low = min(max(released - width, 0), high)
-        return Estimate(
-            value,
-            low / self._unit,
-            high / self._unit,
-            self.confidence,
-            Target.TABLE,
-            self.guarantee,
-            "exact quantile of the noise",
-            self.loss,
-        )
+        return self._estimated(value, low / self._unit, high / self._unit, "exact quantile of the noise")
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        if self.contribution is not None:
-            return
-        if self.relation is Relation.ADD_REMOVE:
-            yield [True] * 3, [True] * 4
-            yield [True], []
-        else:
-            yield [True, False], [True, True]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row for which the condition holds comes, goes, or did not hold before."""
+        return [([True] * 3, [True] * 4), ([True], [])] if added else [([True, False], [True, True])]
 
 
 def _length(values: Any) -> int:
@@ -133,15 +116,8 @@ def count(
     >>> abs(answer.value - 1000) < 50, answer.high - answer.low
     (True, 6.0)
     """
-    statistic = Count(
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        confidence=confidence,
-        filtered=where is not None,
-        contribution=contribution,
-    )
-    result: Estimate = statistic(paired(values if where is None else where, unit, contribution))
-    return result
+    stated = locals().copy()
+    condition = stated.pop("where")
+    stated |= {"values": values if condition is None else condition, "filtered": condition is not None}
+    answer: Estimate = answered(Count, stated)
+    return answer

@@ -1,12 +1,12 @@
 """The mean of a column, under add/remove at half the error of a noisy sum over a noisy count.
 
-The mean as a share of the range, with its interval, from a noisy sum A and a noisy size A + B.
+It is a share of the range, found with its interval from a noisy sum A and a noisy size A + B.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.errors import InputError
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, paired
-from discreet.statistics.pricing import NoisyVector, combination_quantile, mean_of_population, stated_price
-from discreet.statistics.statistic import BoundedStatistic
+from discreet.statistics.columns import Missing
+from discreet.statistics.pricing import (
+    NoisyVector,
+    combination_quantile,
+    mean_of_population,
+    stated_people,
+    stated_price,
+)
+from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 
 
 class MeanForm(Enum):
@@ -75,33 +80,14 @@ class Mean(BoundedStatistic):
         contribution: int | None = None,
     ) -> None:
         """`people` is the number of rows for which `error=` is to hold: the error of a mean depends on it."""
-        super().__init__(
-            bounds=bounds,
-            relation=relation,
-            confidence=confidence,
-            missing=missing,
-            grid=grid,
-            contribution=contribution,
-            target=target,
-        )
-        self._people = None if people is None else whole(people, name="people")
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a mean depends on how many rows there are, which may be private: with error= state "
-                "people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
-        if self.target is Target.POPULATION and self.contribution is not None:
-            raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
-                parameter="target",
-            )
+        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
+        self._people = stated_people(people, error, of="mean")
+        self._refuse_dependent_rows()
         shift = self.scale.steps * (self.contribution or 1) * self._unit
         if self.form is MeanForm.CENTRED:
             shift *= 2
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
             shift=shift,
-            squared=shift * shift,
             relation=self.relation,
             width=self._predicted,
             scalar=self.form is MeanForm.KNOWN_SIZE,
@@ -112,8 +98,7 @@ class Mean(BoundedStatistic):
         """Which sums are released."""
         if self.relation is Relation.ADD_REMOVE:
             return MeanForm.TWO_DISTANCES
-        known = self._fill is not None and self.contribution is None
-        return MeanForm.KNOWN_SIZE if known else MeanForm.CENTRED
+        return MeanForm.KNOWN_SIZE if self._size_is_known else MeanForm.CENTRED
 
     def measure(self, value: Any) -> int | NDArray[np.object_]:
         """Return the exact sums in steps."""
@@ -137,24 +122,16 @@ class Mean(BoundedStatistic):
             size = self._least_size(released, rows, confidence)
             low, high = mean_of_population(low, high, size, (1.0 - self.confidence) / 2.0)
         first, last, half = self.scale.value(0), self.scale.value(self.scale.steps), self.scale.grid / 2
-        return Estimate(
-            self._in_units(value),
+        return self._estimated(
+            float(first + self._exact(value)),
             round_down(max(first + self._exact(low) - half, first)),
             round_up(min(first + self._exact(high) + half, last)),
-            self.confidence,
-            self.target,
-            self.guarantee,
             f"quantile of the noise in a ratio{sampling}",
-            self.loss,
         )
 
     def _exact(self, share: float) -> Fraction:
         """Return a share of the range in the unit of the values."""
         return Fraction(share) * self.scale.steps * self.scale.grid
-
-    def _in_units(self, share: float) -> float:
-        """Return the value at a share of the range, within the bounds."""
-        return float(self.scale.value(0) + self._exact(share))
 
     def _shares(self, released: Any, rows: int | None, confidence: float) -> tuple[float, float, float]:
         """Return low, value and high as shares of the range."""
@@ -162,7 +139,7 @@ class Mean(BoundedStatistic):
             everything = self.scale.steps * (rows or 1)
             width = self.mechanism.error(confidence)
             ends = (released - width, released, released + width)
-            low, value, high = (min(max(end / everything, 0.0), 1.0) for end in ends)
+            low, value, high = (_share(end / everything) for end in ends)
             return low, value, high
         first, size = self._first_and_size(released)
         return mean_shares(first, size, lambda share: self._quantile(share, confidence))
@@ -203,18 +180,12 @@ class Mean(BoundedStatistic):
             return math.inf
         return reach / (size - lost) * unit + float(self.scale.grid) / 2
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row, at a bound."""
-        if self.contribution is not None:
-            return
-        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
-        if self.relation is Relation.ADD_REMOVE:
-            yield [low], [low, high]
-            yield [high, low], [high]
-        else:
-            yield [low, high], [high, high]
-            if self._fill is None:
-                yield [high, low], [None, low]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row takes a bound, or its value is missing."""
+        low, high = self._ends
+        if added:
+            return [([low], [low, high]), ([high, low], [high])]
+        return [([low, high], [high, high]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
 def mean(
@@ -240,22 +211,8 @@ def mean(
     >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
     True
     """
-    statistic = Mean(
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        target=target,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(Mean, locals())
+    return answer
 
 
 _ITERATIONS = 60

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
-from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import Missing, paired
+from discreet.privacy import Estimate, Relation
+from discreet.statistics.columns import Missing
 from discreet.statistics.pricing import stated_price
-from discreet.statistics.statistic import BoundedStatistic
+from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 
 
 class Sum(BoundedStatistic):
@@ -50,18 +49,9 @@ class Sum(BoundedStatistic):
         contribution: int | None = None,
     ) -> None:
         """With `grid=1` and whole bounds the values are rounded to whole numbers and the answer is one."""
-        super().__init__(
-            bounds=bounds,
-            relation=relation,
-            confidence=confidence,
-            missing=missing,
-            grid=grid,
-            contribution=contribution,
-        )
-        shift = self.shift
+        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
-            squared=shift * shift,
+            shift=self.shift,
             relation=self.relation,
             width=lambda noisy: round_up(noisy.error(self.confidence) * self._step),
             scalar=True,
@@ -73,8 +63,7 @@ class Sum(BoundedStatistic):
         low, high = self.scale.start, self.scale.end
         most = max(abs(low), abs(high))
         if self.relation is Relation.CHANGE_ONE:
-            always_there = self._fill is not None and self.contribution is None
-            most = high - low if always_there else max(high, 0) - min(low, 0)
+            most = high - low if self._size_is_known else max(high, 0) - min(low, 0)
         return max(most, 1) * (self.contribution or 1) * self._unit
 
     @property
@@ -90,31 +79,20 @@ class Sum(BoundedStatistic):
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:  # noqa: ARG002
         """Return the noisy sum with its interval."""
         width = self.mechanism.error(self.confidence)
-        whole = self._step == 1
-        return Estimate(
-            released if whole else floats_on_grid(released, self._step),
+        return self._estimated(
+            released if self._step == 1 else floats_on_grid(released, self._step),
             round_down((released - width) * self._step),
             round_up((released + width) * self._step),
-            self.confidence,
-            Target.TABLE,
-            self.guarantee,
             "exact quantile of the noise",
-            self.loss,
         )
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row, which takes a bound."""
-        if self.contribution is not None:
-            return
-        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
-        if self.relation is Relation.ADD_REMOVE:
-            yield [low], [low, high]
-            yield [low, high], [high]
-        else:
-            yield [low, high], [high, high]
-            if self._fill is None:
-                yield [high, low], [None, low]
-                yield [low], [None]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row takes a bound, or its value is missing."""
+        low, high = self._ends
+        if added:
+            return [([low], [low, high]), ([low, high], [high])]
+        missing = [([high, low], [None, low]), ([low], [None])]
+        return [([low, high], [high, high]), *(missing if self._fill is None else [])]
 
 
 def sum(
@@ -137,17 +115,5 @@ def sum(
     >>> abs(sum([1.0] * 1000, bounds=(0, 2), relation=Relation.ADD_REMOVE, epsilon=1).value - 1000) < 100
     True
     """
-    statistic = Sum(
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        confidence=confidence,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(Sum, locals())
+    return answer

@@ -39,7 +39,7 @@ _PASSES = 3
 _CELLS = 4
 _SLACK = 1e-13
 Range = tuple[float, float]
-Triple = tuple[float, float, float]
+Triple = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +66,22 @@ class Quadratics:
 
     def about(self, means: Range, spreads: Range) -> Triple:
         """Return the largest sizes of the coefficients of (x - m)^2 - v, over m and v in ranges."""
-        one, two, three = (
+        return tuple(
             _largest(float(size), float(first), float(second), means, spreads)
             for size, first, second in zip(self.size, self.first, self.second, strict=True)
         )
-        return one, two, three
 
     def mean_about(self, means: Range) -> Triple:
         """Return the largest sizes of the coefficients of x - m, over m in a range."""
-        one, two, three = (
+        return tuple(
             max(abs(float(first) - mean * float(size)) for mean in means)
             for first, size in zip(self.first, self.size, strict=True)
         )
-        return one, two, three
 
     @property
     def of_size(self) -> Triple:
         """The coefficients of the number of rows."""
-        one, two, three = (float(part) for part in self.size)
-        return one, two, three
+        return tuple(float(part) for part in self.size)
 
 
 # the inverse of the coefficients, column by column

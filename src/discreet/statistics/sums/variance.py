@@ -1,13 +1,12 @@
 """The variance of a column: under add/remove from three sums that cost no more than one.
 
-The standard deviation of a column: the root of a released variance, at no further price.
+The standard deviation is the root of a released variance, at no further price.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -15,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import Number, positive_rational, round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, paired
-from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_price
-from discreet.statistics.statistic import BoundedStatistic
+from discreet.statistics.columns import Missing
+from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_people, stated_price
+from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 from discreet.statistics.sums.three_sums import (
     FOR_GAUSSIAN,
     FOR_LAPLACE,
@@ -88,47 +86,23 @@ class Variance(BoundedStatistic):
         sample: bool = False,
     ) -> None:
         """`people` is the number of rows for which `error=` is to hold; `sample=True` divides by n - 1."""
-        super().__init__(
-            bounds=bounds,
-            relation=relation,
-            confidence=confidence,
-            missing=missing,
-            grid=grid,
-            contribution=contribution,
-            target=target,
-        )
+        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
         self.scale.check_squares()
         self.sample = bool(sample)
-        self._people = None if people is None else whole(people, name="people")
-        self._refuse_conflicts(error)
-        self.mechanism = self._mechanism(stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error))
-
-    def _refuse_conflicts(self, error: Number | None) -> None:
-        """Refuse what cannot be answered, before anything is priced."""
-        if error is not None and self._people is None:
-            raise MissingParameter(
-                "the error of a variance depends on how many rows there are, which may be private: with error= state "
-                "people=, the number of rows for which it is to hold",
-                parameter="people",
-            )
-        if self.contribution is None:
-            return
-        if self.target is Target.POPULATION:
-            raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
-                parameter="target",
-            )
-        if self.sample:
+        self._people = stated_people(people, error, of="variance")
+        self._refuse_dependent_rows()
+        if self.contribution is not None and self.sample:
             raise ConflictingParameters(
                 "dividing by n - 1 is for independent rows; with several rows a person leave sample= out",
                 parameter="sample",
             )
+        self.mechanism = self._mechanism(stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error))
 
     def _mechanism(self, price: Price) -> NoisyVector:
         """Return the noise, on integers in steps^2."""
-        row, relation, known = self._row, self.relation, self.form is VarianceForm.KNOWN_SIZE
-        if known:
-            return price.noise(shift=row, squared=row * row, relation=relation, width=self._predicted, scalar=True)
+        row, relation = self._row, self.relation
+        if self._size_is_known:
+            return price.noise(shift=row, relation=relation, width=self._predicted, scalar=True)
         basis = FOR_LAPLACE if price.rho is None and price.delta is None else FOR_GAUSSIAN
         row *= self.contribution or 1
         changed = relation is Relation.CHANGE_ONE
@@ -142,8 +116,7 @@ class Variance(BoundedStatistic):
     @property
     def form(self) -> VarianceForm:
         """What is released."""
-        known = self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
-        return VarianceForm.KNOWN_SIZE if known else VarianceForm.THREE_SUMS
+        return VarianceForm.KNOWN_SIZE if self._size_is_known else VarianceForm.THREE_SUMS
 
     @property
     def _row(self) -> int:
@@ -172,15 +145,11 @@ class Variance(BoundedStatistic):
         known = self.form is VarianceForm.KNOWN_SIZE
         value, (low, high) = self._of_pairs(released, rows or 1) if known else self._of_sums(released)
         method = "exact quantile of the noise" if known else "quantile of the noise in a ratio of three sums"
-        return Estimate(
+        return self._estimated(
             float(value * self._range**2),
             round_down(self._moved(low, -1) ** 2),
             round_up(self._moved(high, 1) ** 2),
-            self.confidence,
-            self.target,
-            self.guarantee,
             f"{method}, sampling by Chernoff's bound" if self.target is Target.POPULATION else method,
-            self.loss,
         )
 
     @property
@@ -243,18 +212,12 @@ class Variance(BoundedStatistic):
         reach = predicted_reach(noisy.noise, self._row, rows, rest, lost=int(self.sample))
         return reach * float(self._range) ** 2 + rounding
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row, at a bound."""
-        if self.contribution is not None:
-            return
-        low, high = float(self.scale.value(0)), float(self.scale.value(self.scale.steps))
-        if self.relation is Relation.ADD_REMOVE:
-            yield [low], [low, high]
-            yield [high, low], [high]
-        else:
-            yield [low, low, low], [low, high, low]
-            if self._fill is None:
-                yield [high, low], [None, low]
+    def _one_row_apart(self, *, added: bool) -> Tables:
+        """A row takes a bound, or its value is missing."""
+        low, high = self._ends
+        if added:
+            return [([low], [low, high]), ([high, low], [high])]
+        return [([low, low, low], [low, high, low]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
 def variance(
@@ -282,23 +245,8 @@ def variance(
     >>> abs(spread.value - 200 / 3) < 60
     True
     """
-    statistic = Variance(
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        target=target,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-        sample=sample,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(Variance, locals())
+    return answer
 
 
 class StandardDeviation(Variance):
@@ -358,20 +306,5 @@ def standard_deviation(
     >>> abs(standard_deviation(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1).value - 8.2) < 4
     True
     """
-    statistic = StandardDeviation(
-        bounds=bounds,
-        relation=relation,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        error=error,
-        people=people,
-        confidence=confidence,
-        target=target,
-        missing=missing,
-        grid=grid,
-        contribution=contribution,
-        sample=sample,
-    )
-    result: Estimate = statistic(paired(values, unit, contribution))
-    return result
+    answer: Estimate = answered(StandardDeviation, locals())
+    return answer

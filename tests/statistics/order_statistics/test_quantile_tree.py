@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit import goodness_of_fit
 from discreet.errors import ParameterError
-from discreet.statistics.order_statistics.tree import QuantileTree
-from discreet.statistics.order_statistics.tree_plan import generations, passed_on, plan, shares
+from discreet.statistics.order_statistics.tree import QuantileTree, generations, passed_on, plan, shares
 from discreet.statistics.ranks.ranked import Ranked, most_ties
 from tests.chances import ALARM
 from tests.conftest import Rounds

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.audit.statistical.betting import Tally, hopeless, log_wealth, loss_refuted
+from discreet.audit.statistical.statistical_audit import Tally, hopeless, log_wealth, loss_refuted
 
 KINDS = (Tally(both=1), Tally(first=1), Tally(second=1), Tally(neither=1))
 

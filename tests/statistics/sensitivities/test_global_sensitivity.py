@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.statistics import AtLeast, Query, explain_sensitivity, sensitivity
-from tests.statistics.brute_force import (
+from tests.statistics.sensitivities.brute_force import (
     CELLS,
     NUMBERED,
     Known,
