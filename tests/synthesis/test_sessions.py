@@ -45,8 +45,8 @@ from discreet.synthesis import (
     marginals,
 )
 from discreet.synthesis.methods import METHODS
+from discreet.synthesis.sessions import domain as session_domain_module
 from discreet.synthesis.sessions.asking import best, domain_of, dual_query, independent, mwem, synthesize, tree
-from discreet.synthesis.sessions.asking import domain as session_domain_module
 from discreet.synthesis.sessions.asking import explain_synthesis as explain
 from discreet.synthesis.sessions.domain import bounded, packed
 from discreet.synthesis.sessions.release import released

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.privacy import Guarantee
 from discreet.synthesis import DualQuery
-from discreet.synthesis.sessions.asking import transcript as session_transcript
+from discreet.synthesis.sessions import transcript as session_transcript
 from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
 from tests.synthesis.transcript_schedules import Drawn, Schedule, Setting, hooked
