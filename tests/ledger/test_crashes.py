@@ -12,7 +12,7 @@ DURABLE = TURN.index("after commit")
 
 @pytest.mark.theorem("SqliteLedger.privacy")
 def test_a_kill_during_the_charge_spends_from_the_commit_on_and_releases_nothing(rounds, folder):
-    count = rounds(sample=25, full=200)
+    count = rounds(sample=8, full=200)
     found = in_a_process_of_its_own("kill_in_turn", folder / "ledger.db", rounds=count, turn=1)
     assert tuple(found) == TURN
     for place, (tally, entries) in enumerate(found.values()):
@@ -23,7 +23,7 @@ def test_a_kill_during_the_charge_spends_from_the_commit_on_and_releases_nothing
 
 @pytest.mark.theorem("SqliteLedger.privacy")
 def test_a_kill_during_the_store_leaves_the_charge_spent(rounds, folder):
-    count = rounds(sample=25, full=200)
+    count = rounds(sample=8, full=200)
     found = in_a_process_of_its_own("kill_in_turn", folder / "ledger.db", rounds=count, turn=2)
     assert tuple(found) == TURN
     for place, (tally, entries) in enumerate(found.values()):
@@ -34,7 +34,7 @@ def test_a_kill_during_the_store_leaves_the_charge_spent(rounds, folder):
 
 @pytest.mark.theorem("SqliteLedger.privacy")
 def test_what_was_released_before_a_kill_is_stored_and_spent(rounds, folder):
-    count = rounds(sample=5, full=50)
+    count = rounds(sample=3, full=50)
     found = in_a_process_of_its_own("kill_in_turn", folder / "ledger.db", rounds=count, turn=3)
     for place, (tally, _) in enumerate(found.values()):
         spent = 2 if place >= DURABLE else 1

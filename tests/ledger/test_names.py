@@ -28,20 +28,20 @@ def test_every_exported_name_exists_and_is_documented():
 
 def test_the_room_sees_no_data_and_no_engine():
     rooms = {
-        name.split(".")[1] for path in ROOM.glob("*.py") for name in imported(path) if name.startswith("discreet.")
+        name.split(".")[1] for path in ROOM.rglob("*.py") for name in imported(path) if name.startswith("discreet.")
     }
     assert rooms == {"display", "errors", "ledger", "privacy", "randomness"}
 
 
 def test_only_the_leaf_knows_about_files():
     outside = {"sqlite3", "fcntl"}
-    users = {path.stem for path in ROOM.glob("*.py") if outside & set(imported(path))}
-    assert users == {"anchor", "one_at_a_time", "sqlite", "sqlite_file", "sqlite_shelf"}
+    users = {path.relative_to(ROOM).as_posix() for path in ROOM.rglob("*.py") if outside & set(imported(path))}
+    assert users == {"files/anchor.py", "files/one_at_a_time.py", "sqlite/ledger.py", "sqlite/shelf.py"}
 
 
 def test_the_rules_are_written_once():
     """Leaves keep entries; deciding, charging and storing are not theirs to change."""
-    for leaf in ("memory", "sqlite"):
+    for leaf in ("memory", "sqlite/ledger"):
         tree = ast.parse((ROOM / f"{leaf}.py").read_text(encoding="utf-8"))
         names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         assert not names & {"obtain", "store", "note", "amend", "balance", "fits"}

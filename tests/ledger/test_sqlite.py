@@ -116,7 +116,7 @@ def test_a_commit_waits_for_the_disk(durable):
 
 
 def test_a_connection_is_kept_only_with_all_its_settings(durable, folder, monkeypatch):
-    from discreet.ledger.sqlite import file as module
+    from discreet.ledger.sqlite import shelf as module
 
     monkeypatch.setattr(module, "_PATIENCE", 0)
     durable.close()
@@ -133,7 +133,7 @@ def test_a_connection_is_kept_only_with_all_its_settings(durable, folder, monkey
 
 
 def test_a_place_where_a_commit_does_not_wait_for_the_disk_is_refused(folder, monkeypatch):
-    from discreet.ledger.sqlite import file as module
+    from discreet.ledger.sqlite import shelf as module
 
     monkeypatch.setattr(module, "_PRAGMAS", ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"))
     with pytest.raises(LedgerError, match="put the ledger on a local disk"):
@@ -314,7 +314,7 @@ def test_a_failed_anchor_releases_nothing_and_stays_spent(durable, monkeypatch):
 
 
 def test_a_lock_held_by_another_program_is_named(durable, folder, monkeypatch):
-    from discreet.ledger.sqlite import file as module
+    from discreet.ledger.sqlite import shelf as module
 
     monkeypatch.setattr(module, "_PATIENCE", 0)
     durable.close()
@@ -422,7 +422,7 @@ def test_the_file_is_opened_anew_after_an_error_of_sqlite(durable):
 
 
 def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
-    from discreet.ledger.contract import opening
+    from discreet.ledger.contract import decisions as opening
 
     with monkeypatch.context() as older:
         older.setattr(opening, "FORMAT", 1)

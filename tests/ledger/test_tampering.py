@@ -46,7 +46,7 @@ def flipped(content, place, pattern):
 
 def test_a_flipped_byte_anywhere_is_found_or_changes_no_entry(files, rounds):
     place, content, entries = files
-    count = rounds(sample=400, full=len(content))
+    count = rounds(sample=150, full=len(content))
     step = max(1, len(content) // count) | 1
     anchor = place.with_name(place.name + ".anchor")
     remembered = anchor.read_bytes()
@@ -64,7 +64,7 @@ def test_a_flipped_byte_of_an_entry_is_found(files, rounds):
             start = content.find(text.encode())
             assert start >= 0
             offsets += range(start, start + len(text))
-    count = rounds(sample=400, full=len(offsets))
+    count = rounds(sample=150, full=len(offsets))
     for offset in offsets[:: max(1, len(offsets) // count)]:
         assert outcome(place, flipped(content, offset, 1 << offset % 8)) is None, offset
 

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.ledger import Terms
-from discreet.ledger.contract.promises import promise_from_plain, promise_to_plain
+from discreet.ledger.contract.terms import promise_from_plain, promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP
 from tests.ledger.ledgers import PEOPLE, digest, epsilon, request, terms
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Stored
-from discreet.ledger.contract.promises import amounts_from_plain
+from discreet.ledger.contract.terms import amounts_from_plain
 from discreet.ledger.contract.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
 from discreet.privacy.numbers.written import written
-from tests.ledger.ledgers import PEOPLE, epsilon, request, terms
+from tests.ledger.ledgers import IN_MEMORY, PEOPLE, epsilon, request, terms
 
 NUMBERS = st.one_of(
     st.floats(min_value=sys.float_info.min, max_value=1e300),
@@ -126,7 +126,7 @@ def test_what_is_decided_does_not_depend_on_the_answers(steps, salt):
 @given(st.lists(STEPS, min_size=1, max_size=12))
 @settings(max_examples=20)
 def test_a_file_and_memory_decide_alike(steps):
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as place:
         memory, file = MemoryLedger(terms()), SqliteLedger.open(Path(place) / "ledger.db", terms())
         with file:
             mine, yours = [], []

@@ -25,8 +25,8 @@ import pytest
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered, QueryFailed, ReleaseSuperseded
 from discreet.ledger import Charge, MemoryLedger, SqliteLedger
 from discreet.ledger import ledger as ledger_rules
+from discreet.ledger.contract.entry import Shelf
 from discreet.ledger.contract.parts import keep_beginning, parts_of
-from discreet.ledger.contract.shelf import Shelf
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
