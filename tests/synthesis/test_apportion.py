@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.synthesis.methods.forest.apportion import apportion, apportion_groups, assign
+from discreet.synthesis.methods.forest.forest import apportion, apportion_groups, assign
 
 _shares = st.lists(st.integers(0, 1000), min_size=1, max_size=12).filter(any)
 

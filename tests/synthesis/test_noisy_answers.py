@@ -18,10 +18,9 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbours, Records, Workload, conjunctions, marginals, parities
-from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor
-from discreet.synthesis.workloads import ties as query_ties
+from discreet.synthesis.methods.answers import noisy as query_ties
+from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
 from discreet.synthesis.workloads.marginals import Marginals
-from discreet.synthesis.workloads.ties import overlap, ties
 from tests.synthesis.draws import draws
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(3))

@@ -13,10 +13,17 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
 from discreet.synthesis import Domain, Literals, Neighbours, Records, Release, Synthesizer, SyntheticTable, Workload
 from discreet.synthesis.methods.dual_query.method import Weights
-from discreet.synthesis.reporting.baselines import Baseline, baseline_answers, one_way_shares
 from discreet.synthesis.reporting.plot import error_curve
 from discreet.synthesis.reporting.prediction import dual_query_error
-from discreet.synthesis.reporting.report import WARNING, Errors, marginals_of, report
+from discreet.synthesis.reporting.report import (
+    WARNING,
+    Baseline,
+    Errors,
+    baseline_answers,
+    marginals_of,
+    one_way_shares,
+    report,
+)
 from discreet.synthesis.workloads.marginals import Marginals
 
 DOMAIN = Domain.of(sex=["f", "m"], rooms=[1, 2, 3], smoker=["no", "yes"])

@@ -20,11 +20,10 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.synthesis import Domain, Neighbours, Records, conjunctions, marginals
 from discreet.synthesis.methods.answers.noisy import NoisyAnswers
-from discreet.synthesis.methods.residual import measuring as residual_noise
+from discreet.synthesis.methods.residual import method as residual_noise
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
-from discreet.synthesis.methods.residual.measuring import noise_scales
-from discreet.synthesis.methods.residual.method import Finish, Residual
+from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
 from discreet.synthesis.workloads.marginals import Marginals
 from tests.synthesis.spending import Noted
 
@@ -245,7 +244,7 @@ def test_a_pure_price_is_spent_once(relation: Relation) -> None:
 @pytest.mark.theorem("Residual.privacy", "measure_histograms.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_pure_price_is_spent_on_histograms_whose_shares_add_up(relation: Relation) -> None:
-    from discreet.synthesis.methods.residual.measuring import maximal, shares
+    from discreet.synthesis.methods.residual.method import maximal, shares
 
     sizes = (2, 3, 4, 2)
     sets = maximal([(0, 1, 2), (1, 2), (3,), (2, 3), (3,)])

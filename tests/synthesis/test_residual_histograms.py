@@ -10,7 +10,7 @@ import pytest
 from discreet.data.invention import coins
 from discreet.synthesis.base.purse import Noisy
 from discreet.synthesis.methods.residual.basis import cell_variance
-from discreet.synthesis.methods.residual.measuring import combined, maximal
+from discreet.synthesis.methods.residual.method import combined, maximal
 
 SIZES = (2, 3, 4)
 SETS = [(0, 1), (1, 2), (0, 2)]

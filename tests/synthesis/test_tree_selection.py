@@ -14,7 +14,7 @@ from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbours, Purse, Records
 from discreet.synthesis.base.purse import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays
-from discreet.synthesis.methods.forest.selection import (
+from discreet.synthesis.methods.forest.tree import (
     ALL_CELLS,
     GRID,
     MOST_CELLS,

@@ -47,7 +47,7 @@ def scripted(seed: int) -> Iterator[list[Step]]:
     with ExitStack() as stack:
         stack.enter_context(patch.object(NoisyVector, "__call__", noisy))
         stack.enter_context(patch.object(Exponential, "__call__", chosen))
-        stack.enter_context(patch("discreet.synthesis.methods.forest.apportion.words", words))
+        stack.enter_context(patch("discreet.synthesis.methods.forest.forest.words", words))
         yield steps
 
 

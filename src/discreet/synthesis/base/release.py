@@ -81,6 +81,19 @@ class Synthesizer(ABC):
     def _release(self, records: Records, progress: Progress) -> Release:
         """Release; the only place where records are read."""
 
+    def _made(
+        self,
+        table: SyntheticTable,
+        answers: NDArray[np.float64],
+        evidence: Mapping[str, Any],
+        deviations: NDArray[np.float64] | None = None,
+    ) -> Release:
+        """Return what was made together with what was promised."""
+        return Release(
+            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
+            table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
+        )  # fmt: skip
+
     def __call__(self, records: Records, *, progress: Progress | None = None) -> Release:
         """Release the workload of a table; `progress` is told public step numbers only."""
         require_records(records, "the table")

@@ -237,11 +237,7 @@ class DualQuery(Synthesizer):
             shares[:played] = _PLAYED_SHARE / played
             weights = most_likely(Evidence.of(self.workload, support, rounds, float(self.eta)), shares)
         evidence = {"transcript": tuple(rounds), "gaps": tuple(game.gaps)}
-        return Release(
-            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
-            table=SyntheticTable(support, weights), answers=self.workload.shares(support, weights), plan=self.plan,
-            evidence=evidence,
-        )  # fmt: skip
+        return self._made(SyntheticTable(support, weights), self.workload.shares(support, weights), evidence)
 
 
 @dataclass(slots=True)
