@@ -51,13 +51,13 @@ def transcripts(made, records):
     found = {}
 
     def walk(so_far, chance):
-        game = _Game(made, records)
-        for one in so_far:
-            game.answer(one)
         turn = len(so_far) + 1
         if turn > len(made.draws):
             found[tuple((tuple(one.queries.tolist()), tuple(one.signs.tolist())) for one in so_far)] = chance
             return
+        game = _Game(made, records)
+        for one in so_far:
+            game.answer(one)
         law = SignedDraws(game.scores(turn), made.rate).law
         queries = len(made.workload)
         for place in range(2 * queries):

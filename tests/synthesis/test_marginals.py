@@ -71,11 +71,11 @@ def test_a_table_has_an_axis_for_each_attribute() -> None:
 
 
 def test_members_are_made_only_when_asked_for() -> None:
-    wide = Domain.of({f"a{place}": range(30) for place in range(20)})
+    wide = Domain.of({f"a{place}": range(10) for place in range(20)})
     cells = marginals(wide, ways=3)
     cells.counts(people(wide, 50))
     cells.truths(people(wide, 1).codes[:, 0])
-    assert len(cells) == 1140 * 27_000
+    assert len(cells) == 1140 * 1_000
     assert len(cells.digest) == 64
     assert not {"_form", "members", "literals", "parity", "negated"} & set(vars(cells))
 

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.synthesis import Domain, Records, conjunctions
-from discreet.synthesis.methods.dual_query import likelihood as subject
+from discreet.synthesis.methods.dual_query import transcript as subject
 from discreet.synthesis.methods.dual_query.transcript import Round
 
 DOMAIN = Domain.of({f"a{place}": range(3) for place in range(5)})

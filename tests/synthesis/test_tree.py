@@ -101,7 +101,7 @@ def test_one_attribute_and_attributes_of_one_value_are_released_too() -> None:
 
 
 def test_attributes_too_large_to_pair_are_measured_alone() -> None:
-    domain = Domain.of(a=range(60_000), b=range(60_000), c=range(2))
+    domain = Domain.of(a=range(1_100), b=range(1_100), c=range(2))  # 1,100^2 is more than 2^20
     method = Tree.of(conjunctions(domain, count=4), Neighbours(Relation.ADD_REMOVE, 30), epsilon=1, rows=10)
     assert method.plan["candidates"] == 2  # each of the large ones with c
     purse = Noted.like(method.purse, stop_after(2))

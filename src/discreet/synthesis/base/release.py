@@ -16,7 +16,7 @@ from discreet.privacy import Guarantee
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.domain import Records, SyntheticTable
-from discreet.synthesis.workloads import Workload
+from discreet.synthesis.workloads import Workload, require_own
 
 Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
 
@@ -97,8 +97,7 @@ class Synthesizer(ABC):
     def __call__(self, records: Records, *, progress: Progress | None = None) -> Release:
         """Release the workload of a table; `progress` is told public step numbers only."""
         require_records(records, "the table")
-        if records.domain != self.workload.domain:
-            raise InputError("the records are of another domain than the workload")
+        require_own(self.workload, records)
         return self._release(records, progress or silent)
 
 
