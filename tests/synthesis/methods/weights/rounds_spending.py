@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.synthesis import Purse
 from discreet.synthesis.base.purse import Measured
-from tests.synthesis.spending import Choice, Noted
+from tests.synthesis.methods.spending import Choice, Noted
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
 from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
 from discreet.synthesis.workloads.marginals import Marginals
-from tests.synthesis.spending import Noted
+from tests.synthesis.methods.spending import Noted
 
 SHAPES = [
     ((2, 3, 2), [(0, 1), (1, 2), (0, 2)]),

@@ -15,7 +15,7 @@ from discreet.privacy import Relation
 from discreet.synthesis import Domain, Independent, Neighbours, Records, conjunctions
 from discreet.synthesis.base.purse import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays, default_rows, divided_by_size, onto_simplex
-from tests.synthesis.spending import Noted
+from tests.synthesis.methods.spending import Noted
 
 DOMAIN = Domain.of(a=range(2), b=range(5), c=range(1), d=range(9))
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]

@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Relation
 from discreet.synthesis import Neighbours
-from tests.synthesis.units import SETS, counts, histogram, neighbouring
+from tests.synthesis.base.units import SETS, counts, histogram, neighbouring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
 both = pytest.mark.parametrize("relation", [ADD, CHANGE])

@@ -24,7 +24,7 @@ from discreet.synthesis.sessions.asking import explain_synthesis as explain
 from discreet.synthesis.sessions.release import prepare
 from discreet.synthesis.sessions.stored import in_full
 from tests.query.small_tables import Untouchable
-from tests.synthesis.test_sessions import open_session, workload_of
+from tests.synthesis.sessions.test_sessions import open_session, workload_of
 
 
 def test_values_that_differ_in_anything_differ() -> None:

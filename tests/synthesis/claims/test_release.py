@@ -26,7 +26,7 @@ from discreet.synthesis import (
     Workload,
     conjunctions,
 )
-from tests.synthesis.transcripts import loss, released
+from tests.synthesis.claims.transcripts import loss, released
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(1), d=range(2))
 CELLS = tuple(product(*map(range, DOMAIN.sizes)))

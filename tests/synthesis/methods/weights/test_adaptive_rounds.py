@@ -17,7 +17,7 @@ from discreet.synthesis.base.purse import Measured
 from discreet.synthesis.methods.weights.multiplicative import entropic_fit, satisfied, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds, Course, centred_guess
 from discreet.synthesis.workloads.workload import Workload
-from tests.synthesis.rounds_spending import NotedRounds
+from tests.synthesis.methods.weights.rounds_spending import NotedRounds
 
 SMALL = Domain.of(a=range(2), b=range(2))
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(4))

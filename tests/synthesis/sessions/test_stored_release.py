@@ -15,7 +15,7 @@ import pytest
 from discreet.errors import LedgerMismatch
 from discreet.synthesis.sessions.release import prepare
 from discreet.synthesis.sessions.stored import from_text, to_text
-from tests.synthesis.test_sessions import counting, open_session, workload_of
+from tests.synthesis.sessions.test_sessions import counting, open_session, workload_of
 
 
 def test_everything_in_a_release_survives_being_stored() -> None:

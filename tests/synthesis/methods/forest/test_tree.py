@@ -14,7 +14,7 @@ from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbours, Records, Tree, conjunctions, marginals
 from discreet.synthesis.methods.forest.tree import CHOICES, MOST_ATTRIBUTES, ONE_WAYS
-from tests.synthesis.spending import Noted
+from tests.synthesis.methods.spending import Noted
 
 DOMAIN = Domain.of(a=range(2), b=range(5), c=range(1), d=range(9), e=range(3))
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]

@@ -17,7 +17,7 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation
 from discreet.synthesis import Neighbours, Purse
 from discreet.synthesis.base import purse as subject
 from discreet.synthesis.base.purse import largest_rho
-from tests.synthesis.units import SETS, counts, histogram, neighbouring
+from tests.synthesis.base.units import SETS, counts, histogram, neighbouring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
 PRICES = {"pure": {"epsilon": Fraction(3, 2)}, "concentrated": {"rho": Fraction(1, 7)}}

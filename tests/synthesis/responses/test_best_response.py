@@ -12,7 +12,7 @@ from discreet.synthesis import best_response
 from discreet.synthesis.responses import ascent as coordinate_ascent
 from discreet.synthesis.responses.ascent import Landscape
 from discreet.synthesis.responses.drawn import Drawn
-from tests.synthesis.draws import Draws, draws, signed_triples, small_draws
+from tests.synthesis.responses.draws import Draws, draws, signed_triples, small_draws
 
 
 def neighbours(given: Draws, record: np.ndarray) -> list[np.ndarray]:

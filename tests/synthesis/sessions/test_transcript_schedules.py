@@ -14,7 +14,7 @@ from discreet.synthesis import DualQuery
 from discreet.synthesis.sessions import transcript as session_transcript
 from discreet.synthesis.sessions.transcript import rounds_again
 from tests.conftest import Rounds
-from tests.synthesis.transcript_schedules import Drawn, Schedule, Setting, hooked
+from tests.synthesis.sessions.transcript_schedules import Drawn, Schedule, Setting, hooked
 
 MEMORY = Path("/dev/shm")  # noqa: S108 (nobody loses power in these schedules: a disk would only be slower)
 ACTIONS = 60

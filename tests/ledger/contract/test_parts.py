@@ -8,8 +8,8 @@ from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, Para
 from discreet.ledger import Kind, MemoryLedger, SqliteLedger
 from discreet.ledger.contract.parts import Parts, taking_up
 from discreet.ledger.contract.verification import replayed
+from tests.ledger.contract.test_verification import rechained
 from tests.ledger.ledgers import epsilon, request, terms
-from tests.ledger.test_verification import rechained
 
 
 @pytest.fixture(params=["memory", "file"])

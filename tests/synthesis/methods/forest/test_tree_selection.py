@@ -26,7 +26,7 @@ from discreet.synthesis.methods.forest.tree import (
     penalty,
     scored,
 )
-from tests.synthesis.spending import Noted
+from tests.synthesis.methods.spending import Noted
 
 DOMAIN = Domain.of(a=range(2), b=range(2), c=range(2))
 COUNTS = [[3, 7], [11, 9], [50, -2]]

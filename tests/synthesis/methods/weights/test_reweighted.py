@@ -15,8 +15,8 @@ from discreet.privacy import Relation
 from discreet.synthesis import Domain, Independent, Neighbours, Purse, Records, Reweighted, Tree, conjunctions
 from discreet.synthesis.methods.weights.multiplicative import divergence_of
 from discreet.synthesis.methods.weights.reweighted import SUPPORT, support_of
-from tests.synthesis.rounds_spending import NotedRounds
-from tests.synthesis.spending import Noted
+from tests.synthesis.methods.spending import Noted
+from tests.synthesis.methods.weights.rounds_spending import NotedRounds
 
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]
 SMALL = Domain.of({f"bit {place}": (0, 1) for place in range(6)})

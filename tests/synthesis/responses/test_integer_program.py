@@ -12,7 +12,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.synthesis import best_response, exact_response, gap, upper_bound
 from discreet.synthesis.responses.best_response import ResponseProgram
 from discreet.synthesis.responses.drawn import Drawn
-from tests.synthesis.draws import Draws, draws, signed_triples, small_draws
+from tests.synthesis.responses.draws import Draws, draws, signed_triples, small_draws
 
 
 @pytest.mark.theorem("exact_response.accuracy")

@@ -19,7 +19,7 @@ from discreet.synthesis.base.purse import Measured
 from discreet.synthesis.methods.weights.mwem import MOST_CELLS
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
 from discreet.synthesis.workloads.workload import Workload
-from tests.synthesis.rounds_spending import NotedRounds
+from tests.synthesis.methods.weights.rounds_spending import NotedRounds
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(4))
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]

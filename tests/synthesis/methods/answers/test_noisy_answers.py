@@ -21,7 +21,7 @@ from discreet.synthesis import Domain, Literals, Neighbours, Records, Workload, 
 from discreet.synthesis.methods.answers import noisy as query_ties
 from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
 from discreet.synthesis.workloads.marginals import Marginals
-from tests.synthesis.draws import draws
+from tests.synthesis.responses.draws import draws
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(3))
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]
