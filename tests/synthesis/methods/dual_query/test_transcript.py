@@ -227,7 +227,7 @@ def test_a_file_that_cannot_be_opened_is_refused_in_words(tmp_path: Path) -> Non
 
 KILLED = """
     import os, signal, sys
-    from discreet.synthesis import file_transcript
+    from discreet.synthesis.sessions import file_transcript
     from discreet.synthesis.sessions.file_transcript import FileTranscript
     from discreet.synthesis.methods.dual_query.transcript import Round
 
