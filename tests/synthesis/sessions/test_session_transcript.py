@@ -11,10 +11,11 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +131,20 @@ def killed(folder: Path, number: int, point: str) -> Counter[int]:
     return draws
 
 
-def really_killed(folder: Path, number: int, point: str) -> None:
-    """Do the same by SIGKILL to a process of its own."""
+@pytest.fixture(scope="module")
+def really_killed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, int, str], None]:
+    """Do the same by SIGKILL to a process of its own, one for each point: folders are copies of what it left."""
+
+    @cache
+    def left(number: int, point: str) -> Path:
+        folder = tmp_path_factory.mktemp("killed")
+        _kill(folder, number, point)
+        return folder
+
+    return lambda folder, number, point: shutil.copytree(left(number, point), folder, dirs_exist_ok=True)
+
+
+def _kill(folder: Path, number: int, point: str) -> None:
     script = textwrap.dedent(SETUP) + textwrap.dedent(KILLED)
     done = subprocess.run(  # noqa: S603 (our own program)
         [sys.executable, "-c", script, str(folder), str(number), point],
@@ -181,8 +194,11 @@ def test_a_release_that_ended_goes_on_and_pays_for_the_lost_round_only(tmp_path:
 
 
 @pytest.mark.theorem("released_with.privacy")
-def test_a_killed_process_leaves_what_can_be_taken_up(tmp_path: Path, rounds: Rounds) -> None:
-    for place, (number, point) in enumerate(POINTS[: rounds(sample=1, full=len(POINTS))]):
+def test_a_killed_process_leaves_what_can_be_taken_up(
+    tmp_path: Path, rounds: Rounds, really_killed: Callable[[Path, int, str], None]
+) -> None:
+    points = [(5, "drawn"), *POINTS]
+    for place, (number, point) in enumerate(points[: rounds(sample=1, full=len(points))]):
         folder = tmp_path / str(place)
         folder.mkdir()
         really_killed(folder, number, point)
@@ -191,7 +207,7 @@ def test_a_killed_process_leaves_what_can_be_taken_up(tmp_path: Path, rounds: Ro
 
 @pytest.mark.theorem("released_with.privacy")
 def test_a_copy_that_is_put_back_after_a_kill_pays_for_what_the_killed_process_drew(
-    tmp_path: Path, rounds: Rounds
+    tmp_path: Path, rounds: Rounds, really_killed: Callable[[Path, int, str], None]
 ) -> None:
     for lines in range(1, 1 + rounds(sample=1, full=4)):  # the header and so many rounds less one
         folder = tmp_path / str(lines)
