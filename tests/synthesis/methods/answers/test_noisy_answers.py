@@ -18,7 +18,7 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbours, Records, Workload, conjunctions, marginals, parities
-from discreet.synthesis.methods.answers import noisy as query_ties
+from discreet.synthesis.methods.answers import noisy as subject
 from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
 from discreet.synthesis.workloads.marginals import Marginals
 from tests.synthesis.responses.draws import draws
@@ -93,7 +93,7 @@ def test_no_neighbours_are_farther_apart_than_stated(
 @pytest.mark.parametrize("quick", [True, False])
 def test_hostile_workloads_are_tied_and_priced_right(seed: int, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not quick:
-        monkeypatch.setattr(query_ties, "_MOST_WORK", 0)
+        monkeypatch.setattr(subject, "_MOST_WORK", 0)
     asked = _turned(draws(seed=seed, sizes=(2, 1, 3), count=12, parities=(0, 0.5, 1)[seed % 3], wide=3).workload)
     held = np.array([asked.counts(one) for one in _people(asked.domain)])
     for negations in (True, False):
@@ -115,7 +115,7 @@ def test_of_the_negations_of_cells_a_record_satisfies_all_but_one(monkeypatch: p
     every = np.arange(6)
     assert (overlap(asked, every).added, overlap(asked, every).changed) == (5, 6)
     assert (overlap(cells[every], every).added, overlap(cells[every], every).changed) == (1, 2)
-    monkeypatch.setattr(query_ties, "_MOST_WORK", 0)
+    monkeypatch.setattr(subject, "_MOST_WORK", 0)
     assert (overlap(asked, every).added, overlap(asked, every).changed) == (6, 6)
 
 

@@ -20,7 +20,7 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.synthesis import Domain, Neighbours, Records, conjunctions, marginals
 from discreet.synthesis.methods.answers.noisy import NoisyAnswers
-from discreet.synthesis.methods.residual import method as residual_noise
+from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
 from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
@@ -197,7 +197,7 @@ def test_what_gets_noise_is_whole_numbers_and_the_noise_has_the_scale_of_the_the
         return steps + noise
 
     monkeypatch.setattr(DiscreteGaussian, "draw", noted)
-    monkeypatch.setattr(residual_noise, "add_noise", added)
+    monkeypatch.setattr(subject, "add_noise", added)
     release = method(records)
     assert len(used) == len(exact) == len(allocation.residuals)
     for part, weight, scale, steps in zip(allocation.residuals, allocation.weights, used, exact, strict=True):
