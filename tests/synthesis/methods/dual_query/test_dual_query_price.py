@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import MissingParameter, ParameterError
@@ -27,6 +27,7 @@ BOUGHT = {
     Accounting.ZCDP: (8220, 3371, 2083),
 }
 every = pytest.mark.parametrize("accounting", Accounting)
+FEW = 20 if settings().max_examples <= 60 else settings().max_examples  # all of them where the search is deep
 PUBLISHED = {  # eta, rounds, draws, records
     "Adult": (0.8, 40, 1000, SIZE),
     "KDD99": (1.2, 170, 1750, 494021),
@@ -179,6 +180,7 @@ def test_units_with_more_records_cost_more():
 @pytest.mark.theorem("most_draws.privacy")
 @pytest.mark.parametrize("accounting", list(Accounting)[:4])
 @given(st.fractions(Fraction(1, 50), 3), st.integers(2, 30), st.integers(20, 10**5), st.floats(0.01, 8.0))
+@settings(max_examples=FEW)
 def test_one_draw_more_would_not_fit(accounting, eta, rounds, size, epsilon):
     neighbours = Neighbours(Relation.CHANGE_ONE, size=size)
     bought = most_draws(
