@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,18 +9,16 @@ from pathlib import Path
 import pytest
 
 from discreet.ledger import MemoryLedger, SqliteLedger
-from tests.ledger.ledgers import terms
-
-_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder of a random name is made in it
+from tests.ledger.ledgers import IN_MEMORY, terms
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A place for files in memory where there is one: a killed process loses nothing there either, and it is fast."""
-    if not (_IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK)):
+    if IN_MEMORY is None:
         yield tmp_path
         return
-    place = Path(tempfile.mkdtemp(prefix="discreet-", dir=_IN_MEMORY))
+    place = Path(tempfile.mkdtemp(prefix="discreet-", dir=IN_MEMORY))
     yield place
     shutil.rmtree(place)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet import mechanisms, statistics
 from discreet.errors import ParameterError
-from discreet.ledger.contract.promises import promise_from_plain, promise_to_plain
+from discreet.ledger.contract.terms import promise_from_plain, promise_to_plain
 from discreet.local import DirectResponse
 from discreet.privacy import (
     ZCDP,

@@ -21,23 +21,17 @@ from discreet.ledger.contract import (
     Stored,
     Terms,
     Verification,
-    amounts_from_plain,
-    amounts_of,
+    balance_of,
     checked_promise,
     complete,
     decide,
+    fitting,
     keep_amendment,
     keep_answer,
     keep_beginning,
     keep_outcome,
     keep_taking_up,
-    limits,
-    own_total,
     parts_of,
-    remaining_promise,
-    room,
-    spent_promise,
-    terms_in_force,
     verified,
 )
 from discreet.ledger.files import OneAtATime
@@ -78,13 +72,13 @@ class Ledger(ABC):
     def terms(self) -> Terms:
         """The terms in force: those of the opening, as amended since."""
         with self._glance() as shelf:
-            return terms_in_force(shelf)[0]
+            return shelf.in_force()[0]
 
     @property
     def head(self) -> str:
         """The hash of the last entry; exported, in a certificate or by mail, it pins everything up to here."""
         with self._glance() as shelf:
-            return terms_in_force(shelf)[1].hash
+            return shelf.in_force()[1].hash
 
     def obtain(self, request: Request) -> Charge | Stored:
         """Return the answer that was paid for, or charge the request; when this returns, the charge is durable.
@@ -158,38 +152,19 @@ class Ledger(ABC):
         if not changes:
             raise ParameterError("name what to amend: budget, caps or shared_answers", parameter="budget")
         with self._turn() as shelf:
-            old, _ = terms_in_force(shelf)
+            old, _ = shelf.in_force()
             keep_amendment(shelf, replace(old, **changes), reason=reason, by=by)
 
     def balance(self, analyst: str | None = None) -> Balance:
         """Return what was spent and what is left, over all analysts and, if one is named, of that one's own cap."""
         with self._glance() as shelf:
-            terms, last = terms_in_force(shelf)
-            spent = amounts_from_plain(last.fields["spent"])
-            cap = None if analyst is None else terms.cap_of(analyst)
-            own = None if analyst is None else own_total(shelf, terms, analyst)
-            charges = shelf.charges(analyst)
-        return Balance(
-            unit=terms.unit,
-            budget=terms.budget,
-            spent=spent_promise(spent, terms.budget),
-            remaining=remaining_promise(spent, terms.budget),
-            charges=charges,
-            analyst=analyst,
-            own_cap=cap,
-            own_spent=None if own is None else spent_promise(own, cap or terms.budget),
-            own_remaining=None if own is None or cap is None else remaining_promise(own, cap),
-        )
+            return balance_of(shelf, analyst)
 
     def fits(self, analyst: str, price: Guarantee) -> int:
         """Return how many more charges of this price the total and the analyst's own cap leave room for."""
         checked_promise(price, name="price")
         with self._glance() as shelf:
-            terms, last = terms_in_force(shelf)
-            cap, amounts = terms.cap_of(analyst), amounts_of(price, terms)
-            own = own_total(shelf, terms, analyst)
-        count = room(amounts_from_plain(last.fields["spent"]), amounts, limits(terms.budget))
-        return count if cap is None else min(count, room(own, amounts, limits(cap)))
+            return fitting(shelf, analyst, price)
 
     def entries(self) -> Iterator[Entry]:
         """Iterate over everything that was written, in order."""
@@ -210,23 +185,13 @@ class Ledger(ABC):
         with self._glance() as shelf:
             return verified(complete(shelf), head=head, anchored=None)
 
-    def _refuse_copy(self) -> NoReturn:
+    def _refuse_copy(self, *_: object) -> NoReturn:
         raise NotCopyable(
             f"a {type(self).__name__} cannot be copied or pickled: the copy could spend the same budget again. Hand "
             "the object itself on, or open the ledger's file in the other process."
         )
 
-    def __copy__(self) -> NoReturn:
-        """Refuse."""
-        self._refuse_copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        """Refuse."""
-        self._refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        """Refuse."""
-        self._refuse_copy()
+    __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
 
     def __repr__(self) -> str:
         """Show the public state."""

@@ -14,8 +14,6 @@ from discreet.ledger.contract import Entry, Kind, Shelf, Terms, first_entry
 from discreet.ledger.files import OneAtATime
 from discreet.ledger.ledger import Ledger
 
-_SPENDING = (Kind.CHARGE, Kind.SHARE)
-
 
 class MemoryLedger(Ledger):
     """A ledger that forgets when the process ends: for data in memory, rehearsals and tests.
@@ -42,27 +40,22 @@ class MemoryLedger(Ledger):
 
     @contextmanager
     def _turn(self) -> Iterator[Shelf]:
-        self._refuse_fork()
-        with self._lock:
-            self._shelf.catch_up()
-            pending = _Pending(self._shelf)
+        with self._glance() as shelf:
+            pending = _Pending(shelf)
             yield pending
             for entry, content in pending.added:
-                self._shelf.append(entry, content)
+                shelf.append(entry, content)
 
     @contextmanager
-    def _glance(self) -> Iterator[Shelf]:
-        self._refuse_fork()
-        with self._lock:
-            self._shelf.catch_up()
-            yield self._shelf
-
-    def _refuse_fork(self) -> None:
+    def _glance(self) -> Iterator[_MemoryShelf]:
         if self._foreign:
             raise NotCopyable(
                 "this ledger is in the memory of another process, which may go on spending it. Open a SqliteLedger, "
                 "which processes can share."
             )
+        with self._lock:
+            self._shelf.catch_up()
+            yield self._shelf
 
 
 class _MemoryShelf(Shelf):
@@ -87,11 +80,8 @@ class _MemoryShelf(Shelf):
     def latest_spending(self, analyst: str) -> Entry | None:
         return self._latest.get(analyst)
 
-    def first_answer(self, digest: str, analyst: str | None = None) -> Entry | None:
-        return self._first.get(("answer", digest, analyst))
-
-    def share(self, digest: str, analyst: str) -> Entry | None:
-        return self._first.get(("share", digest, analyst))
+    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+        return self._first.get((kind, digest, analyst))
 
     def first_with_key(self, analyst: str, idempotency: str) -> Entry | None:
         return self._first.get(("key", analyst, idempotency))
@@ -124,18 +114,17 @@ class _MemoryShelf(Shelf):
     def catch_up(self) -> None:
         """Note where each entry stands, from the first that was not noted on; doing it twice changes nothing."""
         for entry in islice(self._entries, self._placed, None):
+            kind, fields = entry.kind, entry.fields
             for place in _places(entry):
                 self._first.setdefault(place, entry)
-            if "digest" in entry.fields:
-                self._newest[entry.fields["digest"], entry.kind] = entry
-            if entry.kind in _SPENDING:
-                analyst = entry.fields["analyst"]
-                self._latest[analyst] = entry
-                for whose in (None, analyst):
+            if "digest" in fields:
+                self._newest[fields["digest"], kind] = entry
+            if kind in (Kind.CHARGE, Kind.SHARE):
+                self._latest[fields["analyst"]] = entry
+                for whose in (None, fields["analyst"]):
                     self._charges.setdefault(whose, set()).add(entry.number)
-            if entry.kind is Kind.CHARGE:
-                for whose in (None, entry.fields["analyst"]):
-                    self._paid.setdefault((entry.fields["digest"], whose), {})[entry.number] = None
+                    if kind is Kind.CHARGE:
+                        self._paid.setdefault((fields["digest"], whose), {})[entry.number] = None
             self._placed = entry.number
 
 
@@ -152,16 +141,12 @@ class _Pending(_MemoryShelf):
 
 def _places(entry: Entry) -> Iterator[tuple[object, ...]]:
     """Yield the questions to which an entry may be the first answer."""
-    fields = entry.fields
-    match entry.kind:
-        case Kind.ANSWER:
-            yield "answer", fields["digest"], None
-            yield "answer", fields["digest"], fields["analyst"]
-            yield "closing", fields["charge"]
-        case Kind.OUTCOME:
-            yield "closing", fields["charge"]
-        case Kind.SHARE:
-            yield "share", fields["digest"], fields["analyst"]
+    kind, fields = entry.kind, entry.fields
+    if kind in (Kind.ANSWER, Kind.SHARE):
+        yield kind, fields["digest"], None
+        yield kind, fields["digest"], fields["analyst"]
+    if kind in (Kind.ANSWER, Kind.OUTCOME):
+        yield "closing", fields["charge"]
     if fields.get("idempotency") is not None:
         yield "key", fields["analyst"], fields["idempotency"]
 

@@ -1,16 +1,135 @@
-"""Exact sums of what was spent, in the notion of the budget, and how much more fits."""
+"""Exact sums of what was spent, in the notion of the budget: how a ledger stands and how much more fits."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.display import Rounding, format_number
+from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError, RelationMismatch
-from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.entry import Shelf
+from discreet.ledger.contract.terms import Terms, amounts_from_plain
 from discreet.privacy import Guarantee
 from discreet.privacy.adaptive import Amounts, Books, Tally, books_for
+from discreet.privacy.guarantees import in_words, with_notion
 
 _DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """What may be spent, was spent and is left: over all analysts, and of one analyst's own cap where one was named.
+
+    `own_cap` and `own_remaining` are None where only the total binds. `charges` counts charges and shares.
+    """
+
+    unit: str
+    budget: Guarantee
+    spent: Guarantee
+    remaining: Guarantee
+    charges: int
+    analyst: str | None = None
+    own_cap: Guarantee | None = None
+    own_spent: Guarantee | None = None
+    own_remaining: Guarantee | None = None
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return "\n".join(f"{name}: {text}" for name, text in self._rows())
+
+    def _repr_html_(self) -> str:
+        """Return the balance as a list for a notebook."""
+        return definition_list(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("unit of protection", self.unit),
+            ("neighbours", self.budget.relation.sentence),
+            ("budget", with_notion(self.budget)),
+            ("spent", in_words(self.spent)),
+            ("remaining", in_words(self.remaining, rounding=Rounding.DOWN)),
+        ]
+        if self.analyst is not None:
+            up, down = Rounding.UP, Rounding.DOWN
+            own = (
+                ("own cap", self.own_cap, up),
+                ("own spent", self.own_spent, up),
+                ("own remaining", self.own_remaining, down),
+            )
+            rows += [("analyst", self.analyst)]
+            rows += [(name, in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None]
+        return [*rows, ("charges", str(self.charges))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a check of the whole ledger found in order: the chain, the totals, the anchor, an exported head.
+
+    `anchored` is None for a ledger in memory. `head_at` is the number of the entry whose hash was exported, None if
+    none was given.
+    """
+
+    entries: int
+    charges: int
+    answers: int
+    spent: Guarantee
+    head: str
+    anchored: bool | None = None
+    head_at: int | None = None
+
+    def __str__(self) -> str:
+        """Say it in lines."""
+        return "\n".join(f"{name}: {text}" for name, text in self._rows())
+
+    def _repr_html_(self) -> str:
+        """Return the findings as a list for a notebook."""
+        return definition_list(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        exported = "none was given" if self.head_at is None else f"is entry {self.head_at}"
+        anchor = "none, in memory" if self.anchored is None else "agrees"
+        return [
+            ("entries", f"{self.entries}, chained without a gap"),
+            ("charges", f"{self.charges}, {self.answers} of them with a stored answer"),
+            ("spent", f"{in_words(self.spent)}, computed again from the entries"),
+            ("anchor", anchor),
+            ("exported head", exported),
+            ("head", self.head),
+        ]
+
+
+def balance_of(shelf: Shelf, analyst: str | None) -> Balance:
+    """Return how a ledger stands, over all analysts and, if one is named, for that one's own cap."""
+    terms, last = shelf.in_force()
+    spent = amounts_from_plain(last.fields["spent"])
+    cap = None if analyst is None else terms.cap_of(analyst)
+    own = None if analyst is None else own_total(shelf, terms, analyst)
+    return Balance(
+        unit=terms.unit,
+        budget=terms.budget,
+        spent=spent_promise(spent, terms.budget),
+        remaining=_remaining(spent, terms.budget),
+        charges=shelf.charges(analyst),
+        analyst=analyst,
+        own_cap=cap,
+        own_spent=None if own is None else spent_promise(own, cap or terms.budget),
+        own_remaining=None if own is None or cap is None else _remaining(own, cap),
+    )
+
+
+def fitting(shelf: Shelf, analyst: str, price: Guarantee) -> int:
+    """Return how many more charges of a price the total and the analyst's own cap leave room for."""
+    terms, last = shelf.in_force()
+    cap, amounts = terms.cap_of(analyst), amounts_of(price, terms)
+    own = own_total(shelf, terms, analyst)
+    count = _room(amounts_from_plain(last.fields["spent"]), amounts, limits(terms.budget))
+    return count if cap is None else min(count, _room(own, amounts, limits(cap)))
+
+
+def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
+    """Return what an analyst was charged so far."""
+    latest = shelf.latest_spending(analyst)
+    return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
 
 
 def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
@@ -53,7 +172,7 @@ def within(totals: Amounts, caps: Amounts) -> bool:
     return all(total <= cap for total, cap in zip(totals, caps, strict=True))
 
 
-def room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
+def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
     """Return how many more releases of these amounts fit."""
     rows = zip(totals, amounts, caps, strict=True)
     counts = [Tally.towards(cap).plus(total).room(amount, cap) for total, amount, cap in rows]
@@ -70,7 +189,7 @@ def spent_promise(totals: Amounts, budget: Guarantee) -> Guarantee:
     return books.write([books.up(total, max(cap, total)) for total, cap in rows], budget.relation)
 
 
-def remaining_promise(totals: Amounts, budget: Guarantee) -> Guarantee:
+def _remaining(totals: Amounts, budget: Guarantee) -> Guarantee:
     """Return what can still be spent, exactly; nothing where the budget was lowered below what was spent."""
     books = books_for(budget)
     left = (max(cap - total, Fraction(0)) for total, cap in zip(totals, limits(budget), strict=True))

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, ParameterError
-from discreet.ledger.contract.accounts import amounts_of, limits, nothing, plus, shortage, within
-from discreet.ledger.contract.entry import Entry, Kind, changed
-from discreet.ledger.contract.opening import now, terms_in_force
-from discreet.ledger.contract.promises import (
+from discreet.ledger.contract.accounts import amounts_of, limits, nothing, own_total, plus, shortage, within
+from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract.terms import (
+    STATED,
+    Charge,
+    Request,
+    Stored,
+    Terms,
     amounts_from_plain,
     amounts_to_plain,
     checked_words,
     promise_from_plain,
     promise_to_plain,
 )
-from discreet.ledger.contract.request import Charge, Request, Stored
-from discreet.ledger.contract.shelf import Shelf
-from discreet.ledger.contract.terms import Terms
 from discreet.privacy.adaptive import Amounts, books_for
+from discreet.randomness import bits
 
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
+FORMAT = 2
 
 
 def decide(shelf: Shelf, request: Request) -> Charge | Stored:
@@ -39,19 +43,60 @@ def decide(shelf: Shelf, request: Request) -> Charge | Stored:
         analysts add up to at most the budget along every path, which is the condition of `Filter`. A stored answer
         that is handed out again, to whomever, is the release that was paid for: post-processing.
     """
-    terms, last = terms_in_force(shelf)
+    terms, last = shelf.in_force()
     terms.cap_of(request.analyst)
-    amounts_of(request.price, terms)
+    amounts = amounts_of(request.price, terms)
     bound = _key_entry(shelf, request)
     held = _held(shelf, request)
     if held is not None:
         if request.idempotency is not None and bound is None:
             append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
         return held
-    bought = shelf.first_answer(request.digest) if terms.shared_answers else None
+    bought = shelf.first(Kind.ANSWER, request.digest) if terms.shared_answers else None
     if bought is not None:
-        return _share(shelf, terms, last, request, bought)
-    return charge_of(spend(shelf, terms, last, request))
+        return _share(shelf, terms, last, request, amounts, bought)
+    return charge_of(spend(shelf, terms, last, request, amounts))
+
+
+def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, **more: Any) -> Entry:
+    """Charge: add the price to the total and to the analyst's own, if both stay within; `more` is written beside it."""
+    budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
+    after = plus(spent, amounts, budget)
+    if not within(after, budget):
+        whose = "the budget that all analysts share"
+        raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
+    fields = {**_own(shelf, terms, request, amounts, budget), "spent": amounts_to_plain(after), **more}
+    return append(shelf, last, Kind.CHARGE, fields)
+
+
+def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, bought: Entry) -> Stored:
+    """Charge an analyst's own cap for another's answer; the total has paid for it."""
+    paid = _paid(shelf, bought)
+    _require_price(paid, request)
+    answer = answer_of(shelf, bought)
+    fields = _own(shelf, terms, request, amounts, limits(terms.budget))
+    append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
+    return _stored(shelf, bought, paid, request.analyst, answer)
+
+
+def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget: Amounts) -> dict[str, Any]:
+    """Return what a charge or a share writes about the analyst, if the own cap allows it."""
+    cap = terms.cap_of(request.analyst)
+    caps = budget if cap is None else limits(cap)
+    own = own_total(shelf, terms, request.analyst)
+    after = plus(own, amounts, caps)
+    if cap is not None and not within(after, caps):
+        whose = f"the own cap of {request.analyst!r}"
+        raise BudgetExceeded(shortage(books_for(cap), own, amounts, caps, whose=whose))
+    return {
+        **_asked(request),
+        "time": now(),
+        "price": promise_to_plain(request.price),
+        "amounts": amounts_to_plain(amounts),
+        "own": amounts_to_plain(after),
+        "description": request.description,
+        "releases": list(request.releases),
+    }
 
 
 def charge_of(entry: Entry) -> Charge:
@@ -80,6 +125,14 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     return _stored(shelf, closed, paid, charge.analyst, answer)
 
 
+def answer_of(shelf: Shelf, entry: Entry) -> str:
+    """Return the answer that is kept beside an entry, if it is the one that the entry names."""
+    content = shelf.content(entry.number)
+    if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != entry.fields.get("answer_hash"):
+        raise changed(entry.number)
+    return content.decode("utf-8", "surrogatepass")
+
+
 def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
     """Write down that a charge ended without an answer; it stays spent."""
     checked_words(outcome, name="outcome")
@@ -93,7 +146,7 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
     """Write new terms down, with who changed them and why."""
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
-    old, last = terms_in_force(shelf)
+    old, last = shelf.in_force()
     if type(terms.budget) is not type(old.budget) or terms.budget.relation is not old.budget.relation:
         raise LedgerMismatch(
             f"the books are kept in {type(old.budget).__name__} for {old.budget.relation.value!r}, and what was spent "
@@ -103,14 +156,6 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
     append(shelf, last, Kind.AMEND, fields)
 
 
-def answer_of(shelf: Shelf, entry: Entry) -> str:
-    """Return the answer that is kept beside an entry, if it is the one that the entry names."""
-    content = shelf.content(entry.number)
-    if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != entry.fields.get("answer_hash"):
-        raise changed(entry.number)
-    return content.decode("utf-8", "surrogatepass")
-
-
 def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str) -> None:
     """Write down that an anchor was made anew, by whom and why, and which entry the old one remembered, if it did.
 
@@ -118,56 +163,72 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
     """
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
-    _, last = terms_in_force(shelf)
+    _, last = shelf.in_force()
     append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
 
 
-def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
-    """Return what an analyst was charged so far."""
-    latest = shelf.latest_spending(analyst)
-    return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
+def known_charge(shelf: Shelf, charge: Charge) -> Entry:
+    """Return the entry of a charge, if it is one of this ledger."""
+    if not isinstance(charge, Charge):
+        raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
+    paid = shelf.entry(charge.number)
+    if paid is None or paid.kind is not Kind.CHARGE or charge_of(paid) != charge:
+        raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
+    return paid
 
 
-def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, **more: Any) -> Entry:
-    """Charge: add the price to the total and to the analyst's own, if both stay within; `more` is written beside it."""
-    amounts = amounts_of(request.price, terms)
-    budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
-    after = plus(spent, amounts, budget)
-    if not within(after, budget):
-        whose = "the budget that all analysts share"
-        raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
-    fields = {**_own(shelf, terms, request, amounts), "spent": amounts_to_plain(after), **more}
-    return append(shelf, last, Kind.CHARGE, fields)
+def append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+    """Continue the chain; what is not said anew goes on as it was."""
+    carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
+    entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
+    shelf.append(entry, content)
+    return entry
 
 
-def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, bought: Entry) -> Stored:
-    """Charge an analyst's own cap for another's answer; the total has paid for it."""
-    paid = _paid(shelf, bought)
-    _require_price(paid, request)
-    answer = answer_of(shelf, bought)
-    fields = _own(shelf, terms, request, amounts_of(request.price, terms))
-    append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
-    return _stored(shelf, bought, paid, request.analyst, answer)
-
-
-def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts) -> dict[str, Any]:
-    """Return what a charge or a share writes about the analyst, if the own cap allows it."""
-    cap = terms.cap_of(request.analyst)
-    caps = limits(terms.budget if cap is None else cap)
-    own = own_total(shelf, terms, request.analyst)
-    after = plus(own, amounts, caps)
-    if cap is not None and not within(after, caps):
-        whose = f"the own cap of {request.analyst!r}"
-        raise BudgetExceeded(shortage(books_for(cap), own, amounts, caps, whose=whose))
-    return {
-        **_asked(request),
+def first_entry(terms: Terms) -> Entry:
+    """Return the entry with which a ledger begins; random bits tell it from every other ledger with these terms."""
+    fields = {
+        "format": FORMAT,
+        "identity": f"{bits(128):032x}",
         "time": now(),
-        "price": promise_to_plain(request.price),
-        "amounts": amounts_to_plain(amounts),
-        "own": amounts_to_plain(after),
-        "description": request.description,
-        "releases": list(request.releases),
+        "terms": terms.to_plain(),
+        "terms_at": 1,
+        "spent": amounts_to_plain(nothing(terms)),
     }
+    return Entry.make(1, START, Kind.OPEN, fields)
+
+
+def require_format(shelf: Shelf) -> None:
+    """Refuse a ledger that another version keeps in another way."""
+    opening = shelf.entry(1)
+    if opening is None or opening.fields.get("format") != FORMAT:
+        raise LedgerMismatch(
+            "this ledger is kept in another format than this version of discreet reads: use the version that wrote it"
+        )
+
+
+def require_terms(shelf: Shelf, wanted: Terms) -> None:
+    """Refuse a ledger that was opened for something else."""
+    terms, _ = shelf.in_force()
+    different = [name for name in STATED if getattr(terms, name) != getattr(wanted, name)]
+    if not different:
+        return
+    if {"lineage", "unit"} & set(different):
+        raise LedgerMismatch(
+            f"this ledger is of the data {terms.lineage!r} with the unit {terms.unit!r}, and the policy names "
+            f"{wanted.lineage!r} with the unit {wanted.unit!r}. Name the right ledger file, or correct the policy; new "
+            "rows of the same data keep its lineage."
+        )
+    raise LedgerMismatch(
+        f"the policy and the ledger differ in: {', '.join(different)}. The ledger keeps the terms it was opened with "
+        "until they are amended with a reason, which becomes an entry: ledger.amend(budget=..., caps=..., reason=..., "
+        "by=...), or `discreet ledger amend`."
+    )
+
+
+def now() -> str:
+    """Return the time of day, in whole seconds: before data is read, and never after."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _asked(request: Request) -> dict[str, Any]:
@@ -176,9 +237,9 @@ def _asked(request: Request) -> dict[str, Any]:
 
 def _held(shelf: Shelf, request: Request) -> Stored | None:
     """Return the answer that this analyst has paid for already."""
-    answer = shelf.first_answer(request.digest, request.analyst)
+    answer = shelf.first(Kind.ANSWER, request.digest, request.analyst)
     if answer is None:
-        shared = shelf.share(request.digest, request.analyst)
+        shared = shelf.first(Kind.SHARE, request.digest, request.analyst)
         answer = None if shared is None else shelf.entry(shared.fields["source"])
     if answer is None:
         return None
@@ -206,16 +267,6 @@ def _require_price(paid: Entry, request: Request) -> None:
             "an answer with this digest was released at another price, and the digest must cover the price: make it "
             "from the plan and all its privacy parameters. Nothing was spent."
         )
-
-
-def known_charge(shelf: Shelf, charge: Charge) -> Entry:
-    """Return the entry of a charge, if it is one of this ledger."""
-    if not isinstance(charge, Charge):
-        raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
-    paid = shelf.entry(charge.number)
-    if paid is None or paid.kind is not Kind.CHARGE or charge_of(paid) != charge:
-        raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
-    return paid
 
 
 def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
@@ -249,7 +300,7 @@ def _stored(shelf: Shelf, closed: Entry, paid: Entry, analyst: str, answer: str)
 
 def _lost(shelf: Shelf, paid: Entry) -> tuple[int, ...]:
     """Return the earlier charges for the same question that have no answer: they failed, or their payer died."""
-    terms, _ = terms_in_force(shelf)
+    terms, _ = shelf.in_force()
     whose = None if terms.shared_answers else paid.fields["analyst"]
     earlier = [number for number in shelf.charged(paid.fields["digest"], whose) if number < paid.number]
     return tuple(number for number in earlier if _without_answer(shelf.closing(number)))
@@ -258,11 +309,3 @@ def _lost(shelf: Shelf, paid: Entry) -> tuple[int, ...]:
 def _without_answer(closed: Entry | None) -> bool:
     """Say whether a charge ended, or stands, without an answer; what was granted was received."""
     return closed is None or (closed.kind is Kind.OUTCOME and closed.fields["outcome"] != GRANTED)
-
-
-def append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
-    """Continue the chain; what is not said anew goes on as it was."""
-    carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
-    entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
-    shelf.append(entry, content)
-    return entry

@@ -1,17 +1,17 @@
-"""One line of the ledger, and the chain of hashes that ties it to all lines before it."""
+"""One line of the ledger, the chain of hashes that ties it to all lines before it, and where lines are kept."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from discreet.errors import DiscreetError, LedgerTampered, ParameterError
-from discreet.ledger.contract.promises import promise_from_plain
-from discreet.ledger.contract.terms import Terms
+from discreet.errors import DiscreetError, LedgerError, LedgerTampered, ParameterError
+from discreet.ledger.contract.terms import Terms, promise_from_plain
 from discreet.privacy import Guarantee
 from discreet.privacy.records import read, write
 
@@ -96,6 +96,68 @@ class Entry:
     def terms(self) -> Terms:
         """The terms that an `OPEN` or `AMEND` line sets."""
         return _terms(self.text)
+
+
+class Shelf(ABC):
+    """Entries in order, seen by one transaction; each question is answered in constant or logarithmic time."""
+
+    @abstractmethod
+    def last(self) -> Entry | None:
+        """Return the last entry, None on an empty shelf."""
+
+    @abstractmethod
+    def entry(self, number: int) -> Entry | None:
+        """Return one entry by its number."""
+
+    def in_force(self) -> tuple[Terms, Entry]:
+        """Return the terms in force and the last entry, which names where they stand."""
+        last = self.last()
+        if last is None:
+            raise LedgerError("the ledger has no entries: open it with its terms")
+        stated = self.entry(last.fields["terms_at"])
+        if stated is None or "terms" not in stated.fields:
+            raise changed(last.number)
+        return stated.terms, last
+
+    @abstractmethod
+    def latest_spending(self, analyst: str) -> Entry | None:
+        """Return the last charge or share of an analyst."""
+
+    @abstractmethod
+    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+        """Return the first answer, or the first share, under a digest, of anybody or of one analyst."""
+
+    @abstractmethod
+    def first_with_key(self, analyst: str, idempotency: str) -> Entry | None:
+        """Return the entry that bound an idempotency key."""
+
+    @abstractmethod
+    def closing(self, charge: int) -> Entry | None:
+        """Return the answer or the outcome of a charge."""
+
+    @abstractmethod
+    def charged(self, digest: str, analyst: str | None = None) -> list[int]:
+        """Return the numbers of the charges under a digest, in order, by anybody or by one analyst."""
+
+    @abstractmethod
+    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+        """Return the last entry of some kinds under a digest."""
+
+    @abstractmethod
+    def charges(self, analyst: str | None = None) -> int:
+        """Return the number of charges and shares, over all analysts or of one."""
+
+    @abstractmethod
+    def entries(self, start: int = 1) -> Iterator[Entry]:
+        """Return the entries in order, from one number on."""
+
+    @abstractmethod
+    def content(self, number: int) -> bytes | None:
+        """Return the answer that is kept beside an entry, unread by every other question."""
+
+    @abstractmethod
+    def append(self, entry: Entry, content: bytes | None = None) -> None:
+        """Add an entry that continues the chain, and the answer that it names by its hash."""
 
 
 def changed(number: int) -> LedgerTampered:

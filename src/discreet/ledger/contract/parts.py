@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import LedgerMismatch, ParameterError, ReleaseSuperseded
+from discreet.ledger.contract.accounts import amounts_of
 from discreet.ledger.contract.decisions import append, charge_of, known_charge, spend
-from discreet.ledger.contract.entry import Entry, Kind
-from discreet.ledger.contract.opening import terms_in_force
-from discreet.ledger.contract.request import Charge, Request
-from discreet.ledger.contract.shelf import Shelf
+from discreet.ledger.contract.entry import Entry, Kind, Shelf
+from discreet.ledger.contract.terms import Charge, Request
 
 _NAMES = ("attempt", "next", "most", "taken_up")
 
@@ -92,7 +91,7 @@ def keep_beginning(shelf: Shelf, charge: Charge, *, part: int, attempt: int) -> 
             f"part {state.next} comes next in this release, not part {part}: a part is begun once by an attempt. "
             "Nothing more was drawn."
         )
-    _, last = terms_in_force(shelf)
+    _, last = shelf.in_force()
     names = {"analyst": charge.analyst, "digest": _digest(charge), "release": charge.number, "part": part}
     append(shelf, last, Kind.PART, {**names, "parts": state.begun.plain})
 
@@ -109,9 +108,10 @@ def keep_taking_up(shelf: Shelf, charge: Charge, request: Request, *, start: int
         raise LedgerMismatch("a release is taken up by its own analyst and under its own name. Nothing was spent.")
     if not 1 <= start <= state.most + 1:
         raise ParameterError("a release is taken up at a part that was begun, or at the next one", parameter="start")
-    terms, last = terms_in_force(shelf)
+    terms, last = shelf.in_force()
     after = state.resumed(attempt=last.number + 1, start=start)
-    return charge_of(spend(shelf, terms, last, request, release=charge.number, start=start, parts=after.plain))
+    amounts, written = amounts_of(request.price, terms), {"start": start, "parts": after.plain}
+    return charge_of(spend(shelf, terms, last, request, amounts, release=charge.number, **written))
 
 
 def taking_up(charge: Charge, **given: Any) -> Request:

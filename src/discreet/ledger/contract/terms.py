@@ -1,19 +1,36 @@
-"""What a ledger is opened for: whose data, who is protected, how much may be spent, and by whom."""
+"""What is said to a ledger and what it gives back: terms, a request, a charge, a stored answer.
+
+In an entry a promise is plain values: every number an exact rational, every notion and relation by its name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
 from discreet.errors import ParameterError, RelationMismatch
-from discreet.ledger.contract.promises import checked_promise, checked_words, promise_from_plain, promise_to_plain
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from discreet.privacy.adaptive import books_for
-from discreet.privacy.records import refuse_fields
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation, RenyiDP
+from discreet.privacy.adaptive import Amounts, books_for
+from discreet.privacy.numbers import exactly, written
+from discreet.privacy.records import rational_text, read_rational, refuse_fields
 
+STATED = ("lineage", "unit", "budget", "caps", "shared_answers")
 _MOST_ODD_BITS = 512  # totals are counted in units of the budget's denominator, and have to be read back
+_NOTIONS: dict[str, type[Guarantee]] = {
+    "pure": PureDP, "approximate": ApproxDP, "zero-concentrated": ZCDP, "renyi": RenyiDP, "gaussian": GaussianDP,
+}  # fmt: skip
+_NAMES = {notion: name for name, notion in _NOTIONS.items()}
+_LEAST = Fraction(sys.float_info.min)
+_MOST_CHARACTERS = 900  # the totals, of this number and of floats, stay within what `read_rational` reads
+_SHORT = 200
+_HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_LONG = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,26 +84,15 @@ class Terms:
     def to_plain(self) -> dict[str, Any]:
         """Return the terms as plain values for an entry."""
         caps = {name: None if cap is None else promise_to_plain(cap) for name, cap in self.caps.items()}
-        return {
-            "lineage": self.lineage,
-            "unit": self.unit,
-            "budget": promise_to_plain(self.budget),
-            "caps": caps,
-            "shared_answers": self.shared_answers,
-        }
+        given = {name: getattr(self, name) for name in STATED}
+        return {**given, "budget": promise_to_plain(self.budget), "caps": caps}
 
     @classmethod
     def from_plain(cls, plain: object) -> Terms:
         """Return the terms that an entry holds."""
-        given = refuse_fields(plain, ["lineage", "unit", "budget", "caps", "shared_answers"], what="terms")
+        given = refuse_fields(plain, list(STATED), what="terms")
         caps = {name: None if cap is None else promise_from_plain(cap) for name, cap in dict(given["caps"]).items()}
-        return cls(
-            lineage=given["lineage"],
-            unit=given["unit"],
-            budget=promise_from_plain(given["budget"]),
-            caps=caps,
-            shared_answers=given["shared_answers"],
-        )
+        return cls(**{**given, "budget": promise_from_plain(given["budget"]), "caps": caps})
 
     def _check_cap(self, analyst: str, cap: Guarantee | None) -> None:
         if cap is None:
@@ -103,6 +109,89 @@ class Terms:
                 f"the cap of {analyst!r} is for {cap.relation.value!r} and the budget for "
                 f"{self.budget.relation.value!r}: state both for one relation"
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One release that an analyst asks for; every field is public.
+
+    `price` is the promise that the release keeps, under the budget's relation. `digest` is the SHA-256 of the canonical
+    plan with its mechanism, privacy parameters, relation and declared data version, and of nothing in the data. The
+    `idempotency` key, if there is one, is bound to that digest at its first use.
+    """
+
+    analyst: str
+    price: Guarantee
+    digest: str
+    description: str
+    releases: tuple[str, ...] = ()
+    idempotency: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be written down."""
+        checked_words(self.analyst, name="analyst")
+        checked_promise(self.price, name="price")
+        checked_digest(self.digest, name="digest")
+        checked_words(self.description, name="description", most=_LONG)
+        if not isinstance(self.releases, tuple):
+            raise ParameterError("releases is a tuple of texts about the mechanisms", parameter="releases")
+        for words in self.releases:
+            checked_words(words, name="releases", most=_LONG)
+        if self.idempotency is not None:
+            checked_words(self.idempotency, name="idempotency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """A charge that is durable: the right to make one release and to store its answer."""
+
+    number: int
+    digest: str
+    analyst: str
+    price: Guarantee
+    entry_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released: `number` is the charge that bought it, `entry_hash` the entry that holds it.
+
+    `analyst` is who it is handed to. `shared` says that another analyst bought it. `lost` are the numbers of earlier
+    charges for the same question that gave no answer; they stay spent.
+    """
+
+    number: int
+    answer: str
+    digest: str
+    analyst: str
+    price: Guarantee
+    entry_hash: str
+    shared: bool = False
+    lost: tuple[int, ...] = ()
+
+
+def checked_promise(promise: object, *, name: str) -> Guarantee:
+    """Return a promise whose numbers a ledger can add up for ever: 0 or a normal number, of a bounded length.
+
+    >>> checked_promise(PureDP(5e-324), name="price")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ParameterError: price: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
+    """
+    if not isinstance(promise, Guarantee) or type(promise) not in _NAMES:
+        kind = promise.__name__ if isinstance(promise, type) else type(promise).__name__
+        raise ParameterError(f"{name} is a promise, for example PureDP(0.1), not {kind}", parameter=name)
+    for parameter, value in _numbers(promise).items():
+        if 0 < value < _LEAST:
+            raise ParameterError(
+                f"{name}: {parameter} lies below the least normal float, 2.2e-308; name 0 or a larger number",
+                parameter=name,
+            )
+        if len(str(rational_text(value))) > _MOST_CHARACTERS:
+            raise ParameterError(
+                f"{name}: {parameter} has more than {_MOST_CHARACTERS} digits; round it up to a float", parameter=name
+            )
+    return promise
 
 
 def _checked_budget(promise: object, *, name: str) -> None:
@@ -122,3 +211,65 @@ def _checked_budget(promise: object, *, name: str) -> None:
             f"{name}: a ledger must know which tables are neighbours: state relation=Relation.ADD_REMOVE or "
             "Relation.CHANGE_ONE"
         )
+
+
+def checked_words(value: object, *, name: str, most: int = _SHORT) -> str:
+    """Return a text that is not empty, not too long, and Unicode."""
+    if not isinstance(value, str) or not value.strip():
+        raise ParameterError(f"{name} is a text that is not empty", parameter=name)
+    if len(value) > most:
+        raise ParameterError(f"{name} has more than {most} characters: shorten it", parameter=name)
+    if _HALF_OF_A_PAIR.search(value):
+        raise ParameterError(f"{name} holds half of a character pair, which is no text", parameter=name)
+    return value
+
+
+def checked_digest(value: object, *, name: str) -> str:
+    """Return a SHA-256 in hexadecimal.
+
+    >>> checked_digest("abc", name="digest")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ParameterError: digest is a SHA-256 written as 64 hexadecimal digits
+    """
+    if not isinstance(value, str) or _DIGEST.fullmatch(value) is None:
+        raise ParameterError(f"{name} is a SHA-256 written as 64 hexadecimal digits", parameter=name)
+    return value
+
+
+def promise_to_plain(promise: Guarantee) -> dict[str, int | str]:
+    """Return the promise as names and exact numbers.
+
+    >>> promise_to_plain(PureDP(0.5, relation=Relation.ADD_REMOVE))
+    {'notion': 'pure', 'relation': 'add/remove', 'epsilon': '1/2'}
+    """
+    numbers = {name: rational_text(value) for name, value in _numbers(promise).items()}
+    return {"notion": _NAMES[type(promise)], "relation": promise.relation.value, **numbers}
+
+
+def promise_from_plain(plain: object) -> Guarantee:
+    """Return the promise that plain values stand for."""
+    notion = _NOTIONS.get(str(plain.get("notion"))) if isinstance(plain, dict) else None
+    if notion is None:
+        raise ParameterError("a promise in an entry needs its notion", parameter="entry")
+    names = [field.name for field in fields(notion) if field.name != "relation"]  # type: ignore[arg-type]
+    given = refuse_fields(plain, ["notion", "relation", *names], what="a promise")
+    numbers = {name: exactly(read_rational(given[name], name=name)) for name in names}
+    return notion(**numbers, relation=Relation(given["relation"]))  # type: ignore[call-arg]  # every notion takes it
+
+
+def amounts_to_plain(amounts: Sequence[Fraction]) -> list[int | str]:
+    """Return exact amounts as integers and fractions."""
+    return [rational_text(amount) for amount in amounts]
+
+
+def amounts_from_plain(plain: object) -> Amounts:
+    """Return exact amounts from an entry."""
+    if not isinstance(plain, list):
+        raise ParameterError("amounts in an entry are a list", parameter="entry")
+    return tuple(read_rational(value, name="amount") for value in plain)
+
+
+def _numbers(promise: Guarantee) -> dict[str, Fraction]:
+    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
+    return {name: written(getattr(promise, name)) for name in names}

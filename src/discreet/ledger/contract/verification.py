@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from discreet.errors import DiscreetError, LedgerTampered
-from discreet.ledger.contract.accounts import amounts_of, limits, nothing, plus, spent_promise, within
-from discreet.ledger.contract.balance import Verification
+from discreet.ledger.contract.accounts import Verification, amounts_of, limits, nothing, plus, spent_promise, within
 from discreet.ledger.contract.decisions import answer_of
-from discreet.ledger.contract.entry import START, Entry, Kind, changed
+from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
 from discreet.ledger.contract.parts import Parts, lawful
-from discreet.ledger.contract.promises import amounts_from_plain, checked_digest, promise_from_plain
-from discreet.ledger.contract.shelf import Shelf
-from discreet.ledger.contract.terms import Terms
+from discreet.ledger.contract.terms import Terms, amounts_from_plain, checked_digest, promise_from_plain
 from discreet.privacy.adaptive import Amounts
 
 

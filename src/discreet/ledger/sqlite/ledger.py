@@ -25,8 +25,7 @@ from discreet.ledger.contract import (
 from discreet.ledger.files import Anchor, AnchorFile, OneAtATime, reach, synchronise_directory
 from discreet.ledger.files import anchor as anchors
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.sqlite.file import connected, translated
-from discreet.ledger.sqlite.shelf import SqliteShelf
+from discreet.ledger.sqlite.shelf import SqliteShelf, connected, translated
 
 
 class SqliteLedger(Ledger):
@@ -241,9 +240,7 @@ def _agreeing(shelf: SqliteShelf, known: Anchor | None) -> Entry:
     last = shelf.last() if shelf.exists() else None
     if known is None:
         raise anchors.missing()
-    if last is None:
-        raise anchors.put_back()
-    if known != _anchor_of(shelf.entry(known.number)):
+    if last is None or known != _anchor_of(shelf.entry(known.number)):
         raise anchors.put_back()
     return last
 

@@ -1,18 +1,18 @@
-"""Entries in an SQLite table that only grows, with the columns that questions are asked by."""
+"""Entries in an SQLite table that only grows, and the file of it: how that is opened, and what its errors mean."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
-from discreet.errors import LedgerTampered
+from discreet.errors import LedgerError, LedgerTampered
 from discreet.ledger.contract import START, Entry, Kind, Shelf, changed
-from discreet.ledger.files import reach
+from discreet.ledger.files import make_private, reach, unusable
 
 APPLICATION = 0x64697363  # 'disc'
-
 SCHEMA = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, analyst TEXT, digest TEXT, "
     "idempotency TEXT, charge INTEGER, body TEXT NOT NULL, hash TEXT NOT NULL, content BLOB)",
@@ -28,9 +28,28 @@ SCHEMA = (
     "entries) OR EXISTS (SELECT 1 FROM entries WHERE charge = NEW.charge) "
     "BEGIN SELECT RAISE(ABORT, 'entries are added at the end'); END",
 )
-
 _GUARDS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid"
 _COLUMNS = "number, kind, analyst, digest, idempotency, charge, body, hash"
+_PATIENCE = 60  # seconds to wait for a program that holds SQLite's own lock
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # NORMAL may lose a committed charge with the power
+    "PRAGMA fullfsync = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+_FULL = 2
+_CIRCUMSTANCES = {
+    sqlite3.SQLITE_PERM: "no permission",
+    sqlite3.SQLITE_BUSY: "another program holds it",
+    sqlite3.SQLITE_LOCKED: "another program holds it",
+    sqlite3.SQLITE_NOMEM: "not enough memory",
+    sqlite3.SQLITE_READONLY: "it may not be written",
+    sqlite3.SQLITE_INTERRUPT: "it was interrupted",
+    sqlite3.SQLITE_IOERR: "the disk reports an error",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+}
 
 
 class SqliteShelf(Shelf):
@@ -72,26 +91,19 @@ class SqliteShelf(Shelf):
 
     def latest_spending(self, analyst: str) -> Entry | None:
         """Return the last charge or share of an analyst."""
-        newest = "SELECT max(number) FROM entries WHERE analyst = ? AND kind = ?"
-        numbers = [self._value(newest, analyst, kind.value) for kind in (Kind.CHARGE, Kind.SHARE)]
-        return self._latest(numbers)
+        return self._latest("analyst", analyst, (Kind.CHARGE, Kind.SHARE))
 
-    def first_answer(self, digest: str, analyst: str | None = None) -> Entry | None:
-        """Return the first answer under a digest."""
-        where = "SELECT min(number) FROM entries WHERE digest = ? AND kind = 'answer'"
+    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+        """Return the first answer, or the first share, under a digest."""
+        where = "SELECT min(number) FROM entries WHERE digest = ? AND kind = ?"
         if analyst is None:
-            return self._first(where, digest)
-        return self._first(f"{where} AND analyst = ?", digest, analyst)
-
-    def share(self, digest: str, analyst: str) -> Entry | None:
-        """Return the entry by which an analyst obtained another's answer."""
-        where = "SELECT min(number) FROM entries WHERE digest = ? AND kind = 'share' AND analyst = ?"
-        return self._first(where, digest, analyst)
+            return self._at(self._value(where, digest, kind.value))
+        return self._at(self._value(f"{where} AND analyst = ?", digest, kind.value, analyst))
 
     def first_with_key(self, analyst: str, idempotency: str) -> Entry | None:
         """Return the entry that bound a key."""
         where = "SELECT min(number) FROM entries WHERE analyst = ? AND idempotency = ?"
-        return self._first(where, analyst, idempotency)
+        return self._at(self._value(where, analyst, idempotency))
 
     def closing(self, charge: int) -> Entry | None:
         """Return the answer or the outcome of a charge."""
@@ -107,9 +119,7 @@ class SqliteShelf(Shelf):
 
     def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
         """Return the last entry of some kinds under a digest."""
-        where = "SELECT max(number) FROM entries WHERE digest = ? AND kind = ?"
-        numbers = [self._value(where, digest, kind.value) for kind in kinds]
-        return self._latest(numbers)
+        return self._latest("digest", digest, kinds)
 
     def charges(self, analyst: str | None = None) -> int:
         """Return the number of charges and shares."""
@@ -140,12 +150,12 @@ class SqliteShelf(Shelf):
         )
         reach("after insert")
 
-    def _latest(self, numbers: Sequence[int | None]) -> Entry | None:
-        known = [number for number in numbers if number is not None]
-        return self.entry(max(known)) if known else None
+    def _latest(self, column: str, value: str, kinds: Sequence[Kind]) -> Entry | None:
+        newest = f"SELECT max(number) FROM entries WHERE {column} = ? AND kind = ?"  # noqa: S608  our names
+        numbers = [self._value(newest, value, kind.value) for kind in kinds]
+        return self._at(max((number for number in numbers if number is not None), default=None))
 
-    def _first(self, where: str, *values: object) -> Entry | None:
-        number = self._value(where, *values)
+    def _at(self, number: int | None) -> Entry | None:
         return None if number is None else self.entry(number)
 
     def _one(self, where: str, *values: object) -> Entry | None:
@@ -173,3 +183,42 @@ def _checked(row: tuple[Any, ...], previous: Any) -> Entry:
 
 def _columns(entry: Entry) -> tuple[Any, ...]:
     return (entry.kind.value, *(entry.fields.get(name) for name in ("analyst", "digest", "idempotency", "charge")))
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """Open the file so that a commit waits for the disk; a new one is its owner's only, and what SQLite adds."""
+    make_private(path)
+    connection = sqlite3.connect(
+        path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )  # the lock of the ledger keeps threads apart
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    except BaseException:
+        connection.close()
+        raise
+    if settings != ["wal", _FULL]:
+        connection.close()
+        raise LedgerError("a commit would not wait for the disk here: put the ledger on a local disk")
+    return connection
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn SQLite's errors into ours, without their chain."""
+    try:
+        yield
+        return
+    except sqlite3.Error as problem:
+        code = getattr(problem, "sqlite_errorcode", None)
+        reason = None if code is None else _CIRCUMSTANCES.get(code & 0xFF)  # the low byte is the kind of error
+    except OSError as problem:
+        raise unusable("the ledger cannot be reached", problem) from None
+    except (UnicodeError, OverflowError):
+        reason = None
+    if reason is None:
+        raise LedgerTampered("the ledger's file is damaged: put back a complete copy. Nothing was released.") from None
+    raise LedgerError(
+        f"the ledger's file cannot be used: {reason}. Nothing was released; try again when it can."
+    ) from None

@@ -109,37 +109,30 @@ class Purse:
         """Release one histogram (disjoint cells, of all records) with a share of the amount."""
         mechanism = self.noise(share)
         values = np.asarray(mechanism(np.asarray(histogram, dtype=np.int64)), dtype=np.int64)
-        return Noisy(values, _deviation(mechanism))
+        return Noisy(values, deviation_of(mechanism))
 
     def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
         """Return the noise for so many histograms of all records at once, with a share of the amount."""
-        spend, relation = self._spend(share), self.neighbours.relation
-        times = whole(histograms, name="histograms")
-        shift, squared = self.neighbours.l1 * times, self.neighbours.squared * times
-        if self.pure:
-            return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation)
-        return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation)
+        spend, times = self._spend(share), whole(histograms, name="histograms")
+        return noise_for(self, spend, shift=self.neighbours.l1 * times, squared=self.neighbours.squared * times)
 
     def deviation(self, share: Fraction, *, histograms: int = 1) -> float:
         """Return the standard deviation that `noisy` would add with that share; public."""
-        return _deviation(self.noise(share, histograms=histograms))
+        return deviation_of(self.noise(share, histograms=histograms))
 
     def single(self, share: Fraction, *, sensitivity: int) -> NoisyVector:
         """Return the noise for one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
-        spend, relation = self._spend(share), self.neighbours.relation
-        shift = whole(sensitivity, name="sensitivity")
-        if self.pure:
-            return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=True)
-        return NoisyVector.gaussian(rho=spend, shift=shift, squared=shift**2, relation=relation, scalar=True)
+        spend, shift = self._spend(share), whole(sensitivity, name="sensitivity")
+        return noise_for(self, spend, shift=shift, squared=shift**2, scalar=True)
 
     def single_deviation(self, share: Fraction, *, sensitivity: int) -> float:
         """Return the standard deviation that `measure` would add with that share; public."""
-        return _deviation(self.single(share, sensitivity=sensitivity))
+        return deviation_of(self.single(share, sensitivity=sensitivity))
 
     def measure(self, value: int, share: Fraction, *, sensitivity: int) -> Measured:
         """Release one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
         mechanism = self.single(share, sensitivity=sensitivity)
-        return Measured(int(mechanism(int(value))), _deviation(mechanism))
+        return Measured(int(mechanism(int(value))), deviation_of(mechanism))
 
     def part(self, share: Fraction) -> Purse:
         """Return a purse that holds a share of this one's amount, for another method to divide."""
@@ -187,7 +180,15 @@ def _affords(promise: Guarantee, amount: Fraction) -> bool:
     return False
 
 
-def _deviation(mechanism: NoisyVector) -> float:
+def noise_for(purse: Purse, spend: Fraction, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
+    """Return the noise that an amount of a purse buys for integers that one unit moves so far in L1 and in L2."""
+    relation = purse.neighbours.relation
+    if purse.pure:
+        return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=scalar)
+    return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation, scalar=scalar)
+
+
+def deviation_of(mechanism: NoisyVector) -> float:
     """Return the standard deviation of one entry's noise."""
     noise = mechanism.noise
     if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):

@@ -16,7 +16,7 @@ from discreet.privacy import Guarantee
 from discreet.synthesis.base.neighbours import Neighbours
 from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.domain import Records, SyntheticTable
-from discreet.synthesis.workloads import Workload
+from discreet.synthesis.workloads import Workload, require_own
 
 Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
 
@@ -81,11 +81,23 @@ class Synthesizer(ABC):
     def _release(self, records: Records, progress: Progress) -> Release:
         """Release; the only place where records are read."""
 
+    def _made(
+        self,
+        table: SyntheticTable,
+        answers: NDArray[np.float64],
+        evidence: Mapping[str, Any],
+        deviations: NDArray[np.float64] | None = None,
+    ) -> Release:
+        """Return what was made together with what was promised."""
+        return Release(
+            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
+            table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
+        )  # fmt: skip
+
     def __call__(self, records: Records, *, progress: Progress | None = None) -> Release:
         """Release the workload of a table; `progress` is told public step numbers only."""
         require_records(records, "the table")
-        if records.domain != self.workload.domain:
-            raise InputError("the records are of another domain than the workload")
+        require_own(self.workload, records)
         return self._release(records, progress or silent)
 
 

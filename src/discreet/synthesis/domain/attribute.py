@@ -18,6 +18,7 @@ from discreet.laws.number import Number, exact_rational
 from discreet.synthesis.domain.columns import places, plain, python_times
 
 Codes = NDArray[np.uint16]
+BINS = 32  # unless stated, of a number whose range is public and whose values are too many to list
 _MOST_CODES = 1 << 16
 
 

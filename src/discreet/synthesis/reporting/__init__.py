@@ -1,6 +1,5 @@
 """Reports on a release: predicted and measured errors beside simple baselines."""
 
-from discreet.synthesis.reporting.baselines import Baseline
 from discreet.synthesis.reporting.plot import ErrorCurves, error_curve
 from discreet.synthesis.reporting.prediction import (
     Prediction,
@@ -10,4 +9,4 @@ from discreet.synthesis.reporting.prediction import (
     plan_error,
     predict,
 )
-from discreet.synthesis.reporting.report import Errors, Report, report
+from discreet.synthesis.reporting.report import Baseline, Errors, Report, report

@@ -84,15 +84,7 @@ class ErrorCurves:
                 )
         for panel, values in ((left, self.average), (right, self.maximum)):
             _logarithmic(panel, self.epsilons, values)
-        figure.legend(
-            loc="outside lower center",
-            ncols=min(4, len(self.methods)),
-            frameon=False,
-            fontsize=_SMALL,
-            labelcolor=INK,
-            handlelength=3.2,
-        )
-        return Plot(figure)
+        return _with_legend(figure, columns=min(4, len(self.methods)))
 
 
 def error_curve(
@@ -160,8 +152,13 @@ def plot_errors(
     _plain_ticks(drawn, least, 1.15 * largest)
     drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
     drawn.set_axisbelow(True)
-    figure = cast("Figure", drawn.figure)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=_SMALL, labelcolor=INK, handlelength=3.2)
+    return _with_legend(cast("Figure", drawn.figure), columns=3)
+
+
+def _with_legend(figure: Figure, *, columns: int) -> Plot:
+    """Return the picture with the names of its lines below it."""
+    look = {"frameon": False, "fontsize": _SMALL, "labelcolor": INK, "handlelength": 3.2}
+    figure.legend(loc="outside lower center", ncols=columns, **look)
     return Plot(figure)
 
 

@@ -88,15 +88,7 @@ class TheoremError:
 
 def plan_error(plan: DualQuery, *, confidence: Number, gap: Number = 0) -> TheoremError:
     """Return what the theorem says about a plan of DualQuery; see `dual_query_error`."""
-    bound = dual_query_error(
-        eta=plan.eta,
-        rounds=len(plan.draws),
-        draws=plan.draws,
-        queries=len(plan.workload),
-        records=possible_records(plan.workload),
-        gap=gap,
-        confidence=confidence,
-    )
+    bound = _error_on(plan.workload, plan.eta, len(plan.draws), plan.draws, gap, confidence)
     return TheoremError(bound, float(confidence), plan.weights is Weights.EQUAL, float(gap))
 
 
@@ -201,18 +193,19 @@ def predict(release: Release, *, confidence: float = 0.95) -> Prediction | None:
         return None
     gaps = [share for _, share in release.evidence.get("gaps", ())]
     certified = len(gaps) == plan["rounds"]
-    bound = dual_query_error(
-        eta=plan["eta"],
-        rounds=plan["rounds"],
-        draws=plan["draws"],
-        queries=len(release.workload),
-        records=possible_records(release.workload),
-        gap=sum(gaps) / len(gaps) if certified else 0,
-        confidence=confidence,
-    )
+    gap = sum(gaps) / len(gaps) if certified else 0
+    bound = _error_on(release.workload, plan["eta"], plan["rounds"], plan["draws"], gap, confidence)
     words = "the accuracy theorem of DualQuery, for a table of the stated size"
     words += "" if certified else ", if every record was the best one"
     return Prediction(None, None, min(bound, 1.0), confidence, words)
+
+
+def _error_on(
+    workload: Workload, eta: Number, rounds: int, draws: int | Sequence[int], gap: Number, confidence: Number
+) -> float:
+    """Return the bound of the theorem for the queries of a workload and the records that differ for them."""
+    sizes = {"queries": len(workload), "records": possible_records(workload)}
+    return dual_query_error(eta=eta, rounds=rounds, draws=draws, **sizes, gap=gap, confidence=confidence)
 
 
 def possible_records(workload: Workload) -> int:

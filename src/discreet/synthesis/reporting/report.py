@@ -1,9 +1,13 @@
-"""How good a release is: its errors against the truth for who owns it, what is known without it, and baselines."""
+"""How good a release is: its errors against the truth for who owns it, and what is known without it.
+
+Both stand beside answers that anybody can give without an algorithm: what a release must beat to be worth its price.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +18,7 @@ from discreet.errors import InputError, MissingParameter
 from discreet.privacy.numbers import probability
 from discreet.synthesis.base import Release, require_records
 from discreet.synthesis.domain import Records
-from discreet.synthesis.reporting.baselines import Baseline, baseline_answers, one_way_shares
+from discreet.synthesis.methods.forest import Forest
 from discreet.synthesis.reporting.prediction import Prediction, predict
 from discreet.synthesis.workloads import Marginals, Workload
 
@@ -23,8 +27,78 @@ if TYPE_CHECKING:
 
 WARNING = "computed from the private table: do not publish"
 ITS_TABLE = "its table"
-_ALL = tuple(Baseline)
 _ROUNDING = 1e-9  # answers that differ by less are the same
+
+
+class Baseline(Enum):
+    """A way to answer without having looked, or having looked at single attributes only."""
+
+    ZERO = "zero"  # nobody, every time
+    UNIFORM = "uniform"  # every value alike
+    MODAL = "modal record"  # everybody has the most frequent value of each attribute
+    INDEPENDENT = "product of one-ways"  # attributes taken to be independent
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Baseline.{self.name}"
+
+
+_ALL = tuple(Baseline)
+
+
+def report(
+    release: Release,
+    truth: Records | None = None,
+    *,
+    baselines: Iterable[Baseline] = _ALL,
+    beside: Sequence[Release] = (),
+    confidence: float = 0.95,
+) -> Report:
+    """Report the errors of a release: against `truth`, if the caller owns the private table, else what is public.
+
+    A report with the truth is not private and says so. Its line `its table` tells the errors of counting in the
+    synthetic table, with its weights, and is left out where that gives the release's answers. Its baselines `MODAL` and
+    `INDEPENDENT` are made of exact one-way shares, better than any private release of them. Without the truth they are
+    made of the release's own. `beside` are other releases of the same workload.
+
+    >>> from discreet.privacy import Relation
+    >>> from discreet.synthesis import Domain, Independent, Neighbours, queries
+    >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
+    >>> people = domain.encode({"sex": ["f", "m"] * 500, "rooms": [1, 2, 3, 1] * 250})
+    >>> asked = queries(domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}])
+    >>> release = Independent.of(asked, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> report(release), report(release, people)
+    (Report(independent, public), Report(independent, private))
+    """
+    probability(confidence, name="confidence")
+    if not isinstance(release, Release):
+        raise InputError(f"a report is about a Release, not {type(release).__name__}: report(release, truth)")
+    if truth is not None:
+        require_records(truth, "the truth")
+    workload = release.workload
+    gaps = [float(share) for _, share in release.evidence.get("gaps", ())]
+    known = predict(release, confidence=confidence), sum(gaps) / len(gaps) if gaps else None
+    marginals = marginals_of(workload)
+    if truth is None:
+        shares = one_way_shares(release.table.records, release.table.weights)
+        distances = tuple(
+            Errors.between(
+                f"distance to {one.value}", release.answers, baseline_answers(one, workload, shares), marginals
+            )
+            for one in baselines
+        )
+        return Report(release, (), distances, None, (), *known)
+    if truth.domain != workload.domain:
+        raise InputError("the truth is of another domain than the release")
+    if any(other.workload.digest != workload.digest for other in beside):
+        raise InputError("a release to stand beside this one answers other queries")
+    exact, shares = workload.shares(truth), one_way_shares(truth)
+    others = [(other.method, other.answers) for other in beside]
+    others += [(one.value, baseline_answers(one, workload, shares)) for one in baselines]
+    lines = [(release.method, release.answers), *_answers_of_table(release), *others]
+    errors = tuple(Errors.between(name, answers, exact, marginals) for name, answers in lines)
+    differences = tuple((name, answers - exact) for name, answers in others)
+    return Report(release, errors, (), release.answers - exact, differences, *known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,66 +208,43 @@ class Report:
         return plot_errors(self.release.method, self.differences, self.beside, self.prediction)
 
 
-def report(
-    release: Release,
-    truth: Records | None = None,
-    *,
-    baselines: Iterable[Baseline] = _ALL,
-    beside: Sequence[Release] = (),
-    confidence: float = 0.95,
-) -> Report:
-    """Report the errors of a release: against `truth`, if the caller owns the private table, else what is public.
-
-    A report with the truth is not private and says so. Its line `its table` tells the errors of counting in the
-    synthetic table, with its weights, and is left out where that gives the release's answers. Its baselines `MODAL` and
-    `INDEPENDENT` are made of exact one-way shares, better than any private release of them. Without the truth they are
-    made of the release's own. `beside` are other releases of the same workload.
-
-    >>> from discreet.privacy import Relation
-    >>> from discreet.synthesis import Domain, Independent, Neighbours, queries
-    >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
-    >>> people = domain.encode({"sex": ["f", "m"] * 500, "rooms": [1, 2, 3, 1] * 250})
-    >>> asked = queries(domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}])
-    >>> release = Independent.of(asked, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
-    >>> report(release), report(release, people)
-    (Report(independent, public), Report(independent, private))
-    """
-    probability(confidence, name="confidence")
-    if not isinstance(release, Release):
-        raise InputError(f"a report is about a Release, not {type(release).__name__}: report(release, truth)")
-    if truth is not None:
-        require_records(truth, "the truth")
-    workload = release.workload
-    gaps = [float(share) for _, share in release.evidence.get("gaps", ())]
-    known = predict(release, confidence=confidence), sum(gaps) / len(gaps) if gaps else None
-    marginals = marginals_of(workload)
-    if truth is None:
-        shares = one_way_shares(release.table.records, release.table.weights)
-        distances = tuple(
-            Errors.between(
-                f"distance to {one.value}", release.answers, baseline_answers(one, workload, shares), marginals
-            )
-            for one in baselines
-        )
-        return Report(release, (), distances, None, (), *known)
-    if truth.domain != workload.domain:
-        raise InputError("the truth is of another domain than the release")
-    if any(other.workload.digest != workload.digest for other in beside):
-        raise InputError("a release to stand beside this one answers other queries")
-    exact, shares = workload.shares(truth), one_way_shares(truth)
-    others = [(other.method, other.answers) for other in beside]
-    others += [(one.value, baseline_answers(one, workload, shares)) for one in baselines]
-    lines = [(release.method, release.answers), *_answers_of_table(release), *others]
-    errors = tuple(Errors.between(name, answers, exact, marginals) for name, answers in lines)
-    differences = tuple((name, answers - exact) for name, answers in others)
-    return Report(release, errors, (), release.answers - exact, differences, *known)
-
-
 def marginals_of(workload: Workload) -> NDArray[np.int64] | None:
     """Return the number of the marginal that each query is a cell of, or None if they are not cells of marginals."""
     if not isinstance(workload, Marginals):
         return None
     return np.repeat(np.arange(len(workload.sets)), np.diff(workload.offsets))
+
+
+def one_way_shares(records: Records, weights: NDArray[np.float64] | None = None) -> list[NDArray[np.float64]]:
+    """Return, for each attribute, the share of records, or of their weight, with each code."""
+    sizes = records.domain.sizes
+    if not len(records):
+        return [np.full(size, 1 / size) for size in sizes]
+    found = [
+        np.bincount(codes, weights=weights, minlength=size) for codes, size in zip(records.codes, sizes, strict=True)
+    ]
+    return [counts / counts.sum() for counts in found]
+
+
+def baseline_answers(
+    baseline: Baseline, workload: Workload, shares: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return what a baseline answers to every query, given the one-way shares it may use.
+
+    >>> from discreet.synthesis import Domain, queries
+    >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3, 4])
+    >>> asked = queries(domain, [{"sex": "f", "rooms": 1}])
+    >>> baseline_answers(Baseline.INDEPENDENT, asked, [np.array([0.5, 0.5]), np.array([0.2, 0.4, 0.2, 0.2])]).tolist()
+    [0.1]
+    """
+    if baseline is Baseline.ZERO:
+        return np.zeros(len(workload))
+    if baseline is Baseline.MODAL:
+        record = np.array([int(np.argmax(one)) for one in shares], dtype=np.uint16)
+        return workload.truths(record).astype(np.float64)
+    if baseline is Baseline.UNIFORM:
+        shares = [np.full(size, 1 / size) for size in workload.domain.sizes]
+    return Forest.of(workload.domain, shares).answers(workload)
 
 
 def _answers_of_table(release: Release) -> list[tuple[str, NDArray[np.float64]]]:

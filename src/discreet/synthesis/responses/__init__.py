@@ -1,4 +1,10 @@
 """Best responses: the record that answers a weighted sum of queries best."""
 
-from discreet.synthesis.responses.best_response import Response, best_response
-from discreet.synthesis.responses.integer_program import Optimum, exact_response, gap, upper_bound
+from discreet.synthesis.responses.best_response import (
+    Optimum,
+    Response,
+    best_response,
+    exact_response,
+    gap,
+    upper_bound,
+)

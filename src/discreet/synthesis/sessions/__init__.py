@@ -1,7 +1,7 @@
 """Query release through a session: priced and charged by the ledger, drawn, stored and replayed."""
 
+from discreet.synthesis.domain import BINS
 from discreet.synthesis.sessions.asking import (
-    BINS,
     answers,
     best,
     domain_of,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
-from discreet.synthesis.domain import Bins, Domain
+from discreet.synthesis.domain import BINS, Bins, Domain
 from discreet.synthesis.methods import Price, method_named
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.workloads import Workload
@@ -34,7 +34,6 @@ class Asked(TypedDict, total=False):
 _PRICE = ("epsilon", "delta", "rho", "share", "size")
 _ASKED = (*_PRICE, "progress")
 _CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbours and the price
-BINS = 32  # of a number whose range is public and whose values are too many to list
 
 
 def domain_of(

@@ -15,8 +15,7 @@ from discreet.query import Session, Type
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.randomness import words
 from discreet.statistics.columns import person_codes
-from discreet.synthesis.domain import Attribute, Binned, Bins, Domain, Records
-from discreet.synthesis.sessions.asking import BINS
+from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
 
 _MOST_VALUES = (1 << 16) - 1  # beside the code for what is missing
 _DATED = (Type.DATE, Type.TIMESTAMP)

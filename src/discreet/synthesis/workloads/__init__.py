@@ -3,5 +3,4 @@
 from discreet.synthesis.workloads.families import conjunctions, disjunctions, parities, queries, ranges
 from discreet.synthesis.workloads.marginals import Marginals, marginals
 from discreet.synthesis.workloads.one_hot import one_hot, unconstrained
-from discreet.synthesis.workloads.ties import Ties, overlap, ties
-from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
+from discreet.synthesis.workloads.workload import PADDING, Literals, Workload, require_own

@@ -1,6 +1,6 @@
 """Exact answers to a workload: every literal a row of bits, every query a few ANDs or XORs and a popcount.
 
-Records as bits: one row of 64-bit words for each literal, bit r of it set where the literal holds for record r.
+Bit r of a literal's row of 64-bit words is set where the literal holds for record r.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
-from discreet.errors import InputError
 from discreet.synthesis.domain import Codes, Records
-from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
+from discreet.synthesis.workloads.workload import PADDING, Literals, Workload, checked_weights, require_own
 
 _CACHED_WORDS = 1 << 18  # of all literals together: a block of rows whose bits stay in a core's own cache
 _FEWEST_WORDS = 16
@@ -27,7 +26,7 @@ def counts(workload: Workload, records: Records) -> NDArray[np.int64]:
         megabytes, and 128 bytes for each literal where there are very many. A conjunction of three literals on 100 000
         records then takes about a third of a microsecond, by numpy alone sixty times as long.
     """
-    _same_domain(workload, records)
+    require_own(workload, records)
     total = np.zeros(len(workload), dtype=np.int64)
     if available():
         order, members = np.empty(len(workload), dtype=np.int64), np.empty_like(workload.members)
@@ -45,10 +44,8 @@ def counts(workload: Workload, records: Records) -> NDArray[np.int64]:
 
 def weighted_counts(workload: Workload, records: Records, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weight of the records that satisfy each query: a sum in double precision."""
-    _same_domain(workload, records)
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
-    if weights.shape != (len(records),):
-        raise InputError("weights are one number for each record")
+    require_own(workload, records)
+    weights = checked_weights(weights, records)
     padded = np.zeros(words(len(records)) * WORD)
     padded[: len(weights)] = weights
     total = np.zeros(len(workload))
@@ -59,12 +56,6 @@ def weighted_counts(workload: Workload, records: Records, weights: NDArray[np.fl
         else:
             add_weights_by_numpy(bits, workload.members, workload.parity, heavy, total)
     return np.where(workload.negated, weights.sum() - total, total)
-
-
-def _same_domain(workload: Workload, records: Records) -> None:
-    """Refuse records whose codes mean something else."""
-    if records.domain != workload.domain:
-        raise InputError("the records are of another domain than the workload")
 
 
 def _block(workload: Workload, records: Records) -> int:

@@ -1,11 +1,4 @@
-"""Random conjunctions and disjunctions of literals: the workload that DualQuery was first measured on.
-
-Parities: queries that hold where an odd number of chosen bits are one.
-
-Ranges of ordered attributes, and boxes that are ranges of several at once.
-
-Queries that people write by hand: which values each attribute may have.
-"""
+"""Families of queries: random conjunctions and disjunctions, parities, ranges, and queries written by hand."""
 
 from __future__ import annotations
 
@@ -52,11 +45,7 @@ def conjunctions(
     >>> conjunctions(domain, count=1_000)
     Workload(1,000 queries: random 3-literal conjunctions, seed 1)
     """
-    ways = checked_ways(ways, len(domain), repeats=repeats)
-    count = checked_count(count, ways=ways)
-    literals, members = _drawn(domain, ways, count, seed, repeats, negation, turn=False)
-    none = np.zeros(count, dtype=np.bool_)
-    return Workload(domain, literals, members, none, none.copy(), f"random {ways}-literal conjunctions, seed {seed}")
+    return _random_queries(domain, ways, count, seed, repeats, negation, either=False)
 
 
 def disjunctions(
@@ -76,22 +65,23 @@ def disjunctions(
     >>> disjunctions(domain, ways=2, count=10).text(0).count(" or ")
     1
     """
+    return _random_queries(domain, ways, count, seed, repeats, negation, either=True)
+
+
+def _random_queries(
+    domain: Domain, ways: int, count: int, seed: int, repeats: bool, negation: bool, *, either: bool
+) -> Workload:
+    """Return random conjunctions or, with all literals and the queries turned round, disjunctions."""
     ways = checked_ways(ways, len(domain), repeats=repeats)
     count = checked_count(count, ways=ways)
-    literals, members = _drawn(domain, ways, count, seed, repeats, negation, turn=True)
-    none, every = np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.bool_)
-    return Workload(domain, literals, members, none, every, f"random {ways}-literal disjunctions, seed {seed}")
-
-
-def _drawn(
-    domain: Domain, ways: int, count: int, seed: int, repeats: bool, negation: bool, *, turn: bool
-) -> tuple[Literals, NDArray[np.int32]]:
-    """Return random literals, all turned round if asked."""
     flips = coins(seed)
     chosen = random_attributes(flips, len(domain), ways=ways, count=count, repeats=repeats)
     values = random_codes(flips, domain, chosen)
     negated = flips.integers(0, 2, size=chosen.shape) == 1 if negation else np.zeros(chosen.shape, dtype=np.bool_)
-    return value_literals(domain, chosen, values, negated ^ turn)
+    literals, members = value_literals(domain, chosen, values, negated ^ either)
+    description = f"random {ways}-literal {'disjunctions' if either else 'conjunctions'}, seed {seed}"
+    turned = np.full(count, either, dtype=np.bool_)
+    return Workload(domain, literals, members, np.zeros_like(turned), turned, description)
 
 
 def parities(domain: Domain, *, ways: int, count: int | None = None, seed: int = 1) -> Workload:

@@ -22,7 +22,7 @@ from discreet.synthesis.workloads.literals import (
     random_attributes,
     value_literals,
 )
-from discreet.synthesis.workloads.workload import PADDING, Literals, Workload
+from discreet.synthesis.workloads.workload import PADDING, Literals, Workload, checked_weights, require_own
 
 
 class Marginals(Workload):
@@ -147,9 +147,7 @@ class Marginals(Workload):
 
     def weighted_counts(self, records: Records, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weight of the records in each cell, in double precision."""
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.shape != (len(records),):
-            raise InputError("weights are one number for each record")
+        weights = checked_weights(weights, records)
         total = np.empty(len(self))
         for cells, held in self._by_marginal(records):
             total[cells] = np.bincount(held, weights=weights, minlength=cells.stop - cells.start)
@@ -157,8 +155,7 @@ class Marginals(Workload):
 
     def _by_marginal(self, records: Records) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """Yield where each marginal's cells are, and which of them every record is in."""
-        if records.domain != self.domain:
-            raise InputError("the records are of another domain than the workload")
+        require_own(self, records)
         for one, cells in zip(self.sets, self._slices(), strict=True):
             held = records.codes[one[0]].astype(np.int64)
             for place in one[1:]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.synthesis.domain import Attribute, Domain, Records
 
 PADDING = -1
@@ -200,6 +200,20 @@ class Workload:
             return self.counts(records) / max(len(records), 1)
         total = float(np.sum(weights))
         return self.weighted_counts(records, weights) / (total if total > 0 else 1.0)
+
+
+def require_own(workload: Workload, records: Records) -> None:
+    """Refuse records whose codes mean something else."""
+    if records.domain != workload.domain:
+        raise InputError("the records are of another domain than the workload")
+
+
+def checked_weights(weights: NDArray[np.float64], records: Records) -> NDArray[np.float64]:
+    """Return weights in double precision, one for each record."""
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.shape != (len(records),):
+        raise InputError("weights are one number for each record")
+    return weights
 
 
 def _small(given: NDArray[Any], *, name: str) -> NDArray[np.int32]:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -28,7 +27,9 @@ from discreet.synthesis.methods.answers.consistency import (
     truth_matrix,
 )
 from discreet.synthesis.methods.weights import whole_domain
-from discreet.synthesis.workloads import Ties, Workload, overlap, ties
+from discreet.synthesis.workloads import PADDING, Marginals, Workload
+
+_MOST_WORK = 1 << 26
 
 
 class Given(enum.Enum):
@@ -36,52 +37,6 @@ class Given(enum.Enum):
 
     NOISY = "noisy, cut off at 0 and 1"
     TABLE = "of the table"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
-    """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbours are.
-
-    Privacy. Let m queries be measured, of which a record satisfies at most M, and two records differ in at most C. One
-        unit of at most r records moves the counts by at most r M in L1 and r sqrt(M) in L2 under add/remove, and by at
-        most r C and r sqrt(C) under change-one. It moves the vector of all 2c - N, with a N, by at most r (m + a) and
-        r sqrt(m + a^2) under add/remove.
-        Proof: a record adds a vector of at most M ones to the counts, and a vector of m entries of +1 or -1, and an
-        entry a, to the other; r of them add at most r times as much in any norm. Under change-one the difference u - v
-        of the vectors of two units has, in a family of k queries, entries between -r and r, so L1 at most r k and
-        square at most r^2 k; and as u, v >= 0, L1 at most that of u plus v, 2 r most, and |u - v|^2 <= |u|^2 + |v|^2 <=
-        2 r^2 most. The smaller of the two holds in each family, and families add up. A unit without records has u = 0,
-        and these bounds hold for it as for any other.
-    """
-
-    ties: Ties
-    factor: int | None
-    shift: int
-    squared: int
-
-    def steps(self, counts: NDArray[np.int64], records: int) -> NDArray[np.int64]:
-        """Return the integers to release, from the exact counts of the measured queries."""
-        if self.factor is None:
-            return counts
-        return np.append(2 * counts - records, self.factor * records)
-
-    def deviation(self, noise: float) -> float:
-        """Return the standard deviation of a count, from that of one entry's noise."""
-        return noise if self.factor is None else noise * math.sqrt(1 + 1 / self.factor**2) / 2
-
-    def counts(self, released: NDArray[np.float64], known: int | None) -> tuple[NDArray[np.float64], float | None]:
-        """Return estimated counts of all queries of the workload, and the number of records if it is known or told."""
-        total: float | None = known
-        measured = released
-        if self.factor is not None:
-            total = float(released[-1]) / self.factor
-            measured = (released[:-1] + total) / 2
-        every = measured[self.ties.place]
-        if self.ties.turned.any():
-            if total is None:
-                raise AssertionError("negations are tied only where the number of records is known")
-            every = np.where(self.ties.turned, total - every, every)
-        return every, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,19 +115,11 @@ class NoisyAnswers(Synthesizer):
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
-        purse, relation = self.purse, self.purse.neighbours.relation
-        if purse.pure:
-            return NoisyVector.laplace(epsilon=purse.amount, shift=measurement.shift, relation=relation)
-        return NoisyVector.gaussian(
-            rho=purse.amount, shift=measurement.shift, squared=measurement.squared, relation=relation
-        )
+        return noise_for(self.purse, self.purse.amount, shift=measurement.shift, squared=measurement.squared)
 
     def _deviation_with(self, measurement: Measurement) -> float:
         """Return the standard deviation of a count when that is measured."""
-        noise = self._noise(measurement).noise
-        if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
-            raise AssertionError("noise is Laplace or Gaussian")
-        return measurement.deviation(math.sqrt(noise.variance))
+        return measurement.deviation(deviation_of(self._noise(measurement)))
 
     @property
     def deviation(self) -> float:
@@ -205,17 +152,8 @@ class NoisyAnswers(Synthesizer):
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
             evidence["number of records"] = total
-        return Release(
-            method=self.name,
-            workload=self.workload,
-            neighbours=self.purse.neighbours,
-            guarantee=self.guarantee,
-            table=table,
-            answers=answers,
-            plan=self.plan,
-            evidence={**evidence, "noisy answers": noisy},
-            deviations=np.full(len(self.workload), self.deviation / size) if self._as_near else None,
-        )
+        deviations = np.full(len(self.workload), self.deviation / size) if self._as_near else None
+        return self._made(table, answers, {**evidence, "noisy answers": noisy}, deviations)
 
     @property
     def _as_near(self) -> bool:
@@ -246,6 +184,52 @@ class NoisyAnswers(Synthesizer):
         return table, boxed(answers), {"table": made, "answers": self.given.value, **certificate}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbours are.
+
+    Privacy. Let m queries be measured, of which a record satisfies at most M, and two records differ in at most C. One
+        unit of at most r records moves the counts by at most r M in L1 and r sqrt(M) in L2 under add/remove, and by at
+        most r C and r sqrt(C) under change-one. It moves the vector of all 2c - N, with a N, by at most r (m + a) and
+        r sqrt(m + a^2) under add/remove.
+        Proof: a record adds a vector of at most M ones to the counts, and a vector of m entries of +1 or -1, and an
+        entry a, to the other; r of them add at most r times as much in any norm. Under change-one the difference u - v
+        of the vectors of two units has, in a family of k queries, entries between -r and r, so L1 at most r k and
+        square at most r^2 k; and as u, v >= 0, L1 at most that of u plus v, 2 r most, and |u - v|^2 <= |u|^2 + |v|^2 <=
+        2 r^2 most. The smaller of the two holds in each family, and families add up. A unit without records has u = 0,
+        and these bounds hold for it as for any other.
+    """
+
+    ties: Ties
+    factor: int | None
+    shift: int
+    squared: int
+
+    def steps(self, counts: NDArray[np.int64], records: int) -> NDArray[np.int64]:
+        """Return the integers to release, from the exact counts of the measured queries."""
+        if self.factor is None:
+            return counts
+        return np.append(2 * counts - records, self.factor * records)
+
+    def deviation(self, noise: float) -> float:
+        """Return the standard deviation of a count, from that of one entry's noise."""
+        return noise if self.factor is None else noise * math.sqrt(1 + 1 / self.factor**2) / 2
+
+    def counts(self, released: NDArray[np.float64], known: int | None) -> tuple[NDArray[np.float64], float | None]:
+        """Return estimated counts of all queries of the workload, and the number of records if it is known or told."""
+        total: float | None = known
+        measured = released
+        if self.factor is not None:
+            total = float(released[-1]) / self.factor
+            measured = (released[:-1] + total) / 2
+        every = measured[self.ties.place]
+        if self.ties.turned.any():
+            if total is None:
+                raise AssertionError("negations are tied only where the number of records is known")
+            every = np.where(self.ties.turned, total - every, every)
+        return every, total
+
+
 def _best_factor(queries: int, *, pure: bool) -> int:
     """Return the whole number a for which 2c - N with a N, at the price of their distance, gives the least variance."""
 
@@ -254,3 +238,102 @@ def _best_factor(queries: int, *, pure: bool) -> int:
 
     about = round(queries ** (1 / 3 if pure else 1 / 4))
     return min(range(max(about - 2, 1), about + 3), key=variance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ties:
+    """Which queries to measure, and how each query follows: `turned` says that it is the negation of its own."""
+
+    measured: NDArray[np.int64]
+    place: NDArray[np.int64]
+    turned: NDArray[np.bool_]
+
+
+def ties(workload: Workload, *, negations: bool) -> Ties:
+    """Return the different queries; with `negations`, a query and its negation count once.
+
+    Queries are the same here if they are made of the same literals; others may be the same for other reasons.
+    """
+    if isinstance(workload, Marginals):
+        every = np.arange(len(workload), dtype=np.int64)
+        return Ties(every, every, np.zeros(len(workload), dtype=np.bool_))
+    form = _canonical(workload)
+    form = np.column_stack([form, workload.parity, np.where(negations, False, workload.negated)])
+    _, measured, place = np.unique(form, axis=0, return_index=True, return_inverse=True)
+    place = place.reshape(-1).astype(np.int64)
+    turned = workload.negated ^ workload.negated[measured][place]
+    return Ties(measured.astype(np.int64), place, turned)
+
+
+def _canonical(workload: Workload) -> NDArray[np.int64]:
+    """Return the literals of each query in order, numbered so that equal ones have one number."""
+    literals = workload.literals
+    rows = np.column_stack([literals.attribute.astype(np.int64), np.packbits(literals.accepts, axis=1)])
+    number = np.append(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1), PADDING)
+    form = np.sort(number[workload.members], axis=1)
+    again = np.zeros(form.shape, dtype=np.bool_)
+    again[:, 1:] = (form[:, 1:] == form[:, :-1]) & ~workload.parity[:, None]
+    ordered: NDArray[np.int64] = np.sort(np.where(again, PADDING, form), axis=1).astype(np.int64)
+    return ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Families of queries: how many there are in each, and how many of them one record satisfies at most."""
+
+    sizes: tuple[int, ...]
+    most: tuple[int, ...]
+
+    @property
+    def added(self) -> int:
+        """How many queries one record satisfies at most."""
+        return sum(self.most)
+
+    @property
+    def changed(self) -> int:
+        """How many queries tell two records apart at most."""
+        return sum(min(size, 2 * most) for size, most in zip(self.sizes, self.most, strict=True))
+
+
+def overlap(workload: Workload, queries: NDArray[np.int64]) -> Overlap:
+    """Return the families of queries about the same attributes, counted over all their values where that is quick.
+
+    Accuracy. A record satisfies at most `added` of the queries, and two records differ in at most `changed` of them.
+        Proof: whether a record satisfies the queries of a family depends on its values of the family's attributes only;
+        `most` is the largest number over all combinations of them, or the number of queries, never less. Two records
+        differ in no more queries of a family than there are, and in no more than the two satisfy together.
+    """
+    if isinstance(workload, Marginals):
+        return Overlap(tuple(np.diff(workload.offsets).tolist()), (1,) * len(workload.sets))
+    members = workload.members[queries]
+    attributes = np.where(members == PADDING, PADDING, workload.literals.attribute[members])
+    attributes = np.sort(attributes, axis=1)
+    kinds, family = np.unique(attributes, axis=0, return_inverse=True)
+    order = np.argsort(family.reshape(-1), kind="stable")
+    sizes = np.bincount(family.reshape(-1), minlength=len(kinds))
+    most, work, start = [], 0, 0
+    for kind, size in zip(kinds, sizes.tolist(), strict=True):
+        mine, start = queries[order[start : start + size]], start + size
+        names = np.unique(kind[kind != PADDING])
+        effort = size * math.prod(workload.domain.sizes[name] for name in names.tolist())
+        quick = size > 1 and work + effort <= _MOST_WORK
+        work += effort if quick else 0
+        most.append(_most(workload, mine, names) if quick else size)
+    return Overlap(tuple(sizes.tolist()), tuple(most))
+
+
+def _most(workload: Workload, queries: NDArray[np.int64], names: NDArray[np.int32]) -> int:
+    """Return how many of some queries one combination of the values of their attributes satisfies at most."""
+    shape = [workload.domain.sizes[name] for name in names.tolist()]
+    axis = {name: place for place, name in enumerate(names.tolist())}
+    satisfied = np.zeros(shape, dtype=np.int64)
+    literals = workload.literals
+    for query in queries.tolist():
+        parity = bool(workload.parity[query])
+        held = np.full(shape, not parity)
+        for one in workload.members[query][workload.members[query] != PADDING].tolist():
+            place = axis[int(literals.attribute[one])]
+            mask = literals.accepts[one][: shape[place]].reshape([-1 if at == place else 1 for at in range(len(shape))])
+            held = held ^ mask if parity else held & mask
+        satisfied += held ^ workload.negated[query]
+    return int(satisfied.max())

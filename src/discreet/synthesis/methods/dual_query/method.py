@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, InputError, LedgerMismatch, MissingParameter, ParameterError
+from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParameter, ParameterError
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
 from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
-from discreet.synthesis.methods.dual_query.likelihood import Evidence, most_likely
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
-from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round, Transcript
+from discreet.synthesis.methods.dual_query.transcript import (
+    Evidence,
+    MemoryTranscript,
+    Round,
+    Transcript,
+    most_likely,
+    net_signs,
+)
 from discreet.synthesis.responses import best_response, exact_response, upper_bound
-from discreet.synthesis.workloads import Workload
+from discreet.synthesis.workloads import Workload, require_own
 
 if TYPE_CHECKING:
     from discreet.synthesis.reporting import TheoremError
@@ -205,8 +211,7 @@ class DualQuery(Synthesizer):
         A transcript says in which terms it was begun, and others are refused; which table it was begun on it does not
         say, as nothing may that depends on records. Rounds of two tables together keep the promise for both.
         """
-        if records.domain != self.workload.domain:
-            raise InputError("the records are of another domain than the workload")
+        require_own(self.workload, records)
         transcript.begin(self.terms)
         self._require_own(transcript.rounds)
         game = _Game(self, records)
@@ -237,11 +242,7 @@ class DualQuery(Synthesizer):
             shares[:played] = _PLAYED_SHARE / played
             weights = most_likely(Evidence.of(self.workload, support, rounds, float(self.eta)), shares)
         evidence = {"transcript": tuple(rounds), "gaps": tuple(game.gaps)}
-        return Release(
-            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
-            table=SyntheticTable(support, weights), answers=self.workload.shares(support, weights), plan=self.plan,
-            evidence=evidence,
-        )  # fmt: skip
+        return self._made(SyntheticTable(support, weights), self.workload.shares(support, weights), evidence)
 
 
 @dataclass(slots=True)
@@ -273,7 +274,8 @@ class _Game:
     def answer(self, drawn: Round) -> None:
         """Add the record that satisfies most of the draws."""
         rules, workload = self.rules, self.rules.workload
-        queries, weights = _net(drawn)
+        queries, weights = net_signs(drawn)
+        queries, weights = queries[weights != 0], weights[weights != 0]  # without those that cancel
         response = best_response(workload, queries, weights, turn=drawn.number)
         record, value = response.record, response.value
         if rules.oracle is Oracle.EXACT:
@@ -294,11 +296,3 @@ class _Game:
 def _certified_rounds(draws: int) -> int:
     """Return in how many rounds the records are compared with a bound, if nobody says."""
     return min(_CERTIFIED_ROUNDS, max(1, _CERTIFIED_DRAWS // draws))
-
-
-def _net(drawn: Round) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct queries drawn and their net signs, without those that cancel."""
-    queries, places = np.unique(drawn.queries, return_inverse=True)
-    weights = np.zeros(len(queries), dtype=np.int64)
-    np.add.at(weights, places, drawn.signs)
-    return queries[weights != 0], weights[weights != 0]

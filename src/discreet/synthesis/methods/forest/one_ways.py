@@ -164,16 +164,8 @@ class Independent(Synthesizer):
         one_ways = OneWays.measure(records, self.purse, self.shares)
         progress(1, 2)
         model = Forest.of(records.domain, one_ways.shares())
-        release = Release(
-            method=self.name,
-            workload=self.workload,
-            neighbours=self.purse.neighbours,
-            guarantee=self.guarantee,
-            table=model.table(self.rows),
-            answers=model.answers(self.workload),
-            plan=self.plan,
-            evidence={"records": one_ways.total, "model": model},
-        )
+        evidence = {"records": one_ways.total, "model": model}
+        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
         progress(2, 2)
         return release
 

@@ -91,13 +91,4 @@ class Mwem(Synthesizer):
         support = whole_domain(self.workload.domain)
         prior = np.full(len(support), 1 / len(support))
         course = self.rounds(records, self.workload, self.purse, support, prior, progress)
-        return Release(
-            method=self.name,
-            workload=self.workload,
-            neighbours=self.purse.neighbours,
-            guarantee=self.guarantee,
-            table=SyntheticTable(support, course.weights),
-            answers=course.answers,
-            plan=self.plan,
-            evidence=course.evidence,
-        )
+        return self._made(SyntheticTable(support, course.weights), course.answers, course.evidence)

@@ -127,16 +127,8 @@ class Reweighted(Synthesizer):
             lambda done, _: progress(done + 1, steps),
             anchor=base.answers,
         )
-        return Release(
-            method=self.name,
-            workload=self.workload,
-            neighbours=self.purse.neighbours,
-            guarantee=self.guarantee,
-            table=SyntheticTable(support, course.weights),
-            answers=course.answers,
-            plan=self.plan,
-            evidence={**{f"base: {name}": value for name, value in base.evidence.items()}, **course.evidence},
-        )
+        evidence = {**{f"base: {name}": value for name, value in base.evidence.items()}, **course.evidence}
+        return self._made(SyntheticTable(support, course.weights), course.answers, evidence)
 
 
 def support_of(table: SyntheticTable, most: int) -> tuple[Records, NDArray[np.float64]]:
