@@ -14,8 +14,9 @@ import numpy as np
 import pandas
 import pytest
 
+from clients.python import standalone
 from discreet.errors import InputError, NotCopyable, StreamSpent
-from discreet.local import DirectResponse, standalone
+from discreet.local import DirectResponse
 from discreet.testing.hostile import HOSTILE_VALUES
 from tests.randomness.sources import in_child
 

@@ -17,7 +17,7 @@ from discreet.local import DirectResponse, OneBitHadamard, ProjectiveGeometry
 from tests.local.test_vectors import READ
 from tools.local_vectors import ROOT
 
-CLIENT = ROOT / "docs/local/client.mjs"
+CLIENT = ROOT / "clients/javascript/client.mjs"
 WALK = Path(__file__).parent / "walk_client.mjs"
 SPOKEN = ("randomized-response", "one-bit-hadamard", "projective-geometry", "hybrid-geometry")
 ENTRIES = [entry for name in SPOKEN for entry in READ[name]["specs"]]
@@ -73,7 +73,7 @@ def test_the_port_is_a_program(tmp_path: Path):
 
 
 def test_the_script_on_the_page_calls_the_port(tmp_path: Path):
-    page = (CLIENT.parent / "clients-elsewhere.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/local/clients-elsewhere.md").read_text(encoding="utf-8")
     (script,) = re.findall(r"```js\n(.*?)```", page, flags=re.DOTALL)
     shutil.copy(CLIENT, tmp_path)
     (tmp_path / "report.mjs").write_text(script, encoding="utf-8")

@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
+from clients.python import standalone
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.local import DirectResponse, HybridGeometry, OneBitHadamard, ProjectiveGeometry, Spec, standalone
+from discreet.local import DirectResponse, HybridGeometry, OneBitHadamard, ProjectiveGeometry, Spec
 from tests.conftest import Rounds
 from tools.local_vectors import ROOT
 
-CLIENT = ROOT / "docs/local/client.mjs"
+CLIENT = ROOT / "clients/javascript/client.mjs"
 READ = Path(__file__).parent / "read_specs.mjs"
 BASES = [
     DirectResponse(epsilon=1, values=3, labels=("tea", 'süd\x7f"\\\n', "\U0001f375")),

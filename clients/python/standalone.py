@@ -857,11 +857,11 @@ class Client:
     >>> client.report(3)
     Traceback (most recent call last):
         ...
-    discreet.local.standalone.AlreadyReported: this client has reported; a second report would cost epsilon again
+    clients.python.standalone.AlreadyReported: this client has reported; a second report would cost epsilon again
     >>> Client(text.replace("393556", "393557"))
     Traceback (most recent call last):
         ...
-    discreet.local.standalone.SpecRefused: the coin of this spec breaks its promise: reports would tell more than ...
+    clients.python.standalone.SpecRefused: the coin of this spec breaks its promise: reports would tell more than ...
     """
 
     def __init__(self, spec_text: str) -> None:
