@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from discreet.local.protocol import coin
+from discreet.local.protocol.coin import toss as real_toss
 from discreet.randomness import keystream, uniform
 from discreet.randomness.reservoir import discard_all
 from tests.randomness.sources import WORD, swapped
@@ -122,7 +122,7 @@ def _logged() -> Iterator[list[Draw]]:
 
     def toss(numerator: int, count: int) -> Any:
         log.append(("toss", numerator, count))
-        return coin.toss(numerator, count)
+        return real_toss(numerator, count)
 
     def below(bound: int, count: int) -> Any:
         if bound > 1:  # below 1 there is nothing to draw, though a word may be taken
@@ -135,7 +135,7 @@ def _logged() -> Iterator[list[Draw]]:
 
     with pytest.MonkeyPatch.context() as patch:
         for name, module in list(sys.modules.items()):
-            if name.startswith("discreet.local.") and name != coin.__name__:
+            if name.startswith("discreet.local.") and name != real_toss.__module__:
                 for drawn, logged in (("toss", toss), ("uniform_below_array", below), ("words", plain)):
                     if hasattr(module, drawn):
                         patch.setattr(module, drawn, logged)

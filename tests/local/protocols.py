@@ -17,7 +17,7 @@ from discreet.local import (
 from discreet.local.heavy_hitters.addresses import FIRST_BITS
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
-from discreet.local.vectors.unit_vectors import UnitVectors
+from discreet.local.means.unit_vectors import UnitVectors
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 

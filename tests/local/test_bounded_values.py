@@ -11,9 +11,9 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.local.means import inputs as bounded_values
-from discreet.local.means.inputs import checked_values, grid_positions
+from discreet.local.means import piecewise as bounded_values
 from discreet.local.means.one_bit_and_hybrid import DuchiBit
+from discreet.local.means.piecewise import checked_values, grid_positions
 
 LOW, HIGH = Fraction(-1), Fraction(3)
 

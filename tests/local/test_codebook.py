@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.local.vectors.directions import UNIT_BITS, Codebook, _quantiles
+from discreet.local.means.directions import UNIT_BITS, Codebook, _quantiles
 
 
 def _plainly(seed: int, dimension: int, number: int) -> list[int]:

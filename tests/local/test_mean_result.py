@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
-from discreet.local.means.result import LocalMean
+from discreet.local.means.scalar_mean import LocalMean
 from discreet.privacy import Target
 from tests.chances import fewest
 from tests.conftest import Rounds

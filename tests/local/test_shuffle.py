@@ -18,8 +18,15 @@ from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, OneBi
 from discreet.local.heavy_hitters.addresses import FIRST_BITS
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.means.one_bit_and_hybrid import DuchiBit
-from discreet.local.shuffling.blankets import TwoLevels, clones, distances
-from discreet.local.shuffling.bound import Blanket, Window, _with_rest, symmetric_excess
+from discreet.local.shuffling.blankets import (
+    Blanket,
+    TwoLevels,
+    Window,
+    _with_rest,
+    clones,
+    distances,
+    symmetric_excess,
+)
 from discreet.local.shuffling.shuffled import Shuffled, _over_distances, pair_below
 from discreet.privacy import Relation
 

@@ -37,7 +37,7 @@ from discreet.local import (
     UnitVectors,
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.protocol.batch import Batch
+from discreet.local.protocol.client import Batch
 from discreet.randomness.rigour import ball, precision
 from tests.local.test_vectors import ENTRIES, READ
 

@@ -15,7 +15,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, OneBitHadamard, ProjectiveGeometry
 from discreet.local.estimates.support import Support
-from discreet.local.protocol.oracle import Integers, PureOracle
+from discreet.local.frequency.oracle import Integers, PureOracle
 from discreet.privacy import Target
 from tests.chances import most
 from tests.conftest import Rounds

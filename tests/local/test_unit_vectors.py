@@ -12,10 +12,10 @@ import pytest
 from discreet.audit import audit
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError, StreamSpent
+from discreet.local.means import unit_vectors
+from discreet.local.means.directions import UNIT_BITS, choose_cap, least_error, mean_shift, top_mean
+from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol.spec import Spec
-from discreet.local.vectors import unit_vectors
-from discreet.local.vectors.directions import UNIT_BITS, choose_cap, least_error, mean_shift, top_mean
-from discreet.local.vectors.unit_vectors import UnitVectors
 from discreet.privacy import Target
 from tests.local.mean_checks import exponential, follows, largest_ratio
 

@@ -15,11 +15,11 @@ import pytest
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local.frequency.direct_response import DirectResponse
+from discreet.local.means.directions import UNIT_BITS
+from discreet.local.means.unit_vectors import UnitVectors
+from discreet.local.means.vector_aggregator import VectorAggregator
 from discreet.local.protocol.aggregator import sealed
-from discreet.local.protocol.batch import Batch
-from discreet.local.vectors.aggregator import VectorAggregator
-from discreet.local.vectors.directions import UNIT_BITS
-from discreet.local.vectors.unit_vectors import UnitVectors
+from discreet.local.protocol.client import Batch
 
 SPEC = UnitVectors(epsilon=Fraction(2), dimension=5)
 

@@ -1,8 +1,7 @@
 """Estimated shares of values, with their standard errors: unbiased unless asked otherwise.
 
-The values that stand out, largest first; a list of none says so.
-
-The distribution nearest to noisy shares: Euclidean projection on the simplex.
+The values that stand out are listed largest first, and a list of none says so. The nearest distribution is the
+Euclidean projection on the simplex.
 """
 
 from __future__ import annotations

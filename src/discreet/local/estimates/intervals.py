@@ -1,7 +1,4 @@
-"""Confidence intervals of estimated shares, one for each value.
-
-Quantiles of the normal law for intervals.
-"""
+"""Confidence intervals of estimated shares, one for each value, and the quantiles of the normal law that they need."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How many reports speak for each value, and the exact law of that number: shares, errors and intervals.
-
-The exact law of the number of reports that speak for a value, inverted for one count.
-"""
+"""How many reports speak for each value, and the exact law of that number, inverted: shares, errors and intervals."""
 
 from __future__ import annotations
 

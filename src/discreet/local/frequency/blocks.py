@@ -14,10 +14,10 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.local.estimates import BlockChances, BlockSupport, Floats, Frequencies, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
+from discreet.local.frequency.oracle import Oracle
 from discreet.local.frequency.projective import in_value_order, value_points
 from discreet.local.protocol import (
     Integers,
-    Oracle,
     checked_histogram,
     domain_size,
     is_integer,

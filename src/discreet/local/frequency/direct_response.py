@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.local.protocol import Integers, PureOracle, domain_size, toss
+from discreet.local.frequency.oracle import PureOracle
+from discreet.local.protocol import Integers, domain_size, toss
 from discreet.randomness import uniform_below_array
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
+from discreet.local.frequency.oracle import PureOracle
 from discreet.local.protocol import (
     Client,
     Integers,
-    PureOracle,
     domain_size,
     is_integer,
     one_entry_each,

@@ -13,7 +13,8 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
-from discreet.local.protocol import Integers, PureOracle, domain_size, local_epsilon
+from discreet.local.frequency.oracle import PureOracle
+from discreet.local.protocol import Integers, domain_size, local_epsilon
 from discreet.privacy.numbers import whole
 
 LARGEST_TABLE = 1 << 26

@@ -1,6 +1,6 @@
 """The search for heavy hitters: the evidence of all levels added up along the paths of a tree of prefixes.
 
-Peeling: heavy prefixes are taken out of the table of their level, so that nothing else collides with them.
+Heavy prefixes are peeled: taken out of the table of their level, so that nothing else collides with them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What protocols for keys share: rows of one projective space, each with a public hash of its own.
+"""Hashed projective geometry response: frequencies of keys that nobody can list, from rows of public hashes.
 
-Hashed projective geometry response: frequencies of keys that nobody can list, from rows of public hashes.
+Protocols for keys share the rows of one projective space, each with a public hash of its own.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws import Finite
-from discreet.local.frequency import Geometry, ProjectiveGeometry
+from discreet.local.frequency import Geometry, Oracle, ProjectiveGeometry, Randomizer
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
     Aggregator,
     Integers,
-    Oracle,
-    Randomizer,
     is_integer,
     local_epsilon,
     number_of_people,

@@ -3,9 +3,8 @@
 The constants of a row are written down by SHA-256, so that a client in another language can make them: constant number
 i of row r is SHA-256(b"discreet.local.hash/1" + seed (32 bytes) + purpose (4) + r (4) + i (4)), all integers
 little-endian; it is read as a little-endian integer and reduced modulo 2^64 (a_0, ..., a_(w-1), b: i = 0, ..., w) or
-modulo 2^31 - 1 (c_0, c_1, c_2: i = w + 1, w + 2, w + 3). Only accuracy rests on the hash: privacy does not.
-
-The loops of the public hash and of scrambling: each compiled, and once more in numpy where numba is missing.
+modulo 2^31 - 1 (c_0, c_1, c_2: i = w + 1, w + 2, w + 3). Only accuracy rests on the hash: privacy does not. The loops
+of hash and scrambling are compiled, and stand once more in numpy where numba is missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A decoded table of hashed reports: asked for the shares of known keys, cleared of keys that are already known.
 
-What collisions of keys do to an estimate: its standard error, and intervals that know how rare they are.
+Collisions of keys add to the standard error of an estimate, and its intervals know how rare they are.
 """
 
 from __future__ import annotations

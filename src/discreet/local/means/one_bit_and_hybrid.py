@@ -1,8 +1,7 @@
-"""The one-bit mean: round to an end of the range by chance, then toss Warner's coin.
+"""The one-bit mean, and the hybrid mean in which a public coin picks the piecewise law or the one-bit report.
 
-The hybrid mean: a public coin picks the piecewise law on a grid or the one-bit report, never worse than either.
-
-Which grid, window and branch weight make the largest variance of the hybrid mean smallest: a public rule.
+One bit: round to an end of the range by chance, then toss Warner's coin. The hybrid is never worse than either; a
+public rule says which grid, window and branch weight make its largest variance smallest.
 """
 
 from __future__ import annotations

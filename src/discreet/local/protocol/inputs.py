@@ -1,8 +1,6 @@
 """Private values on their way into a client: checked against the public domain, and never shown.
 
-Public parameters of local protocols, checked by name.
-
-Numbers of things in words.
+Public parameters of local protocols are checked here too, by name.
 """
 
 from __future__ import annotations

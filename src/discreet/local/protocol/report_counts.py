@@ -1,6 +1,6 @@
 """Counting reports that anybody may have sent: what is a report is counted, what is none is refused and counted too.
 
-Counting reports where they lie: one plain statement that every SQL engine understands.
+They are counted where they lie by one plain statement that every SQL engine understands.
 """
 
 from __future__ import annotations

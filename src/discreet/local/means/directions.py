@@ -7,9 +7,8 @@ the lowest first; number a stands for the integer nearest to 2^16 times the norm
 direction is that vector of integers over its length, in units of 2^-24, rounded to the nearest (even) integers. Only
 integers, divisions and square roots are used, which IEEE arithmetic rounds in one way; no quantile is nearer than 2^-20
 to a tie.
-Only accuracy rests on these directions: privacy does not.
-
-How large a codebook and a cap of it estimate vectors best: order statistics of directions, by quadrature.
+Only accuracy rests on these directions: privacy does not. How large a codebook and a cap of it estimate vectors best
+follows from order statistics of directions, by quadrature.
 """
 
 from __future__ import annotations

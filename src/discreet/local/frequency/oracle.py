@@ -1,6 +1,6 @@
 """Frequency oracles: each value has its preferred outputs, and a report falls among them a little more often.
 
-The sampler of a protocol as a mechanism: what audits, laws and the conformance kit work on.
+The sampler of a protocol is a mechanism as well: what audits, laws and the conformance kit work on.
 """
 
 from __future__ import annotations
@@ -11,31 +11,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite, FinitePair, Law
-from discreet.local.protocol.coin import COIN_TOTAL, coin
-from discreet.local.protocol.inputs import (
+from discreet.local.estimates import Frequencies, Support
+from discreet.local.protocol import (
+    COIN_TOTAL,
+    Aggregator,
+    Client,
     Integers,
+    Spec,
+    checked_histogram,
     checked_items,
+    coin,
     listed_labels,
     number_of_people,
     public_labels,
     share_of_people,
 )
-from discreet.local.protocol.report_counts import checked_histogram
-from discreet.local.protocol.spec import Spec
 from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
-
-if TYPE_CHECKING:
-    from discreet.local.estimates import Frequencies
-    from discreet.local.protocol.aggregator import Aggregator
-    from discreet.local.protocol.client import Client
-
 
 _LARGEST_LAW = 1 << 16
 
@@ -153,8 +151,6 @@ class Oracle(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        from discreet.local.protocol.client import Client
-
         return Client(self)
 
     def mechanism(self) -> Randomizer:
@@ -172,8 +168,6 @@ class Oracle(Spec):
 
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator."""
-        from discreet.local.protocol.aggregator import Aggregator
-
         return Aggregator(self)
 
     def optimum(self, people: int) -> float:
@@ -205,8 +199,6 @@ class PureOracle(Oracle):
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
         """Estimate the share of every value from the histogram of the reports of so many people."""
-        from discreet.local.estimates import Frequencies, Support
-
         support = self.support(checked_histogram(counts, self.cells, people))
         return Frequencies.from_support(self, Support(support, int(people), self.preference, self.shared))
 
@@ -277,6 +269,3 @@ class Randomizer(Mechanism):
 def _is_many(value: Any) -> bool:
     """Say whether a value stands for several people."""
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-__all__ = ["Integers", "Oracle", "PureOracle"]

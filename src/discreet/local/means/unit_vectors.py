@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import round_down, round_up
+from discreet.local.means.directions import Codebook, choose_cap, least_error, top_mean
+from discreet.local.means.scalar_mean import MeanRandomizer
 from discreet.local.protocol import COIN_TOTAL, Client, Integers, Spec, coin, is_integer, number_of_people, toss
-from discreet.local.vectors.directions import Codebook, choose_cap, least_error, top_mean
 from discreet.privacy import PrivacyLoss, Relation
 from discreet.randomness import uniform_below_array, words
 
 if TYPE_CHECKING:
-    from discreet.local.means import MeanRandomizer
-    from discreet.local.vectors.aggregator import VectorAggregator
+    from discreet.local.means.vector_aggregator import VectorAggregator
 
 Floats = NDArray[np.float64]
 _LARGEST_LAW = 1 << 16
@@ -225,19 +225,16 @@ class UnitVectors(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        common: Any = self  # a client needs items and randomise
-        return Client(common)
+        return Client(self)
 
     def aggregator(self) -> VectorAggregator:  # type: ignore[override]  # sums instead of a histogram
         """Return an empty aggregator."""
-        from discreet.local.vectors.aggregator import VectorAggregator
+        from discreet.local.means.vector_aggregator import VectorAggregator
 
         return VectorAggregator(self)
 
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
-        from discreet.local.means import MeanRandomizer
-
         return MeanRandomizer(self)
 
 
