@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet._optional import optional
 from discreet.display import Table, format_number
+from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, ParameterError
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.protocol import Integers, Spec, counted, is_integer, number_of_people
@@ -24,7 +25,6 @@ from discreet.privacy.numbers import whole
 from discreet.statistics import EstimateTable
 
 if TYPE_CHECKING:
-    from discreet.display.plots import Plot
     from discreet.local.estimates.block_support import BlockSupport
     from discreet.local.estimates.support import Support
 
@@ -170,16 +170,8 @@ class Frequencies:
         """
         ends = self.intervals(confidence=confidence, simultaneous=True)
         best = self._largest(k)
-        rows = [
-            [
-                str(self._label(place)),
-                self.values[place],
-                self.standard_errors[place],
-                ends.low[place],
-                ends.high[place],
-            ]
-            for place in best.tolist()
-        ]
+        columns = self.values, self.standard_errors, ends.low, ends.high
+        rows = [[str(self._label(place)), *(column[place] for column in columns)] for place in best.tolist()]
         return Table(["value", "share", "standard error", "low", "high"], rows, self._caption(confidence, len(rows)))
 
     def to_pandas(self, *, confidence: float = 0.95, simultaneous: bool = True) -> Any:
@@ -191,8 +183,6 @@ class Frequencies:
 
     def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
         """Draw the k largest raw shares, at most 100, with intervals that hold together; needs the extra `plot`."""
-        from discreet.display.plots import plot_interval
-
         if whole(k, name="k") > _MOST_DRAWN:
             raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
         ends, best = self.intervals(confidence=confidence, simultaneous=True), self._largest(k)

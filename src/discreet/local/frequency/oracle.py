@@ -59,7 +59,7 @@ class Oracle(Spec):
         super().__post_init__()
         labels = listed_labels(self.labels)
         named = isinstance(labels, tuple) and len(labels) > 0
-        object.__setattr__(self, "labels", public_labels(labels, self.size if named else 0))
+        self._take(labels=public_labels(labels, self.size if named else 0))
 
     @property
     @abstractmethod
@@ -174,6 +174,18 @@ class Oracle(Spec):
         """Return 4 e^epsilon / (n (e^epsilon - 1)^2): the least variance of a rare value in a large domain."""
         growth = math.expm1(float(self.epsilon))
         return 4 * (growth + 1) / (number_of_people(people) * growth**2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Listed(Oracle):
+    """An oracle over a public list of values, by number."""
+
+    values: int
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return self.values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

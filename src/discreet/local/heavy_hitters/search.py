@@ -45,9 +45,7 @@ class Paths:
 
     def at(self, places: NDArray[np.int64]) -> Paths:
         """Return some of the paths."""
-        return Paths(
-            self.nodes[places], self.holders[places], self.prior[places], self.roots[places], self.belief[places]
-        )
+        return Paths(*(getattr(self, name)[places] for name in _FIELDS))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,10 +24,10 @@ from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
     Aggregator,
     Integers,
-    is_integer,
     local_epsilon,
     number_of_people,
     share_of_people,
+    whole_within,
 )
 from discreet.privacy.numbers import whole
 from discreet.randomness import bits, uniform_below_array
@@ -52,9 +52,7 @@ class KeyOracle(Oracle):
         if self.labels:
             raise ParameterError("keys have no labels: they are their own names", parameter="labels")
         kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
-        object.__setattr__(self, "keys", kind.to_text())
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
+        self._take(keys=kind.to_text(), prime=self.geometry.prime, dimension=self.geometry.dimension)
         public_seed(self.seed)
 
     @classmethod
@@ -179,11 +177,8 @@ class HashedGeometry(KeyOracle):
     def __post_init__(self) -> None:
         """Check the rows and the purpose."""
         super().__post_init__()
-        rows = self.rows
-        if not is_integer(rows) or not 1 <= rows <= _MOST_ROWS:
-            raise ParameterError(f"rows is an int from 1 to {_MOST_ROWS}", parameter="rows")
-        object.__setattr__(self, "rows", int(rows))
-        object.__setattr__(self, "purpose", self.hash.purpose)
+        self._take(rows=whole_within(self.rows, 1, _MOST_ROWS, name="rows"))
+        self._take(purpose=self.hash.purpose)
 
     @classmethod
     def best(

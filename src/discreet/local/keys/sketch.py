@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.local.estimates import Frequencies, Support, two_sided_normal
+from discreet.local.protocol import array_or_none
 from discreet.privacy import Target
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Sketch:
         of a key is its share minus s. For shares that were known beforehand estimates stay unbiased and collisions
         with these keys vanish; for estimated ones the error of a share is left behind, as a key of that share.
         """
-        words, known = self.spec.kind.encode(keys), _numbers(shares)
+        words, known = self.spec.kind.encode(keys), array_or_none(shares, np.float64)
         if known is None or known.shape != (len(words),) or not np.all(np.abs(self.people * known) < _MOST_REPORTS):
             raise InputError("shares are one finite number for each key")
         return self.without_words(words, known)
@@ -151,14 +152,6 @@ class Sketch:
         squares = self.squares, self._most_squares
         collision = float(spec.hash.collision)
         return CollidedSupport(counts, people, *self._chances, spec.rows, collision, *squares, reports)
-
-
-def _numbers(values: Any) -> Floats | None:
-    """Return numbers as an array, or None."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
 
 
 _GRID = 64

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational, rational_or_none, round_down, round_up
-from discreet.local.protocol import COIN_TOTAL, Integers, coin, is_integer, toss
+from discreet.local.protocol import COIN_TOTAL, Integers, array_or_none, coin, toss, whole_within
 from discreet.randomness import uniform_below_array, words
 from discreet.randomness.rigour import uniform_is_below
 
@@ -56,10 +56,7 @@ class Piecewise:
     def __post_init__(self) -> None:
         """Check the sizes."""
         for name in ("steps", "window"):
-            given = getattr(self, name)
-            if not is_integer(given) or not 1 <= given <= _MOST_STEPS:
-                raise ParameterError(f"{name} is an int from 1 to {_MOST_STEPS}", parameter=name)
-            object.__setattr__(self, name, int(given))
+            object.__setattr__(self, name, whole_within(getattr(self, name), 1, _MOST_STEPS, name=name))
 
     @property
     def outputs(self) -> int:
@@ -183,11 +180,8 @@ def _values(values: Any, lower: Fraction, upper: Fraction) -> Values | None:
     """Return the values, or None if any of them is none."""
     if isinstance(values, list | tuple):
         return _one_by_one(list(values), lower, upper)
-    try:
-        array = np.asarray(values)
-    except Exception:  # an object may do anything when it is asked for an array
-        return None
-    if isinstance(values, np.ma.MaskedArray) or array.ndim != 1 or array.dtype.kind not in "fiuO":
+    array = array_or_none(values)
+    if array is None or isinstance(values, np.ma.MaskedArray) or array.ndim != 1 or array.dtype.kind not in "fiuO":
         return None
     if _are_floats(array):
         return _floats(array.astype(np.float64), lower, upper)

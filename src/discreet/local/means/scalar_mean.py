@@ -83,7 +83,7 @@ class ScalarMean(Spec):
         """Take the bounds exactly."""
         super().__post_init__()
         for name in ("lower", "upper"):
-            object.__setattr__(self, name, public_bound(getattr(self, name), name=name))
+            self._take(**{name: public_bound(getattr(self, name), name=name)})
         check_range(self.lower, self.upper)
 
     @classmethod
@@ -162,10 +162,7 @@ class ScalarMean(Spec):
             first += [likely, unlikely]
             second += [unlikely, likely]
         rest = 1 - sum(first, Fraction(0))
-        first, second = [*first, rest], [*second, rest]
-        bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
-        pair = FinitePair(range(len(first)), *bounds)
-        return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=self.guarantee)
+        return exact_loss([*first, rest], [*second, rest], self.guarantee)
 
     def moment_at(self, share: Fraction) -> Fraction:
         """Return the exact second moment of a decoded report, as a share of the range."""
@@ -237,6 +234,13 @@ class ScalarMean(Spec):
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
         return MeanRandomizer(self)
+
+
+def exact_loss(first: list[Fraction], second: list[Fraction], claim: PureDP) -> PrivacyLoss:
+    """Return the price of telling two laws apart that are given by the exact masses of the same outputs."""
+    bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
+    pair = FinitePair(range(len(first)), *bounds)
+    return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=claim)
 
 
 class MeanRandomizer(Mechanism):

@@ -11,12 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.laws import Finite, FinitePair
-from discreet.laws.number import round_down, round_up
+from discreet.laws import Finite
 from discreet.local.means.directions import Codebook, choose_cap, least_error, top_mean
-from discreet.local.means.scalar_mean import MeanRandomizer
-from discreet.local.protocol import COIN_TOTAL, Client, Integers, Spec, coin, is_integer, number_of_people, toss
-from discreet.privacy import PrivacyLoss, Relation
+from discreet.local.means.scalar_mean import MeanRandomizer, exact_loss
+from discreet.local.protocol import (
+    COIN_TOTAL,
+    Client,
+    Integers,
+    Spec,
+    array_or_none,
+    coin,
+    number_of_people,
+    toss,
+    whole_within,
+)
+from discreet.privacy import PrivacyLoss
 from discreet.randomness import uniform_below_array, words
 
 if TYPE_CHECKING:
@@ -91,17 +100,14 @@ class UnitVectors(Spec):
         self._whole("cap", 0, self.codewords // 2)
         if not self.cap:
             choice = choose_cap(self.epsilon, self.dimension, self.codewords or None)
-            object.__setattr__(self, "codewords", choice.codewords)
-            object.__setattr__(self, "cap", choice.cap)
+            self._take(codewords=choice.codewords, cap=choice.cap)
 
     def _whole(self, name: str, least: int, most: int) -> None:
         """Take an int between two ends."""
-        given = getattr(self, name)
-        if not is_integer(given) or not least <= given <= most:
-            raise ParameterError(f"{name} is an int from {least} to {most}", parameter=name)
+        given = whole_within(getattr(self, name), least, most, name=name)
         if name == "codewords" and given == 1:
             raise ParameterError("a codebook has at least 2 codewords", parameter=name)
-        object.__setattr__(self, name, int(given))
+        self._take(**{name: given})
 
     @property
     def cells(self) -> int:
@@ -158,10 +164,7 @@ class UnitVectors(Spec):
         """The exact pair of a vector and its opposite, whose caps share nothing; all other codewords are merged."""
         first = [self.cap * self.likely, self.cap * self.unlikely]
         rest = 1 - sum(first, Fraction(0))
-        masses = [*first, rest], [*reversed(first), rest]
-        bounds = [np.array([end(p) for p in law]) for law in masses for end in (round_down, round_up)]
-        pair = FinitePair(range(3), *bounds)
-        return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=self.guarantee)
+        return exact_loss([*first, rest], [*reversed(first), rest], self.guarantee)
 
     @cached_property
     def codebook(self) -> Codebook:
@@ -246,11 +249,14 @@ def _vectors(values: Any, dimension: int) -> Floats | None:
         if any(map(_misread, values)):
             return None
         values = values or np.empty((0, dimension))
-    try:
-        array = np.asarray(values)
-    except Exception:  # an object may do anything when it is asked for an array
-        return None
-    if array.ndim != 2 or array.shape[1] != dimension or array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+    array = array_or_none(values)
+    if (
+        array is None
+        or array.ndim != 2
+        or array.shape[1] != dimension
+        or array.dtype.kind not in "fiu"
+        or array.dtype.itemsize > 8
+    ):
         return None
     rows = array.astype(np.float64)
     if not bool(np.all(np.abs(rows) <= 1 + _TOLERANCE)):  # false for NaN

@@ -20,6 +20,7 @@ from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol import (
     Connection,
     Integers,
+    array_or_none,
     counted_rows,
     counting_sql,
     is_integer,
@@ -208,18 +209,10 @@ def _column(values: Any) -> NDArray[Any]:
         for place, value in enumerate(values):  # one by one: numpy would spread nested lists out
             column[place] = value
         return column
-    array = None if isinstance(values, str | bytes | bytearray | dict | set) else _as_array(values)
+    array = None if isinstance(values, str | bytes | bytearray | dict | set) else array_or_none(values)
     if array is None or array.ndim != 1:
         raise InputError("reports are a batch, a list or one column of integers; nothing was counted")
     return array
-
-
-def _as_array(values: Any) -> NDArray[Any] | None:
-    """Return an array, or None if the object cannot be one."""
-    try:
-        return np.asarray(values)
-    except Exception:  # an object may do anything when it is asked for an array
-        return None
 
 
 def _numbers(rows: NDArray[Any], cells: int) -> tuple[NDArray[np.bool_], Integers]:

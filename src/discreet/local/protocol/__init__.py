@@ -5,6 +5,7 @@ from discreet.local.protocol.client import Batch, Client, listed_batches
 from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.local.protocol.inputs import (
     Integers,
+    array_or_none,
     checked_items,
     counted,
     domain_size,
@@ -14,6 +15,7 @@ from discreet.local.protocol.inputs import (
     one_entry_each,
     public_labels,
     share_of_people,
+    whole_within,
 )
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,

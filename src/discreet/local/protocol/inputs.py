@@ -56,6 +56,21 @@ def one_entry_each(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | 
     return array if array.ndim == 1 else None
 
 
+def array_or_none(values: Any, kind: Any = None) -> NDArray[Any] | None:
+    """Return an array, or None if the object cannot be one."""
+    try:
+        return np.asarray(values, dtype=kind)
+    except Exception:  # an object may do anything when it is asked for an array
+        return None
+
+
+def whole_within(value: Any, least: int, most: int, *, name: str) -> int:
+    """Return a public integer within its limits."""
+    if not is_integer(value) or not least <= value <= most:
+        raise ParameterError(f"{name} is an int from {least} to {most}", parameter=name)
+    return int(value)
+
+
 def _items(values: Any, size: int, places: Mapping[str, int]) -> Integers | None:
     """Return the values of a column as int64, or None if any of them is no value."""
     if isinstance(values, np.ma.MaskedArray):

@@ -79,7 +79,12 @@ class Spec(ABC):
 
     def __post_init__(self) -> None:
         """Take epsilon exactly."""
-        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
+        self._take(epsilon=local_epsilon(self.epsilon))
+
+    def _take(self, **checked: Any) -> None:
+        """Put checked parameters in the place of those that were given."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     @abstractmethod

@@ -135,9 +135,8 @@ class Shuffled:
 
     def explain(self) -> str:
         """Say the promise, how it compares, and everything it rests on."""
-        return "\n".join(
-            [*(f"{name}: {text}" for name, text in self._summary()), "It holds if:", *_listed(_CONDITIONS)]
-        )
+        promises = [f"{name}: {text}" for name, text in self._summary()]
+        return "\n".join([*promises, "It holds if:", *(f"- {line}" for line in _CONDITIONS)])
 
     def _promise(self, epsilon: float) -> ApproxDP:
         return ApproxDP(written_up(Fraction(epsilon)), self._given, relation=Relation.CHANGE_ONE)
@@ -189,10 +188,6 @@ class Shuffled:
 
 def _shown(epsilon: float) -> str:
     return format_number(epsilon, rounding=Rounding.UP)
-
-
-def _listed(lines: Sequence[str]) -> list[str]:
-    return [f"- {line}" for line in lines]
 
 
 def _least(blankets: Sequence[Blanket], target: float, least: float, most: float) -> float:

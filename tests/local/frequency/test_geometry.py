@@ -12,8 +12,8 @@ from discreet.errors import ParameterError
 from discreet.local.frequency import geometry
 from discreet.local.frequency.geometry import Geometry, division, is_prime
 from discreet.local.protocol.coin import COIN_TOTAL
-from tests.local.enumeration import exact_law
-from tests.local.projective import SMALL, incidence, vectors
+from tests.local.claims.enumeration import exact_law
+from tests.local.frequency.projective import SMALL, incidence, vectors
 
 BOTH = pytest.mark.parametrize("fast", [pytest.param(True, marks=pytest.mark.needs("numba")), False])
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from discreet.local.protocol.coin import COIN_TOTAL, coin
 from discreet.randomness.rigour import ball, precision
 from tests.chances import ALARM
-from tests.local.local_hashing import LocalHashing
+from tests.local.frequency.local_hashing import LocalHashing
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 

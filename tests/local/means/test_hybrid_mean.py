@@ -22,7 +22,7 @@ from discreet.local.means.one_bit_and_hybrid import (
 )
 from discreet.local.protocol.spec import Spec
 from discreet.randomness.rigour import Ball, ball, precision
-from tests.local.mean_checks import exponential, follows, largest_ratio
+from tests.local.means.mean_checks import exponential, follows, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]

@@ -10,7 +10,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.local.frequency import geometry as radon
 from discreet.local.frequency.geometry import Geometry, plane_sums
-from tests.local.projective import SMALL, incidence, vectors
+from tests.local.frequency.projective import SMALL, incidence, vectors
 
 BOTH = pytest.mark.parametrize("fast", [pytest.param(True, marks=pytest.mark.needs("numba")), False])
 

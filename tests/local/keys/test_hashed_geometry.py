@@ -24,7 +24,7 @@ from discreet.privacy import PureDP, Target
 from discreet.randomness.rigour import ball, precision
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
-from tests.local.enumeration import exact_law
+from tests.local.claims.enumeration import exact_law
 from tests.randomness.sources import Stream, swapped
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from discreet.local import DirectResponse, OneBitHadamard, ProjectiveGeometry
-from tests.local.test_vectors import READ
+from tests.local.clients.test_vectors import READ
 from tools.local_vectors import ROOT
 
 CLIENT = ROOT / "clients/javascript/client.mjs"

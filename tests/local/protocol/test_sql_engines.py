@@ -21,7 +21,7 @@ import pytest
 
 from discreet.data.invention import coins
 from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, Spec, UnitVectors
-from tests.local.protocols import CHOSEN, MEANS, SMALL
+from tests.local.claims.protocols import CHOSEN, MEANS, SMALL
 
 SPEC = DirectResponse(epsilon=Fraction(1), values=50)
 SPECS: dict[str, Spec] = {

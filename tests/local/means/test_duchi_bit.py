@@ -17,7 +17,7 @@ from discreet.laws.number import Number
 from discreet.local.means.one_bit_and_hybrid import DuchiBit
 from discreet.local.protocol.aggregator import Aggregator
 from discreet.local.protocol.spec import Spec
-from tests.local.mean_checks import exponential, follows, largest_ratio
+from tests.local.means.mean_checks import exponential, follows, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]

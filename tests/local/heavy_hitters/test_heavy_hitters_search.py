@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.local.heavy_hitters.addresses import Address, Fingerprinted, ScrambledNumber, address_of, as_words
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed, survivors
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.heavy_hitters.result import _confirmed
+from discreet.local.heavy_hitters.protocol import HeavyHitters, _confirmed
 from discreet.local.heavy_hitters.search import (
     Found,
     _per_node,

@@ -15,8 +15,8 @@ from discreet.local.frequency.projective import ProjectiveGeometry
 from discreet.local.protocol.spec import Spec
 from discreet.privacy import PureDP
 from discreet.randomness.rigour import ball, precision
-from tests.local.enumeration import exact_law
-from tests.local.projective import incidence, vectors
+from tests.local.claims.enumeration import exact_law
+from tests.local.frequency.projective import incidence, vectors
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]

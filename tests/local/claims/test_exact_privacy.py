@@ -24,8 +24,8 @@ from discreet.randomness.keystream import words
 from discreet.randomness.rigour import ball, precision
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
-from tests.local.enumeration import Unscripted, exact_law
-from tests.local.protocols import CHOSEN, EPSILONS, MEANS, SMALL, values_of
+from tests.local.claims.enumeration import Unscripted, exact_law
+from tests.local.claims.protocols import CHOSEN, EPSILONS, MEANS, SMALL, values_of
 
 KEYS = {"hashed", "heavy hitters"}  # their estimates average over the seed of the hash
 ALL = [pytest.param(make, epsilon, id=f"{name}, {epsilon}") for name, make in SMALL.items() for epsilon in EPSILONS]

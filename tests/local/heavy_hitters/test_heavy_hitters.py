@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from discreet.data.invention import coins
 from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
 from discreet.local import Aggregator, Spec, TextKeys
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.heavy_hitters.result import Hitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters, Hitters
 from discreet.privacy import Target
 from discreet.randomness.rigour import ball, precision
 from tests.conftest import Rounds
-from tests.local.enumeration import exact_law
+from tests.local.claims.enumeration import exact_law
 
 CERTAIN = 1 - 1e-12  # of 2^64 keys that nobody holds one is listed with a probability of less than 1e-10
 PLANTED = {"north.example/home": 0.3, "süd": 0.2, "": 0.15, "north.example/hom": 0.1}

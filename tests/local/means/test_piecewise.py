@@ -11,8 +11,8 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.laws.finite import Finite
 from discreet.local.means.piecewise import Piecewise
-from tests.local.enumeration import exact_law
-from tests.local.mean_checks import exponential, largest_ratio
+from tests.local.claims.enumeration import exact_law
+from tests.local.means.mean_checks import exponential, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]

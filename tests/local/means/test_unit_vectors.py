@@ -17,7 +17,7 @@ from discreet.local.means.directions import UNIT_BITS, choose_cap, least_error, 
 from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol.spec import Spec
 from discreet.privacy import Target
-from tests.local.mean_checks import exponential, follows, largest_ratio
+from tests.local.means.mean_checks import exponential, follows, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]
