@@ -501,8 +501,9 @@ REPORTING = {
 
 def reports_of(spec: Spec, values: list[Any]) -> Batch:
     """One report of each person by the single file, packed by it, read by the library."""
-    reports = [client(spec).report(value) for value in values]
-    return Batch.from_bytes(client(spec).batch(reports))
+    text = spec.to_json()
+    reports = [standalone.Client(text).report(value) for value in values]
+    return Batch.from_bytes(standalone.Client(text).batch(reports))
 
 
 @pytest.mark.parametrize("name", REPORTING)

@@ -15,7 +15,8 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, OneBitHadamard, ProjectiveGeometry
 from discreet.local.estimates.support import Support
-from discreet.local.frequency.oracle import Integers, PureOracle
+from discreet.local.frequency.oracle import PureOracle
+from discreet.local.protocol import Integers
 from discreet.privacy import Target
 from tests.chances import most
 from tests.conftest import Rounds
@@ -24,6 +25,7 @@ CONFIDENCE = 0.95
 # A list is wrong by its lower ends alone, each of which misses with at most half of the allowed error: 2.5 %, so that
 # `most` counts from there; at 400 runs that is 34 lists, below the bar of 5 % and four standard errors, 37.
 CHANCE = (1 - CONFIDENCE) / 2
+SAMPLE = 6  # the fewest runs of which so many can be wrong that it is an alarm
 PRICES = [Fraction(1, 10), Fraction(1), Fraction(4), Fraction(8), Fraction(12)]
 FLEETS = [100, 1_000, 20_000, 200_000]
 MADE: dict[str, Callable[[Fraction, int], PureOracle]] = {
@@ -63,6 +65,12 @@ def test_the_exact_chance_of_a_false_listing_is_at_most_half_of_what_is_allowed(
                 assert values * binom.sf(listed[0] - 1, people, float(spec.shared)) <= CHANCE * (1 + 1e-6)
 
 
+@cache
+def blocks(epsilon: int, values: int) -> HybridGeometry:
+    """The best blocks, chosen once for all tests."""
+    return HybridGeometry.best(epsilon=epsilon, values=values)
+
+
 def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
     """Return the chance, times all values, that one is listed that nobody holds: all people in its block, or none.
 
@@ -88,7 +96,7 @@ def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
 @pytest.mark.parametrize("epsilon", [6, 8, 10, 12])
 def test_the_chance_of_a_false_listing_in_blocks_is_at_most_half_of_what_is_allowed(epsilon: int) -> None:
     for values in (1_000, 10_000):
-        spec = HybridGeometry.best(epsilon=epsilon, values=values)
+        spec = blocks(epsilon, values)
         for people in (1_000, 20_000, 200_000):
             assert max(chance_of_a_list(spec, people, near) for near in (False, True)) <= CHANCE * 1.01
 
@@ -123,8 +131,8 @@ def false_lists(spec: HybridGeometry, items: Integers, runs: int) -> int:
 def test_blocks_list_a_value_that_nobody_holds_no_more_often_than_stated(
     rounds: Rounds, record_property: Callable[[str, object], None], epsilon: int, values: int, people: int, kind: str
 ) -> None:
-    runs = rounds(sample=16 if people < 20_000 else 4, full=400 if values == 1_000 else 100)
-    spec = HybridGeometry.best(epsilon=epsilon, values=values)
+    runs = rounds(sample=SAMPLE, full=400 if values == 1_000 else 100)
+    spec = blocks(epsilon, values)
     wrong = false_lists(spec, held(people, kind, spec), runs)
     record_property("false_lists", wrong)
     assert wrong <= most(runs, CHANCE)
@@ -135,7 +143,7 @@ def test_blocks_list_a_value_that_nobody_holds_no_more_often_than_stated(
 def test_blocks_of_any_shape_list_no_more_false_values(
     rounds: Rounds, shape: tuple[int, int, int, int], kind: str
 ) -> None:
-    runs, (epsilon, blocks, prime, dimension) = rounds(sample=8, full=200), shape
+    runs, (epsilon, blocks, prime, dimension) = rounds(sample=SAMPLE, full=200), shape
     size = blocks * (prime**dimension - 1) // (prime - 1)
     spec = HybridGeometry(epsilon=Fraction(epsilon), values=size, blocks=blocks, prime=prime, dimension=dimension)
     assert false_lists(spec, held(3_000, kind, spec), runs) <= most(runs, CHANCE)

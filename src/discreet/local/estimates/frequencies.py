@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,18 +18,14 @@ from discreet._optional import optional
 from discreet.display import Table, format_number
 from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, ParameterError
+from discreet.local.estimates.block_support import BlockSupport
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
-from discreet.local.protocol import Integers, Spec, counted, is_integer, number_of_people
+from discreet.local.estimates.support import Support
+from discreet.local.protocol import Floats, Integers, Spec, counted, is_integer, number_of_people
 from discreet.privacy import Estimate, Target
 from discreet.privacy.numbers import whole
 from discreet.statistics import EstimateTable
 
-if TYPE_CHECKING:
-    from discreet.local.estimates.block_support import BlockSupport
-    from discreet.local.estimates.support import Support
-
-
-Floats = NDArray[np.float64]
 _SHOWN, _MOST_DRAWN = 10, 100
 
 

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.display import format_number
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol import array_or_none
+from discreet.local.protocol import Floats, array_or_none
 from discreet.privacy import Target
 from discreet.privacy.numbers import plain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

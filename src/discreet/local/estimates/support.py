@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.local.estimates.intervals import two_sided_normal
-from discreet.local.protocol import Integers
+from discreet.local.protocol import Floats, Integers
 from discreet.privacy import Target
 
-Floats = NDArray[np.float64]
 _ROUNDS = 60
 _FEW = 64
 

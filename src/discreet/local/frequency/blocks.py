@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.local.estimates import BlockChances, BlockSupport, Floats, Frequencies, Support
+from discreet.local.estimates import BlockChances, BlockSupport, Frequencies, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
 from discreet.local.frequency.oracle import _Listed
 from discreet.local.frequency.projective import in_value_order, value_points
 from discreet.local.protocol import (
+    Floats,
     Integers,
     checked_histogram,
     domain_size,

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.local.keys import BytesKeys, IntegerKeys, Keys, PublicHash, Scramble, TextKeys, Words
+from discreet.local.protocol import Floats, Integers
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 WORD = 32
 FIRST_BITS = 16  # 65,536 nodes at the root: few enough to look at all of them

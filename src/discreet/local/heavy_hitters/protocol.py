@@ -17,13 +17,13 @@ import numpy as np
 from discreet.display import Table, format_number
 from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.local.estimates import Floats, Frequencies, Intervals, allowed_error, stated_target
+from discreet.local.estimates import Frequencies, Intervals, allowed_error, stated_target
 from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
 from discreet.local.heavy_hitters.search import Found, possible, search
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
-from discreet.local.protocol import Aggregator, Integers, is_integer, local_epsilon, number_of_people
+from discreet.local.protocol import Aggregator, Floats, Integers, is_integer, local_epsilon, number_of_people
 from discreet.privacy import Target
 from discreet.privacy.numbers import plain, whole
 from discreet.randomness import bits, uniform_below_array

@@ -13,9 +13,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.heavy_hitters.addresses import Address, Floats, Integers
+from discreet.local.heavy_hitters.addresses import Address
 from discreet.local.heavy_hitters.levels import PRIOR, survivors
 from discreet.local.keys import Sketch, Words
+from discreet.local.protocol import Floats, Integers
 
 _KEPT = 1 << 12  # whole keys that are handed on
 _MOST_HEAVY = 1 << 12  # prefixes of a level that are looked at again and again

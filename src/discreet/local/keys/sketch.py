@@ -13,19 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.local.estimates import Frequencies, Support, two_sided_normal
-from discreet.local.protocol import array_or_none
+from discreet.local.keys.hashing import Words
+from discreet.local.protocol import Floats, Integers, array_or_none
 from discreet.privacy import Target
 
 if TYPE_CHECKING:
     from discreet.local.keys.hashed_geometry import HashedGeometry
-    from discreet.local.keys.hashing import Integers, Words
 
 
-Floats = NDArray[np.float64]
 _MOST_REPORTS = 2.0**62
 
 

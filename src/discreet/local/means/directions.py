@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.protocol import Integers
+from discreet.local.protocol import Floats, Integers
 
 UNIT_BITS = 24
 _LABEL = b"discreet.local.codebook/1"
@@ -77,7 +77,6 @@ def _quantiles() -> NDArray[np.int32]:
     return np.concatenate([-upper[::-1], upper])
 
 
-Floats = NDArray[np.float64]
 _PANELS, _NODES = 500, 8
 _REACH = 13.0
 _LEVELS = 8000

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite
@@ -17,6 +16,7 @@ from discreet.local.means.scalar_mean import MeanRandomizer, exact_loss
 from discreet.local.protocol import (
     COIN_TOTAL,
     Client,
+    Floats,
     Integers,
     Spec,
     array_or_none,
@@ -31,7 +31,6 @@ from discreet.randomness import uniform_below_array, words
 if TYPE_CHECKING:
     from discreet.local.means.vector_aggregator import VectorAggregator
 
-Floats = NDArray[np.float64]
 _LARGEST_LAW = 1 << 16
 _SIGN_BITS = 53
 _CHUNK = 1 << 20

@@ -19,6 +19,7 @@ from discreet.local.means.directions import UNIT_BITS
 from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol import (
     Connection,
+    Floats,
     Integers,
     array_or_none,
     counted_rows,
@@ -232,7 +233,6 @@ def _numbers(rows: NDArray[Any], cells: int) -> tuple[NDArray[np.bool_], Integer
     return good, rows[good].astype(np.int64)
 
 
-Floats = NDArray[np.float64]
 _ENOUGH_PEOPLE = 1000
 _SHOWN = 10
 

@@ -4,6 +4,7 @@ from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, u
 from discreet.local.protocol.client import Batch, Client, listed_batches
 from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.local.protocol.inputs import (
+    Floats,
     Integers,
     array_or_none,
     checked_items,

@@ -16,6 +16,7 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import exact_rational
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers:

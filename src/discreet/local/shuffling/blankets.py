@@ -20,6 +20,7 @@ from discreet.errors import NoSoundConversion, ParameterError
 from discreet.local.frequency import HybridGeometry, Oracle, PureOracle
 from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.keys import HashedGeometry
+from discreet.local.protocol import Floats
 from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision
 
 _SCALE = 1 << 96
@@ -124,7 +125,6 @@ def distances(spec: Oracle) -> Sequence[int]:
     return (spec.apart,) if single else range(1, spec.apart + 1)
 
 
-Floats = NDArray[np.float64]
 _COARSENESS = 2.0**-10
 _SPARE_LOG = 25.0
 _MOST_PEOPLE = 10**10
