@@ -224,9 +224,9 @@ def test_reports_of_one_batch_do_not_depend_on_each_other(name: str) -> None:
 
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("make", ONE_EACH, ids=["answers", "bit", "space", "blocks", "keys"])
-def test_every_protocol_keeps_the_duties_of_a_mechanism(make: Make, check: Check) -> None:
+def test_every_protocol_keeps_the_duties_of_a_mechanism(make: Make, check: Check, rounds: Rounds) -> None:
     spec = make(Fraction(1))
-    check(Subject(make=spec.mechanism, inputs=[0, values_of(spec)[-1]], draws=2000))
+    check(Subject(make=spec.mechanism, inputs=[0, values_of(spec)[-1]], draws=rounds(sample=500, full=2000)))
 
 
 def test_every_frequency_protocol_is_enumerated() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -86,23 +87,25 @@ def test_the_share_of_a_population_is_missed_no_more_often(shape: tuple[int, int
 @pytest.mark.parametrize("coins", [(0, 30), (0, 4000), (50, 4000), (2000, 500), (500, 90_000), (1_500, 100_000)])
 def test_a_number_is_ruled_out_only_where_the_exact_tail_is_small(coins: tuple[int, int], rest: float) -> None:
     for held, other in ((0.5, 0.01), (0.99, 0.02), (0.6, 0.4), (0.5, 0.99)):
-        first = binom.pmf(np.arange(coins[0] + 1), coins[0], held)
-        second = binom.pmf(np.arange(coins[1] + 1), coins[1], other)
-        middle = round(coins[0] * held + coins[1] * other)
-        spread = 1 + np.sqrt(coins[0] * held * (1 - held) + coins[1] * other * (1 - other))
-        numbers = np.arange(max(middle - 3, 0), min(middle + int(10 * spread) + 200, sum(coins)) + 2)
-        own = np.flatnonzero(first > 1e-40)
-        tails = sum(first[one] * _upper(second, numbers - one) for one in own.tolist())
+        numbers, tails = _exact_tails(coins, held, other)
         size = np.ones(numbers.size, dtype=np.int64)
         kept = _exceeds(numbers, [(coins[0] * size, held), (coins[1] * size, other)], rest)
         assert (tails[~kept] <= rest * (1 + 1e-9)).all()
         assert not kept[-1]  # far out something is ruled out
 
 
-def _upper(masses: Floats, starts: NDArray[np.int64]) -> Floats:
-    """Return the tails of a law from each start on."""
-    tails = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
-    return np.asarray(tails[np.clip(starts, 0, masses.size)])
+@cache
+def _exact_tails(coins: tuple[int, int], held: float, other: float) -> tuple[NDArray[np.int64], Floats]:
+    """Return numbers from the mean of a sum of two binomials on, and the exact chance of each of them or more."""
+    first = binom.pmf(np.arange(coins[0] + 1), coins[0], held)
+    second = binom.pmf(np.arange(coins[1] + 1), coins[1], other)
+    middle = round(coins[0] * held + coins[1] * other)
+    spread = 1 + np.sqrt(coins[0] * held * (1 - held) + coins[1] * other * (1 - other))
+    numbers = np.arange(max(middle - 3, 0), min(middle + int(10 * spread) + 200, sum(coins)) + 2)
+    upper = np.append(np.cumsum(second[::-1])[::-1], 0.0)
+    own = np.flatnonzero(first > 1e-40)
+    tails = sum(first[one] * upper[np.clip(numbers - one, 0, second.size)] for one in own.tolist())
+    return numbers, np.asarray(tails)
 
 
 def test_intervals_contain_the_raw_shares_and_chosen_values_are_those_of_all() -> None:

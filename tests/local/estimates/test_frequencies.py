@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Coin:
     shared: Fraction
 
 
+@cache
 def law_of_support(people: int, holders: int, spec: Any, target: Target) -> Law:
     """Return the exact law of the number of reports that speak for a value."""
     p, r = float(spec.preference), float(spec.shared)

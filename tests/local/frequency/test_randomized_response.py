@@ -15,6 +15,7 @@ from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.privacy import PureDP, Relation
 from discreet.randomness.rigour import ball, precision
 from discreet.testing import Subject, conformance_checks
+from tests.conftest import Rounds
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 
@@ -65,9 +66,9 @@ def test_the_exact_audit_keeps_the_claim() -> None:
 @pytest.mark.theorem("Randomizer.privacy")
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("values", [2, 6])
-def test_the_sampler_conforms(check, values: int) -> None:
+def test_the_sampler_conforms(check, values: int, rounds: Rounds) -> None:
     spec = DirectResponse(epsilon=Fraction(1), values=values)
-    check(Subject(make=spec.mechanism, inputs=[0, values - 1], draws=1000))
+    check(Subject(make=spec.mechanism, inputs=[0, values - 1], draws=rounds(sample=500, full=1000)))
 
 
 def test_the_sampler_as_a_mechanism_takes_one_value_or_a_column() -> None:

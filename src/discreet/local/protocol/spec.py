@@ -118,7 +118,7 @@ class Spec(ABC):
         return max(1, -(-self.report_bits // 8))
 
     def counting_sql(self, table: str | tuple[str, ...], column: str) -> str:
-        """Return the statement by which any engine counts its reports; see `counting_sql` of `sql_counts`."""
+        """Return the statement by which any engine counts its reports; see `counting_sql` of `report_counts`."""
         return counting_sql(table, column)
 
     @property
