@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.local import DirectResponse, HashedGeometry, ProjectiveGeometry, Spec
 from discreet.local.means.one_bit_and_hybrid import DuchiBit, HybridMean
-from discreet.local.through_time.memoised import Beyond, MemoisedClient
-from discreet.local.vectors.unit_vectors import UnitVectors
+from discreet.local.means.unit_vectors import UnitVectors
+from discreet.local.through_time import Beyond, MemoisedClient
 from discreet.privacy import PureDP, Relation
-from tests.local.enumeration import exact_law
+from tests.local.claims.enumeration import exact_law
 
 SPEC = DirectResponse(epsilon=Fraction(1), values=4)
 WIDE = DirectResponse(epsilon=Fraction(1), values=1000)

@@ -10,8 +10,7 @@ import pytest
 from discreet.errors import MissingParameter, ParameterError
 from discreet.local import DirectResponse
 from discreet.local.shuffling.shuffled import Shuffled
-from discreet.local.through_time.memoised import MemoisedClient
-from discreet.local.through_time.schedule import Schedule, lifetime
+from discreet.local.through_time import MemoisedClient, Schedule, lifetime
 from discreet.privacy import PureDP, Relation
 
 SPEC = DirectResponse(epsilon=Fraction(1, 2), values=4)

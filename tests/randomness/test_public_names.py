@@ -86,4 +86,4 @@ def test_there_are_files_to_look_at():
 
 def test_only_the_keystream_asks_the_operating_system_for_randomness():
     asking = {path.name for path in FILES if {"os.urandom", "secrets"} & set(imported(ast.parse(path.read_text())))}
-    assert asking == {"keystream.py", "standalone.py"}, "standalone.py is copied to devices that have nothing of ours"
+    assert asking == {"keystream.py"}

@@ -1,4 +1,4 @@
-"""Write docs/local/vectors/*.json: what a client of the local model in any language must compute, exactly."""
+"""Write clients/vectors/*.json: what a client of the local model in any language must compute, exactly."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from discreet.local.protocol.coin import coin
 from tools.clients.refusals import refusals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FOLDER = Path("docs/local/vectors")
+FOLDER = Path("clients/vectors")
 FORMAT, VERSION = "discreet.local.vectors", 1
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(6))
 SEED = 0x5EED << 200 | 7

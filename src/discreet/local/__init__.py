@@ -9,16 +9,26 @@ from discreet.local.frequency import (
     HybridGeometry,
     OneBitClient,
     OneBitHadamard,
+    Oracle,
     ProjectiveGeometry,
+    Randomizer,
 )
 from discreet.local.heavy_hitters import HeavyHitters, Hitters
 from discreet.local.keys import BytesKeys, HashedGeometry, IntegerKeys, Keys, PublicHash, Scramble, Sketch, TextKeys
-from discreet.local.means import DuchiBit, HybridMean, LocalMean, MeanRandomizer, ScalarMean
+from discreet.local.means import (
+    DuchiBit,
+    HybridMean,
+    LocalMean,
+    MeanRandomizer,
+    ScalarMean,
+    UnitVectors,
+    VectorAggregator,
+    VectorMean,
+)
 from discreet.local.planning import Candidate, Design, SimulatedError, Simulation, design, simulate
-from discreet.local.protocol import Aggregator, Batch, Client, Oracle, Randomizer, Spec
+from discreet.local.protocol import Aggregator, Batch, Client, Spec
 from discreet.local.shuffling import Shuffled
 from discreet.local.through_time import Beyond, Lifetime, MemoisedClient, Schedule, lifetime
-from discreet.local.vectors import UnitVectors, VectorAggregator, VectorMean
 
 __all__ = [
     "Aggregator",

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot
+from discreet.local.means.directions import choose_cap, least_error
 from discreet.local.means.one_bit_and_hybrid import choose_hybrid, continuous_hybrid
-from discreet.local.vectors.directions import choose_cap, least_error
 from tools.figures.panels import finished, logarithmic, side_by_side
 
 EPSILONS = tuple(float(epsilon) for epsilon in np.round(np.arange(0.3, 6.01, 0.1), 1))

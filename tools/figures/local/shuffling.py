@@ -23,7 +23,7 @@ def shuffling() -> Plot:
     drawn = axes(title=title, x_label="people shuffled together", y_label="epsilon for the collector", height=4.8)
     for epsilon, colour in zip(EPSILONS, (ORANGE, BLUE, GREEN), strict=True):
         spec = ProjectiveGeometry.best(epsilon=epsilon, values=VALUES)
-        promises = [spec.shuffled(people=people, delta=DELTA) for people in CROWDS]
+        promises = [Shuffled(spec, people=people, delta=DELTA) for people in CROWDS]
         for name, style in STYLES.items():
             known = [(shuffled.people, _bound(shuffled, name)) for shuffled in promises]
             points = [(people, height) for people, height in known if height is not None]

@@ -3,4 +3,4 @@
 from discreet.local.estimates.block_support import BlockChances, BlockSupport
 from discreet.local.estimates.frequencies import Frequencies
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
-from discreet.local.estimates.support import Floats, Support
+from discreet.local.estimates.support import Support

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.local.estimates.intervals import two_sided_normal
 from discreet.local.estimates.support import Support
-from discreet.local.protocol import Integers
+from discreet.local.protocol import Floats, Integers
 from discreet.privacy import Target
 
-Floats = NDArray[np.float64]
 Coins = tuple[NDArray[np.int64] | NDArray[np.float64], float]
 _ASIDE = 0.01  # of the allowed error is for each of three numbers that nobody sees
 _SLACK = 1e-9  # relative; covers the rounding of the beta function and of the chances

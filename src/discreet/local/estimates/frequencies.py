@@ -1,8 +1,7 @@
 """Estimated shares of values, with their standard errors: unbiased unless asked otherwise.
 
-The values that stand out, largest first; a list of none says so.
-
-The distribution nearest to noisy shares: Euclidean projection on the simplex.
+The values that stand out are listed largest first, and a list of none says so. The nearest distribution is the
+Euclidean projection on the simplex.
 """
 
 from __future__ import annotations
@@ -10,27 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._optional import optional
 from discreet.display import Table, format_number
+from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, ParameterError
+from discreet.local.estimates.block_support import BlockSupport
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
-from discreet.local.protocol import Integers, Spec, counted, is_integer, number_of_people
+from discreet.local.estimates.support import Support
+from discreet.local.protocol import Floats, Integers, Spec, counted, is_integer, number_of_people
 from discreet.privacy import Estimate, Target
 from discreet.privacy.numbers import whole
 from discreet.statistics import EstimateTable
 
-if TYPE_CHECKING:
-    from discreet.display.plots import Plot
-    from discreet.local.estimates.block_support import BlockSupport
-    from discreet.local.estimates.support import Support
-
-
-Floats = NDArray[np.float64]
 _SHOWN, _MOST_DRAWN = 10, 100
 
 
@@ -171,16 +166,8 @@ class Frequencies:
         """
         ends = self.intervals(confidence=confidence, simultaneous=True)
         best = self._largest(k)
-        rows = [
-            [
-                str(self._label(place)),
-                self.values[place],
-                self.standard_errors[place],
-                ends.low[place],
-                ends.high[place],
-            ]
-            for place in best.tolist()
-        ]
+        columns = self.values, self.standard_errors, ends.low, ends.high
+        rows = [[str(self._label(place)), *(column[place] for column in columns)] for place in best.tolist()]
         return Table(["value", "share", "standard error", "low", "high"], rows, self._caption(confidence, len(rows)))
 
     def to_pandas(self, *, confidence: float = 0.95, simultaneous: bool = True) -> Any:
@@ -192,8 +179,6 @@ class Frequencies:
 
     def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
         """Draw the k largest raw shares, at most 100, with intervals that hold together; needs the extra `plot`."""
-        from discreet.display.plots import plot_interval
-
         if whole(k, name="k") > _MOST_DRAWN:
             raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
         ends, best = self.intervals(confidence=confidence, simultaneous=True), self._largest(k)

@@ -1,7 +1,4 @@
-"""Confidence intervals of estimated shares, one for each value.
-
-Quantiles of the normal law for intervals.
-"""
+"""Confidence intervals of estimated shares, one for each value, and the quantiles of the normal law that they need."""
 
 from __future__ import annotations
 
@@ -13,10 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.display import format_number
 from discreet.errors import InputError, ParameterError
+from discreet.local.protocol import Floats, array_or_none
 from discreet.privacy import Target
 from discreet.privacy.numbers import plain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +34,7 @@ class Intervals:
 
     def contain(self, shares: Any) -> NDArray[np.bool_]:
         """Say of each interval whether it contains a share: one share for all of them, or one for each."""
-        array = _numbers(shares)
+        array = array_or_none(shares, np.float64)
         if array is None or array.shape not in ((), self.low.shape) or np.isnan(array).any():
             raise InputError(f"shares are one number, or a column of {len(self)}: one for each interval")
         return np.asarray((self.low <= array) & (array <= self.high))
@@ -47,14 +43,6 @@ class Intervals:
         """Say how many there are and what they are for."""
         how = "together" if self.together else "each"
         return f"Intervals({format_number(len(self))} of {100 * self.confidence:.6g} % {how}, {self.target!r})"
-
-
-def _numbers(values: Any) -> Floats | None:
-    """Return numbers as an array, or None."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
 
 
 def allowed_error(confidence: object) -> float:

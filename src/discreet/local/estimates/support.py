@@ -1,7 +1,4 @@
-"""How many reports speak for each value, and the exact law of that number: shares, errors and intervals.
-
-The exact law of the number of reports that speak for a value, inverted for one count.
-"""
+"""How many reports speak for each value, and the exact law of that number, inverted: shares, errors and intervals."""
 
 from __future__ import annotations
 
@@ -17,10 +14,9 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.local.estimates.intervals import two_sided_normal
-from discreet.local.protocol import Integers
+from discreet.local.protocol import Floats, Integers
 from discreet.privacy import Target
 
-Floats = NDArray[np.float64]
 _ROUNDS = 60
 _FEW = 64
 

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.local.estimates import BlockChances, BlockSupport, Floats, Frequencies, Support
+from discreet.local.estimates import BlockChances, BlockSupport, Frequencies, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
+from discreet.local.frequency.oracle import _Listed
 from discreet.local.frequency.projective import in_value_order, value_points
 from discreet.local.protocol import (
+    Floats,
     Integers,
-    Oracle,
     checked_histogram,
     domain_size,
     is_integer,
@@ -42,7 +43,7 @@ class Holder(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HybridGeometry(Oracle):
+class HybridGeometry(_Listed):
     """Split the values over blocks, each with a projective space of its own; prefer one plane of one's own block.
 
     Value i lies in block i mod B and stands there for the point of value i // B of `ProjectiveGeometry`. A report is
@@ -73,7 +74,6 @@ class HybridGeometry(Oracle):
     """
 
     protocol: ClassVar[str] = "hybrid-geometry"
-    values: int
     blocks: int
     prime: int
     dimension: int
@@ -81,13 +81,10 @@ class HybridGeometry(Oracle):
     def __post_init__(self) -> None:
         """Check that every value has a point of its own."""
         super().__post_init__()
-        object.__setattr__(self, "values", domain_size(self.values))
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
-        blocks = self.blocks
-        if not is_integer(blocks) or not 2 <= blocks <= LARGEST:
+        self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
+        if not is_integer(self.blocks) or not 2 <= self.blocks <= LARGEST:
             raise ParameterError("blocks is an int from 2 to 2^30; one block is ProjectiveGeometry", parameter="blocks")
-        object.__setattr__(self, "blocks", int(blocks))
+        self._take(blocks=int(self.blocks))
         if not self.values <= self.cells <= LARGEST:
             raise ParameterError(
                 f"{self.blocks} blocks of {self.geometry.points} points are to hold {self.values} values in at most "
@@ -129,11 +126,6 @@ class HybridGeometry(Oracle):
     def geometry(self) -> Geometry:
         """The projective space of a block."""
         return Geometry(self.prime, self.dimension)
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
 
     @property
     def cells(self) -> int:

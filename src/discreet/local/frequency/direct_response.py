@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.local.protocol import Integers, PureOracle, domain_size, toss
+from discreet.local.frequency.oracle import PureOracle, _Listed
+from discreet.local.protocol import Integers, domain_size, toss
 from discreet.randomness import uniform_below_array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DirectResponse(PureOracle):
+class DirectResponse(_Listed, PureOracle):
     """Report one's own value with probability p, any other with (1 - p) / (k - 1) each; two values are Warner's coin.
 
     Privacy. Pure epsilon-local privacy: the preferred output of a value is the value itself.
@@ -30,17 +31,11 @@ class DirectResponse(PureOracle):
     """
 
     protocol: ClassVar[str] = "randomized-response"
-    values: int
 
     def __post_init__(self) -> None:
         """Check the domain."""
-        object.__setattr__(self, "values", domain_size(self.values))
+        self._take(values=domain_size(self.values))
         super().__post_init__()
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
 
     @property
     def cells(self) -> int:

@@ -1,6 +1,6 @@
 """Points and planes of a projective space over a prime field, by number.
 
-Plane sums of a projective space in exact integers: a discrete Radon transform, one coordinate at a time.
+Plane sums are exact integers: a discrete Radon transform, one coordinate at a time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import ParameterError
-from discreet.local.protocol import is_integer, toss
+from discreet.local.protocol import Integers, is_integer, toss
 from discreet.randomness import uniform_below_array
 
-Integers = NDArray[np.int64]
 LARGEST = 1 << 30
 _BLOCK = 1 << 13
 _LARGEST_LIST = 1 << 20

@@ -12,10 +12,10 @@ import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
+from discreet.local.frequency.oracle import PureOracle, _Listed
 from discreet.local.protocol import (
     Client,
     Integers,
-    PureOracle,
     domain_size,
     is_integer,
     one_entry_each,
@@ -29,7 +29,7 @@ _LARGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OneBitHadamard(PureOracle):
+class OneBitHadamard(_Listed, PureOracle):
     """Report 2 j + bit for a uniform row j and the parity of j AND x, flipped with probability 1 - p.
 
     The parity of a row and a value is the number of ones that they have in common in binary, odd or even: 0 stands for
@@ -56,17 +56,11 @@ class OneBitHadamard(PureOracle):
     """
 
     protocol: ClassVar[str] = "one-bit-hadamard"
-    values: int
 
     def __post_init__(self) -> None:
         """Check the domain."""
-        object.__setattr__(self, "values", domain_size(self.values))
+        self._take(values=domain_size(self.values))
         super().__post_init__()
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
 
     @property
     def rows(self) -> int:

@@ -13,7 +13,8 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
-from discreet.local.protocol import Integers, PureOracle, domain_size, local_epsilon
+from discreet.local.frequency.oracle import PureOracle, _Listed
+from discreet.local.protocol import Integers, domain_size, local_epsilon
 from discreet.privacy.numbers import whole
 
 LARGEST_TABLE = 1 << 26
@@ -22,7 +23,7 @@ _LARGEST_PRIME = math.isqrt(LARGEST - 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ProjectiveGeometry(PureOracle):
+class ProjectiveGeometry(_Listed, PureOracle):
     """Report a point of PG(dimension - 1, prime): one on the plane of one's value with probability p, else one off it.
 
     Value i stands for the point with the digits of i in base prime and a 1 on top of them, as long as i has at most
@@ -51,16 +52,13 @@ class ProjectiveGeometry(PureOracle):
     """
 
     protocol: ClassVar[str] = "projective-geometry"
-    values: int
     prime: int
     dimension: int
 
     def __post_init__(self) -> None:
         """Check that every value has a point of its own."""
         super().__post_init__()
-        object.__setattr__(self, "values", domain_size(self.values))
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
+        self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
         if self.values > self.geometry.points:
             raise ParameterError(
                 f"this projective space has {self.geometry.points} points for {self.values} values: take a larger "
@@ -93,11 +91,6 @@ class ProjectiveGeometry(PureOracle):
     def geometry(self) -> Geometry:
         """The projective space."""
         return Geometry(self.prime, self.dimension)
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
 
     @property
     def cells(self) -> int:

@@ -1,4 +1,3 @@
 """Heavy hitters: frequent values of a domain that is too large to list."""
 
-from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.heavy_hitters.result import Hitters
+from discreet.local.heavy_hitters.protocol import HeavyHitters, Hitters

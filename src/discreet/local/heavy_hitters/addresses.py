@@ -1,8 +1,7 @@
-"""Where a key stands in the tree that the search walks: numbers are scrambled, long keys stand behind a fingerprint.
+"""Where a key stands in the tree of prefixes that the search walks.
 
-Addresses as a tree of prefixes, which the search for heavy hitters walks: what all kinds of them share.
-
-Addresses of long keys, texts above all: a fingerprint of the whole key, then its bytes, one after the other.
+Numbers are scrambled; long keys, texts above all, stand behind a fingerprint of the whole key, followed by their bytes,
+one after the other.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.local.keys import BytesKeys, IntegerKeys, Keys, PublicHash, Scramble, TextKeys, Words
+from discreet.local.protocol import Floats, Integers
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 WORD = 32
 FIRST_BITS = 16  # 65,536 nodes at the root: few enough to look at all of them

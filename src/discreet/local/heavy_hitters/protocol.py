@@ -1,33 +1,41 @@
-"""Heavy hitters: the most frequent keys of a fleet, found although nobody can list the keys."""
+"""Heavy hitters: the most frequent keys of a fleet, found although nobody can list the keys.
+
+The shares of the keys that were found are vouched for by people who were held out of the search.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discreet.display import Table, format_number
+from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.local.estimates import Frequencies, Intervals, allowed_error, stated_target
 from discreet.local.frequency import ProjectiveGeometry
-from discreet.local.heavy_hitters.addresses import Address, address_of
+from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
+from discreet.local.heavy_hitters.search import Found, possible, search
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
-from discreet.local.protocol import Aggregator, Integers, is_integer, local_epsilon, number_of_people
+from discreet.local.protocol import Aggregator, Floats, Integers, is_integer, local_epsilon, number_of_people
+from discreet.privacy import Target
+from discreet.privacy.numbers import plain, whole
 from discreet.randomness import bits, uniform_below_array
-
-if TYPE_CHECKING:
-    from discreet.local.estimates import Frequencies
-    from discreet.local.heavy_hitters.result import Hitters
 
 _MANY_BUCKETS, _FEW_BUCKETS, _LARGEST_ROW = 2048, 512, 1 << 15
 _GROUP = 1 << 31  # the purpose of the seeds of groups
 _MOST_CELLS, _MOST_PEOPLE = 1 << 26, 1 << 53
 _MOST_ROWS = 1 << 16  # of a level
 _LARGEST_STEP = 16  # bits: a node has at most 2^16 children
+_REAL = 0.5
+_MOST_PEELED = 1024
+_LARGEST_LIST = 1 << 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,9 +73,8 @@ class HeavyHitters(KeyOracle):
     def __post_init__(self) -> None:
         """Check the people, the levels and the rows."""
         super().__post_init__()
-        object.__setattr__(self, "people", _planned(self.people))
-        object.__setattr__(self, "levels", _whole_numbers(self.levels, "levels"))
-        object.__setattr__(self, "rows", _whole_numbers(self.rows, "rows"))
+        self._take(people=_planned(self.people))
+        self._take(**{name: _whole_numbers(getattr(self, name), name) for name in ("levels", "rows")})
         self._check_levels()
         if self.cells > _MOST_CELLS:
             raise ParameterError("these rows have more than 2^26 cells: take fewer, or a smaller dimension")
@@ -126,7 +133,6 @@ class HeavyHitters(KeyOracle):
     @cached_property
     def groups(self) -> tuple[HashedGeometry, ...]:
         """The oracle of every level, and that of the held-out people, as if it had been asked alone."""
-        lengths = (*self.levels, self.levels[-1])
         return tuple(
             HashedGeometry(
                 epsilon=self.epsilon,
@@ -136,8 +142,13 @@ class HeavyHitters(KeyOracle):
                 rows=rows,
                 seed=constant(self.seed, _GROUP, place, 0),
             )
-            for place, (length, rows) in enumerate(zip(lengths, self.rows, strict=True))
+            for place, (length, rows) in enumerate(zip(self._lengths, self.rows, strict=True))
         )
+
+    @property
+    def _lengths(self) -> tuple[int, ...]:
+        """The lengths of the prefixes of every group; those held out report on their whole key."""
+        return (*self.levels, self.levels[-1])
 
     @property
     def all_rows(self) -> int:
@@ -153,7 +164,7 @@ class HeavyHitters(KeyOracle):
         """Return the outputs that a key prefers, in order."""
         address = self.address.of(self.kind.encode([item]))
         planes = []
-        for start, group, length in zip(self._starts, self.groups, (*self.levels, self.levels[-1]), strict=False):
+        for start, group, length in zip(self._starts, self.groups, self._lengths, strict=False):
             points = group.hash.buckets(self.address.prefix(address, length))[0]
             planes += [
                 (start + row) * self.geometry.points + self.geometry.plane(int(point))
@@ -168,7 +179,7 @@ class HeavyHitters(KeyOracle):
         addresses = self.address.of(items)
         groups = np.searchsorted(starts, rows, side="right") - 1
         points = np.empty(len(items), dtype=np.int64)
-        for place, (group, length) in enumerate(zip(self.groups, (*self.levels, self.levels[-1]), strict=True)):
+        for place, (group, length) in enumerate(zip(self.groups, self._lengths, strict=True)):
             here = np.flatnonzero(groups == place)
             prefixes = self.address.prefix(addresses[here], length)
             points[here] = group.hash.bucket(prefixes, rows[here] - starts[place])
@@ -205,9 +216,20 @@ class HeavyHitters(KeyOracle):
         there may be fewer, since a guess must agree with its fingerprint. An `alphabet`, the public letters that
         texts are made of, makes the search of texts easier; keys with other letters are not found then.
         """
-        from discreet.local.heavy_hitters.result import find
-
-        return find(self, aggregator, k=k, certainty=certainty, alphabet=alphabet, progress=progress)
+        if not isinstance(aggregator, Aggregator) or aggregator.spec.digest != self.digest:
+            raise InputError("this aggregator holds reports of another spec")
+        most = whole(k, name="k")
+        sure = float(plain(certainty, name="certainty"))
+        if not 1 <= most <= _LARGEST_LIST or not 0 <= sure <= 1:
+            raise ParameterError(f"k is an int from 1 to {_LARGEST_LIST}, certainty a probability", parameter="k")
+        address = address_of(self.kind, self.seed, alphabet)
+        *levels, held_out = self.sketches(aggregator.counts)
+        found = search(address, self.levels, tuple(levels), progress)
+        listed = np.flatnonzero(found.probabilities >= sure)[:most]
+        estimates = tuple(_confirmed(held_out, found, int(place)) for place in listed)
+        keys = self.kind.decode(address.keys(found.addresses[listed]))
+        plain_keys = tuple(keys.tolist() if isinstance(keys, np.ndarray) else keys)
+        return Hitters(self, aggregator.people, held_out.people, plain_keys, found.probabilities[listed], estimates)
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
         """Refuse: keys cannot be listed, so they have to be found."""
@@ -243,6 +265,119 @@ class HeavyHitters(KeyOracle):
         """Return the coin, the sizes, and what a client needs of hashes."""
         seeds = [str(group.seed) for group in self.groups]
         return {**super().derived(), "points": self.geometry.points, "seeds": seeds}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hitters:
+    """Heavy hitters, the one with the most evidence first.
+
+    `keys` were found by the people of the levels; `probabilities` say how sure we are that each is a real key, by the
+    model of the search. `values` are the shares of the keys, with `standard_errors`, as estimated from the held-out
+    people alone: unbiased, because these had no part in choosing the keys, and so not in the order of the list.
+    `detectable` is about the least share that is found every other time: what is rarer goes unseen.
+    """
+
+    spec: HeavyHitters
+    people: int
+    held_out: int
+    keys: tuple[Any, ...]
+    probabilities: Floats
+    estimates: tuple[Frequencies, ...]
+
+    def __len__(self) -> int:
+        """The number of keys found."""
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self.keys)
+
+    @property
+    def values(self) -> Floats:
+        """The estimated shares among all people."""
+        return np.array([float(one.values[0]) for one in self.estimates])
+
+    @property
+    def standard_errors(self) -> Floats:
+        """The standard errors of the shares; the sampling of the held-out people included."""
+        errors = np.array([float(one.standard_errors[0]) for one in self.estimates])
+        held = np.clip(self.values, 0.0, 1.0)
+        return np.sqrt(errors**2 + held * (1 - held) / max(self.held_out, 1))
+
+    @property
+    def detectable(self) -> float:
+        """The share from which on a key is found about every other time."""
+        return self.spec.detectable(max(self.people, 1))
+
+    def intervals(
+        self, *, confidence: float = 0.95, simultaneous: bool = False, target: Target = Target.POPULATION
+    ) -> Intervals:
+        """Return an interval for the share of every key; with `simultaneous=True` they hold all at once (Bonferroni).
+
+        They are for the population of which the held-out people are a sample: everybody who reports has the same
+        chance to be one. With `Target.TABLE` they are for the share among the held-out people themselves.
+        """
+        stated_target(target)
+        rest = allowed_error(confidence)
+        each = 1 - (rest / max(len(self), 1) if simultaneous else rest)
+        ends = [one.intervals(confidence=each, target=target) for one in self.estimates]
+        low = np.array([float(one.low[0]) for one in ends])
+        high = np.array([float(one.high[0]) for one in ends])
+        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+
+    def table(self, *, confidence: float = 0.95) -> Table:
+        """Return one row a key, with intervals that hold together."""
+        ends = self.intervals(confidence=confidence, simultaneous=True)
+        columns = zip(
+            self.keys, self.values, self.standard_errors, ends.low, ends.high, self.probabilities, strict=True
+        )
+        rows = [[str(key), *(float(number) for number in numbers)] for key, *numbers in columns]
+        names = ["key", "share", "standard error", "low", "high", "probability"]
+        return Table(names, rows, self._caption(confidence))
+
+    def plot(self, *, confidence: float = 0.95, title: str = "") -> Plot:
+        """Draw the shares with intervals that hold together; needs the extra `plot`."""
+        if not self.keys:
+            raise InputError("no key was found, so there is nothing to draw; certainty=0 lists the best guesses")
+        ends = self.intervals(confidence=confidence, simultaneous=True)
+        middle = np.clip(self.values, ends.low, ends.high)
+        words = title or f"Most frequent keys, {100 * confidence:.6g} % intervals that hold together"
+        names = [str(key) for key in self.keys]
+        return plot_interval(names, middle, ends.low, ends.high, title=words, x_label="share of people")
+
+    def _caption(self, confidence: float) -> str:
+        """Say who reported, under which promise, what goes unseen, and what one hostile report can do."""
+        share, gain = (format_number(number, digits=3) for number in (self.detectable, self.spec.poisoning_gain))
+        return (
+            f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each; shares from {self.held_out:,} "
+            f"held out, {100 * confidence:.6g} % intervals that hold together; keys rarer than about {share} go "
+            f"unseen; one hostile report moves a count by up to {gain}"
+        )
+
+    def __repr__(self) -> str:
+        """Say how many there are and what goes unseen."""
+        least = format_number(self.detectable, digits=3)
+        return f"Hitters({len(self)} keys, {self.people:,} people, keys rarer than about {least} go unseen)"
+
+    def __str__(self) -> str:
+        """Print the table."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return self.table()._repr_html_()
+
+
+def _confirmed(held_out: Sketch, found: Found, place: int) -> Frequencies:
+    """Estimate one key from the held-out people, cleared of collisions with all the other keys found.
+
+    Their shares come from the search, so that they are independent of the held-out reports.
+    """
+    others = np.flatnonzero(found.probabilities >= _REAL)[:_MOST_PEELED]
+    others = others[others != place]
+    cleared = held_out.without_words(found.addresses[others], possible(found.shares[others]))
+    length = held_out.spec.kind.size
+    return cleared.estimate([as_bytes(found.addresses[place : place + 1])[0, :length].tobytes()])
 
 
 def _planned(people: object) -> int:

@@ -1,6 +1,6 @@
 """The search for heavy hitters: the evidence of all levels added up along the paths of a tree of prefixes.
 
-Peeling: heavy prefixes are taken out of the table of their level, so that nothing else collides with them.
+Heavy prefixes are peeled: taken out of the table of their level, so that nothing else collides with them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.heavy_hitters.addresses import Address, Floats, Integers
+from discreet.local.heavy_hitters.addresses import Address
 from discreet.local.heavy_hitters.levels import PRIOR, survivors
 from discreet.local.keys import Sketch, Words
+from discreet.local.protocol import Floats, Integers
 
 _KEPT = 1 << 12  # whole keys that are handed on
 _MOST_HEAVY = 1 << 12  # prefixes of a level that are looked at again and again
@@ -45,9 +46,7 @@ class Paths:
 
     def at(self, places: NDArray[np.int64]) -> Paths:
         """Return some of the paths."""
-        return Paths(
-            self.nodes[places], self.holders[places], self.prior[places], self.roots[places], self.belief[places]
-        )
+        return Paths(*(getattr(self, name)[places] for name in _FIELDS))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
-"""What protocols for keys share: rows of one projective space, each with a public hash of its own.
+"""Hashed projective geometry response: frequencies of keys that nobody can list, from rows of public hashes.
 
-Hashed projective geometry response: frequencies of keys that nobody can list, from rows of public hashes.
+Protocols for keys share the rows of one projective space, each with a public hash of its own.
 """
 
 from __future__ import annotations
@@ -18,18 +18,16 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws import Finite
-from discreet.local.frequency import Geometry, ProjectiveGeometry
+from discreet.local.frequency import Geometry, Oracle, ProjectiveGeometry, Randomizer
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
     Aggregator,
     Integers,
-    Oracle,
-    Randomizer,
-    is_integer,
     local_epsilon,
     number_of_people,
     share_of_people,
+    whole_within,
 )
 from discreet.privacy.numbers import whole
 from discreet.randomness import bits, uniform_below_array
@@ -54,9 +52,7 @@ class KeyOracle(Oracle):
         if self.labels:
             raise ParameterError("keys have no labels: they are their own names", parameter="labels")
         kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
-        object.__setattr__(self, "keys", kind.to_text())
-        object.__setattr__(self, "prime", self.geometry.prime)
-        object.__setattr__(self, "dimension", self.geometry.dimension)
+        self._take(keys=kind.to_text(), prime=self.geometry.prime, dimension=self.geometry.dimension)
         public_seed(self.seed)
 
     @classmethod
@@ -181,11 +177,8 @@ class HashedGeometry(KeyOracle):
     def __post_init__(self) -> None:
         """Check the rows and the purpose."""
         super().__post_init__()
-        rows = self.rows
-        if not is_integer(rows) or not 1 <= rows <= _MOST_ROWS:
-            raise ParameterError(f"rows is an int from 1 to {_MOST_ROWS}", parameter="rows")
-        object.__setattr__(self, "rows", int(rows))
-        object.__setattr__(self, "purpose", self.hash.purpose)
+        self._take(rows=whole_within(self.rows, 1, _MOST_ROWS, name="rows"))
+        self._take(purpose=self.hash.purpose)
 
     @classmethod
     def best(

@@ -3,9 +3,8 @@
 The constants of a row are written down by SHA-256, so that a client in another language can make them: constant number
 i of row r is SHA-256(b"discreet.local.hash/1" + seed (32 bytes) + purpose (4) + r (4) + i (4)), all integers
 little-endian; it is read as a little-endian integer and reduced modulo 2^64 (a_0, ..., a_(w-1), b: i = 0, ..., w) or
-modulo 2^31 - 1 (c_0, c_1, c_2: i = w + 1, w + 2, w + 3). Only accuracy rests on the hash: privacy does not.
-
-The loops of the public hash and of scrambling: each compiled, and once more in numpy where numba is missing.
+modulo 2^31 - 1 (c_0, c_1, c_2: i = w + 1, w + 2, w + 3). Only accuracy rests on the hash: privacy does not. The loops
+of hash and scrambling are compiled, and stand once more in numpy where numba is missing.
 """
 
 from __future__ import annotations
@@ -21,8 +20,10 @@ from numpy.typing import NDArray
 
 from discreet._compiled import available, compiled
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol import is_integer
+from discreet.local.protocol import Integers, whole_within
 
+Words = NDArray[np.uint32]
+PRIME = (1 << 31) - 1
 _LABEL = b"discreet.local.hash/1"
 _SEED_BITS = 256
 _MOST_ROWS = 1 << 16
@@ -80,10 +81,10 @@ class PublicHash:
     def __init__(self, *, seed: int, rows: int, range: int, words: int, purpose: int = 0) -> None:
         """Derive the constants; different purposes under one seed are independent hashes."""
         self.seed = public_seed(seed)
-        self.rows = _count(rows, 1, _MOST_ROWS, "rows")
-        self.range = _count(range, 1, PRIME, "range")
-        self.words = _count(words, 2, _MOST_WORDS, "words")
-        self.purpose = _count(purpose, 0, (1 << 32) - 1, "purpose")
+        self.rows = whole_within(rows, 1, _MOST_ROWS, name="rows")
+        self.range = whole_within(range, 1, PRIME, name="range")
+        self.words = whole_within(words, 2, _MOST_WORDS, name="words")
+        self.purpose = whole_within(purpose, 0, (1 << 32) - 1, name="purpose")
         if words % 2:
             raise ParameterError("a key has an even number of words; pad it with a zero", parameter="words")
 
@@ -187,8 +188,8 @@ class Scramble:
 
     def __init__(self, *, seed: int, bits: int, purpose: int = SCRAMBLE) -> None:
         """Derive the keys of the rounds."""
-        self.seed, self.bits = public_seed(seed), _count(bits, 8, 64, "bits")
-        self.purpose = _count(purpose, 0, (1 << 32) - 1, "purpose")
+        self.seed, self.bits = public_seed(seed), whole_within(bits, 8, 64, name="bits")
+        self.purpose = whole_within(purpose, 0, (1 << 32) - 1, name="purpose")
         made = [constant(self.seed, self.purpose, 0, index) % (1 << 64) for index in range(_ROUNDS)]
         self._keys = np.array(made, dtype=np.uint64)
 
@@ -210,18 +211,6 @@ class Scramble:
         out = numbers.copy()
         (feistel if available() else feistel_by_numpy)(out, keys, self.bits // 2, low, back)
         return out
-
-
-def _count(value: Any, least: int, most: int, name: str) -> int:
-    """Return a public integer within its limits."""
-    if not is_integer(value) or not least <= value <= most:
-        raise ParameterError(f"{name} is an int from {least} to {most}", parameter=name)
-    return int(value)
-
-
-Words = NDArray[np.uint32]
-Integers = NDArray[np.int64]
-PRIME = (1 << 31) - 1
 
 
 def buckets_by_numpy(keys: Words, constants: NDArray[np.uint64], span: int) -> Integers:
@@ -321,6 +310,3 @@ def feistel(numbers: Any, keys: Any, high_bits: Any, low_bits: Any, back: Any) -
             else:
                 low ^= mixed >> to_low
         numbers[place] = (high << cut) | low
-
-
-__all__ = ["PRIME", "SCRAMBLE", "Integers", "PublicHash", "Scramble", "Words", "constant", "public_seed"]

@@ -1,6 +1,6 @@
 """A decoded table of hashed reports: asked for the shares of known keys, cleared of keys that are already known.
 
-What collisions of keys do to an estimate: its standard error, and intervals that know how rare they are.
+Collisions of keys add to the standard error of an estimate, and its intervals know how rare they are.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.local.estimates import Frequencies, Support, two_sided_normal
+from discreet.local.keys.hashing import Words
+from discreet.local.protocol import Floats, Integers, array_or_none
 from discreet.privacy import Target
 
 if TYPE_CHECKING:
     from discreet.local.keys.hashed_geometry import HashedGeometry
-    from discreet.local.keys.hashing import Integers, Words
 
 
-Floats = NDArray[np.float64]
 _MOST_REPORTS = 2.0**62
 
 
@@ -120,7 +119,7 @@ class Sketch:
         of a key is its share minus s. For shares that were known beforehand estimates stay unbiased and collisions
         with these keys vanish; for estimated ones the error of a share is left behind, as a key of that share.
         """
-        words, known = self.spec.kind.encode(keys), _numbers(shares)
+        words, known = self.spec.kind.encode(keys), array_or_none(shares, np.float64)
         if known is None or known.shape != (len(words),) or not np.all(np.abs(self.people * known) < _MOST_REPORTS):
             raise InputError("shares are one finite number for each key")
         return self.without_words(words, known)
@@ -151,14 +150,6 @@ class Sketch:
         squares = self.squares, self._most_squares
         collision = float(spec.hash.collision)
         return CollidedSupport(counts, people, *self._chances, spec.rows, collision, *squares, reports)
-
-
-def _numbers(values: Any) -> Floats | None:
-    """Return numbers as an array, or None."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
 
 
 _GRID = 64

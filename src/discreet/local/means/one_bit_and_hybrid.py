@@ -1,8 +1,7 @@
-"""The one-bit mean: round to an end of the range by chance, then toss Warner's coin.
+"""The one-bit mean, and the hybrid mean in which a public coin picks the piecewise law or the one-bit report.
 
-The hybrid mean: a public coin picks the piecewise law on a grid or the one-bit report, never worse than either.
-
-Which grid, window and branch weight make the largest variance of the hybrid mean smallest: a public rule.
+One bit: round to an end of the range by chance, then toss Warner's coin. The hybrid is never worse than either; a
+public rule says which grid, window and branch weight make its largest variance smallest.
 """
 
 from __future__ import annotations
@@ -95,15 +94,12 @@ class HybridMean(ScalarMean):
         weight = exact_rational(self.weight, name="weight")
         if not self.window and not weight:
             choice = choose_hybrid(self.epsilon, self._grid())
-            object.__setattr__(self, "steps", choice.steps)
-            object.__setattr__(self, "window", choice.window)
+            self._take(steps=choice.steps, window=choice.window)
             weight = choice.weight
         if not 0 < weight <= 1 or (weight * COIN_TOTAL).denominator != 1:
             raise ParameterError("weight is a probability above 0, a multiple of 2^-64", parameter="weight")
-        object.__setattr__(self, "weight", weight)
         law = Piecewise(self.epsilon, self.steps, self.window)
-        object.__setattr__(self, "steps", law.steps)
-        object.__setattr__(self, "window", law.window)
+        self._take(weight=weight, steps=law.steps, window=law.window)
 
     def _grid(self) -> int | None:
         """Return the grid if it was given."""

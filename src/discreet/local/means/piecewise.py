@@ -1,17 +1,24 @@
-"""The piecewise law on a public grid: a window slides with the value, and reports fall into it more often."""
+"""A bounded number on its way to a report: checked, rounded to a public grid by chance, reported by the piecewise law.
+
+In that law a window slides with the value, and reports fall into it more often.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.errors import ParameterError
-from discreet.laws.number import Number
-from discreet.local.protocol import COIN_TOTAL, Integers, coin, is_integer, toss
-from discreet.randomness import uniform_below_array
+from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.laws.number import Number, exact_rational, rational_or_none, round_down, round_up
+from discreet.local.protocol import COIN_TOTAL, Integers, array_or_none, coin, toss, whole_within
+from discreet.randomness import uniform_below_array, words
+from discreet.randomness.rigour import uniform_is_below
 
 _MOST_STEPS = 1 << 12
 
@@ -49,10 +56,7 @@ class Piecewise:
     def __post_init__(self) -> None:
         """Check the sizes."""
         for name in ("steps", "window"):
-            given = getattr(self, name)
-            if not is_integer(given) or not 1 <= given <= _MOST_STEPS:
-                raise ParameterError(f"{name} is an int from 1 to {_MOST_STEPS}", parameter=name)
-            object.__setattr__(self, name, int(given))
+            object.__setattr__(self, name, whole_within(getattr(self, name), 1, _MOST_STEPS, name=name))
 
     @property
     def outputs(self) -> int:
@@ -129,3 +133,123 @@ class Piecewise:
 def _squares(count: int) -> int:
     """Return 0 + 1 + 4 + ... + (count - 1)^2."""
     return (count - 1) * count * (2 * count - 1) // 6
+
+
+Values = NDArray[Any]
+_EXACT_INTEGERS = 1 << 53
+_ROUNDING = 2.0**-50
+_LONGEST_BITS = 1200
+_REFUSED = "a value is a finite number between lower and upper, both public; nothing was reported"
+
+
+def public_bound(value: object, *, name: str) -> Fraction:
+    """Return one end of the public range, exactly."""
+    if value is None:
+        raise MissingParameter(
+            f"{name}= is an end of the public range of values and is never taken from data", parameter=name
+        )
+    if isinstance(value, np.timedelta64):  # an integer for numpy, but in which unit?
+        raise ParameterError(f"{name} is a number, not a span of time", parameter=name)
+    exact = exact_rational(value, name=name)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONGEST_BITS:
+        raise ParameterError(f"{name} is a fraction of at most {_LONGEST_BITS} bits", parameter=name)
+    return exact
+
+
+def check_range(lower: Fraction, upper: Fraction) -> None:
+    """Refuse a range that is empty, or that floats cannot hold."""
+    if not lower < upper:
+        raise ParameterError("lower must be less than upper", parameter="upper")
+    if not Fraction(1, 2**900) < upper - lower < 2**900 or max(abs(lower), abs(upper)) > 2**900:
+        raise ParameterError("these bounds are beyond what floats hold: use another unit", parameter="upper")
+
+
+def checked_values(values: Any, lower: Fraction, upper: Fraction) -> Values:
+    """Return values as floats, or as Fractions where floats do not hold them; refuse all else in the same words.
+
+    >>> checked_values([1, 0.5, Fraction(1, 3)], Fraction(0), Fraction(1)).dtype
+    dtype('O')
+    """
+    found = _values(values, lower, upper)
+    if found is None:  # raised here, outside any handler: nothing that could carry the value is chained
+        raise InputError(_REFUSED)
+    return found
+
+
+def _values(values: Any, lower: Fraction, upper: Fraction) -> Values | None:
+    """Return the values, or None if any of them is none."""
+    if isinstance(values, list | tuple):
+        return _one_by_one(list(values), lower, upper)
+    array = array_or_none(values)
+    if array is None or isinstance(values, np.ma.MaskedArray) or array.ndim != 1 or array.dtype.kind not in "fiuO":
+        return None
+    if _are_floats(array):
+        return _floats(array.astype(np.float64), lower, upper)
+    return _one_by_one(array.tolist(), lower, upper) if array.dtype.kind != "f" else None
+
+
+def _are_floats(array: Values) -> bool:
+    """Say whether 64-bit floats hold all these numbers."""
+    if array.dtype.kind == "f" or not array.size:
+        return array.dtype.itemsize <= 8
+    return array.dtype.kind in "iu" and int(array.min()) >= -_EXACT_INTEGERS and int(array.max()) <= _EXACT_INTEGERS
+
+
+def _floats(array: Values, lower: Fraction, upper: Fraction) -> Values | None:
+    """Check floats against the least and the greatest float of the range: exact, and false for NaN."""
+    within = (array >= round_up(lower)) & (array <= round_down(upper))
+    return array if bool(within.all()) else None
+
+
+def _one_by_one(values: list[Any], lower: Fraction, upper: Fraction) -> Values | None:
+    """Read Python numbers: floats stay floats, anything a float does not hold becomes a Fraction."""
+    if all(type(value) is float for value in values):
+        return _floats(np.array(values, dtype=np.float64), lower, upper)
+    found = np.empty(len(values), dtype=object)
+    for position, value in enumerate(values):
+        exact = None if isinstance(value, np.timedelta64) else rational_or_none(value)
+        if exact is None or not lower <= exact <= upper:
+            return None
+        found[position] = exact
+    return found
+
+
+def grid_positions(values: Values, lower: Fraction, upper: Fraction, steps: int) -> Integers:
+    """Round values to one of the two nearest points of a grid of `steps` steps, so that the mean stays exactly.
+
+    A value at t = steps (value - lower) / (upper - lower) becomes floor(t) + 1 with probability t - floor(t), else
+    floor(t): that is floor(t + U) for a uniform U. Floats settle it where t + U is further from an integer than a
+    proven bound on their rounding; the few others are decided exactly, with as many more bits of U as that takes.
+
+    Accuracy. The position has mean t exactly, as a rational number of the given float.
+        Proof: floor(t + U) exceeds floor(t) if and only if U >= 1 - (t - floor(t)). In floats, with B the larger of
+        the bounds in absolute value: the lower bound, the difference, the scale, the product, U and the sum are each
+        rounded once, by at most 2^-53 relative, so that the sum is wrong by less than 2^-50 (steps + scale B + 1).
+    """
+    draws = words(values.size)
+    positions = np.empty(values.size, dtype=np.int64)
+    unsettled = np.arange(values.size)
+    if values.dtype != object:
+        low, scale = float(lower), float(steps / (upper - lower))
+        doubt = _ROUNDING * (steps + scale * max(abs(low), abs(float(upper))) + 1.0)
+        sums = (values - low) * scale + (draws >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        whole = np.floor(sums)
+        clear = (sums - whole > doubt) & (whole + 1.0 - sums > doubt)
+        positions[clear] = whole[clear].astype(np.int64)
+        unsettled = np.flatnonzero(~clear)
+    for index in unsettled.tolist():
+        exact = steps * (Fraction(values[index]) - lower) / (upper - lower)
+        positions[index] = _floor_of_sum(exact, int(draws[index]))
+    return positions
+
+
+def _floor_of_sum(value: Fraction, word: int) -> int:
+    """Return floor(value + U) for the uniform U whose first 64 bits are the word."""
+    whole = math.floor(value)
+    rest = 1 - (value - whole)
+
+    def scaled(bit_count: int) -> tuple[int, int]:
+        shifted = rest.numerator << bit_count
+        return shifted // rest.denominator, -(-shifted // rest.denominator)
+
+    return whole if uniform_is_below(word, 64, scaled) else whole + 1

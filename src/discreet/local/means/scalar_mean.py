@@ -1,25 +1,29 @@
-"""Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to its price.
+"""Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to the estimate.
 
-The sampler of a mean protocol as a mechanism: what audits and laws work on.
+The sampler is a mechanism as well, for audits and laws. The estimated mean has a standard error and intervals that say
+what they are for.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from discreet.display import paragraph
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite, FinitePair, Law
+from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.means.inputs import Values, check_range, checked_values, grid_positions, public_bound
-from discreet.local.means.piecewise import Piecewise
+from discreet.local.estimates import two_sided_normal
+from discreet.local.means.piecewise import Piecewise, Values, check_range, checked_values, grid_positions, public_bound
 from discreet.local.protocol import (
     COIN_TOTAL,
     Aggregator,
@@ -31,11 +35,11 @@ from discreet.local.protocol import (
     toss,
 )
 from discreet.mechanisms import Mechanism
-from discreet.privacy import PrivacyLoss, PureDP, Relation
+from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target
+from discreet.privacy.numbers import plain
 
 if TYPE_CHECKING:
-    from discreet.local.means.result import LocalMean
-    from discreet.local.vectors import UnitVectors
+    from discreet.local.means.unit_vectors import UnitVectors
 
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
@@ -79,7 +83,7 @@ class ScalarMean(Spec):
         """Take the bounds exactly."""
         super().__post_init__()
         for name in ("lower", "upper"):
-            object.__setattr__(self, name, public_bound(getattr(self, name), name=name))
+            self._take(**{name: public_bound(getattr(self, name), name=name)})
         check_range(self.lower, self.upper)
 
     @classmethod
@@ -158,10 +162,7 @@ class ScalarMean(Spec):
             first += [likely, unlikely]
             second += [unlikely, likely]
         rest = 1 - sum(first, Fraction(0))
-        first, second = [*first, rest], [*second, rest]
-        bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
-        pair = FinitePair(range(len(first)), *bounds)
-        return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=self.guarantee)
+        return exact_loss([*first, rest], [*second, rest], self.guarantee)
 
     def moment_at(self, share: Fraction) -> Fraction:
         """Return the exact second moment of a decoded report, as a share of the range."""
@@ -217,8 +218,6 @@ class ScalarMean(Spec):
 
     def estimate(self, counts: Integers, people: int) -> LocalMean:
         """Estimate the mean of the values from the histogram of reports."""
-        from discreet.local.means.result import LocalMean
-
         histogram = checked_histogram(counts, self.cells, people)
         if people < 1:
             raise InputError("there are no reports to estimate from")
@@ -226,8 +225,7 @@ class ScalarMean(Spec):
 
     def client(self) -> Client:
         """Return one person's client."""
-        common: Any = self  # a client needs items and randomise
-        return Client(common)
+        return Client(self)
 
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator; its `estimate` is a `LocalMean`."""
@@ -236,6 +234,13 @@ class ScalarMean(Spec):
     def mechanism(self) -> MeanRandomizer:
         """Return the sampler as a mechanism without memory, for audits and tests."""
         return MeanRandomizer(self)
+
+
+def exact_loss(first: list[Fraction], second: list[Fraction], claim: PureDP) -> PrivacyLoss:
+    """Return the price of telling two laws apart that are given by the exact masses of the same outputs."""
+    bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
+    pair = FinitePair(range(len(first)), *bounds)
+    return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=claim)
 
 
 class MeanRandomizer(Mechanism):
@@ -282,3 +287,116 @@ class MeanRandomizer(Mechanism):
     def __repr__(self) -> str:
         """Show the protocol."""
         return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"
+
+
+_ENOUGH_PEOPLE = 1000
+_SLACK = 1e-9
+_ROUNDINGS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMean:
+    """The estimated mean of the values of `people`: unbiased, with its standard error.
+
+    The standard error comes from the spread of the decoded reports: it counts the noise and the spread of the values,
+    so it is right for the population and on the safe side for the table. It is never less than that of the least noise
+    that any value has: at large epsilon all reports may happen to be equal, and still the mean is not known exactly.
+
+    Accuracy. `estimate` holds at its confidence for every table and every number of people where all reports are one
+        bit, and for fewer than 1000 people; beyond, for longer reports, it is the normal approximation.
+        Proof: one bit: the number S of ones is a sum of independent coins whose mean chance is q + (p - q) times the
+        mean share. A sum of independent coins has P(S >= s) at most that of a binomial of the same mean n c for s >=
+        n c + 1, and likewise below (Hoeffding). So the chances c that are not refuted by s, those with s < n c + 1 or
+        a binomial tail above (1 - confidence) / 2, and likewise below, form an interval that misses the true one with
+        at most the stated probability; the coins of a population are the binomial itself. Few people: Bernstein's
+        inequality with the largest variance and the largest distance of a decoded report from its mean. The ends are
+        moved out by what floats may have rounded.
+    Reference. Hoeffding 1956; Clopper, Pearson 1934; Bernstein 1946.
+
+    >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
+    >>> spec = DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10))
+    >>> print(spec.aggregator().add([1] * 600 + [0] * 400).estimate())
+    7.16 [6.49, 7.83] (95 %, table)
+    """
+
+    spec: ScalarMean
+    people: int
+    value: float
+    standard_error: float
+    ones: int | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_histogram(cls, spec: ScalarMean, counts: Integers, people: int) -> LocalMean:
+        """Decode a histogram exactly: the mean and the spread of the decoded reports."""
+        tallies = counts.tolist()
+        mean = sum((n * d for n, d in zip(tallies, spec.decoded, strict=True) if n), Fraction(0)) / people
+        square = sum((n * d * d for n, d in zip(tallies, spec.decoded, strict=True) if n), Fraction(0)) / people
+        spread = (square - mean**2) * people / (people - 1) if people > 1 else spec.worst_in_population
+        return cls(
+            spec=spec,
+            people=people,
+            value=float(spec.lower + spec.width * mean),
+            standard_error=float(spec.width) * math.sqrt(max(spread, spec.least) / people),
+            ones=int(tallies[1]) if spec.cells == 2 else None,
+        )
+
+    def estimate(self, confidence: float = 0.95, *, target: Target = Target.TABLE) -> Estimate:
+        """Return the mean with an interval for the people who reported, or for the population they come from.
+
+        The interval contains the value, be that outside the public range. Cutting its ends to the range loses no
+        coverage.
+        """
+        level = float(plain(confidence, name="confidence"))
+        if not 0.0 < level < 1.0:
+            raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
+        low, high, method = self._ends((1.0 - level) * (1.0 - _SLACK), target)
+        rounding = _ROUNDINGS * math.ulp(max(map(abs, (low, high, float(self.spec.lower), float(self.spec.upper)))))
+        return Estimate(
+            value=self.value,
+            low=min(low - rounding, self.value),
+            high=max(high + rounding, self.value),
+            confidence=level,
+            target=target,
+            guarantee=self.spec.guarantee,
+            method=method,
+            loss=self.spec.loss,
+        )
+
+    def __float__(self) -> float:
+        """Return the value alone."""
+        return self.value
+
+    def _repr_html_(self) -> str:
+        """Show the value with its interval, the promise and the number of people in a notebook."""
+        return self.estimate()._repr_html_() + paragraph(f"{self.people:,} people")
+
+    def __str__(self) -> str:
+        """Print the value with its 95 % interval for the people who reported."""
+        return str(self.estimate())
+
+    def _ends(self, rest: float, target: Target) -> tuple[float, float, str]:
+        """Return the ends before they are moved out, and how they were found."""
+        if self.ones is not None:
+            return *self._binomial(rest, self.ones), "Clopper-Pearson, widened for unequal coins"
+        if self.people < _ENOUGH_PEOPLE:
+            half = self._bernstein(rest, target)
+            return self.value - half, self.value + half, "Bernstein's inequality"
+        half = two_sided_normal(rest) * self.standard_error
+        return self.value - half, self.value + half, "normal approximation"
+
+    def _binomial(self, rest: float, ones: int) -> tuple[float, float]:
+        """Return the values whose coin is not refuted by the number of ones."""
+        low = min(float(chance_at_least(ones, self.people, rest / 2)), (ones - 1) / self.people)
+        high = max(float(chance_at_most(ones, self.people, rest / 2)), (ones + 1) / self.people)
+        law = self.spec.branches[0].law
+        ends = ((chance - float(law.unlikely)) / float(law.slope) for chance in (low, high))
+        first, second = (float(self.spec.lower) + float(self.spec.width) * share for share in ends)
+        return first, second
+
+    def _bernstein(self, rest: float, target: Target) -> float:
+        """Return the half-width that holds whatever the values are."""
+        variance = self.spec.worst if target is Target.TABLE else self.spec.worst_in_population
+        reach = float(max(*self.spec.decoded, 1 - min(self.spec.decoded)))
+        log = math.log(2 / rest)
+        linear = reach * log / (3 * self.people)
+        return float(self.spec.width) * (linear + math.sqrt(linear**2 + 2 * float(variance) * log / self.people))

@@ -14,8 +14,9 @@ from discreet.display import Table
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
+from discreet.local.frequency import Oracle
 from discreet.local.planning.design import design
-from discreet.local.protocol import Integers, Oracle, domain_size, number_of_people
+from discreet.local.protocol import Integers, domain_size, number_of_people
 from discreet.privacy.numbers import nonnegative
 
 if TYPE_CHECKING:

@@ -1,20 +1,23 @@
 """The protocol: what a specification says, what a client sends, what an aggregator counts."""
 
 from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, unsealed
-from discreet.local.protocol.batch import Batch, listed_batches
-from discreet.local.protocol.client import Client
+from discreet.local.protocol.client import Batch, Client, listed_batches
 from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.local.protocol.inputs import (
+    Floats,
     Integers,
+    array_or_none,
+    checked_items,
     counted,
     domain_size,
     is_integer,
     listed_labels,
     number_of_people,
     one_entry_each,
+    public_labels,
     share_of_people,
+    whole_within,
 )
-from discreet.local.protocol.oracle import Oracle, PureOracle, Randomizer
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,
     checked_histogram,
@@ -22,4 +25,4 @@ from discreet.local.protocol.report_counts import (
     counting_sql,
     whole_or_none,
 )
-from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol.spec import Spec, checked_spec, made_by

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.batch import listed_batches
+from discreet.local.protocol.client import listed_batches
 from discreet.local.protocol.inputs import Integers, counted, is_integer
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,

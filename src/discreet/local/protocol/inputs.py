@@ -1,8 +1,6 @@
 """Private values on their way into a client: checked against the public domain, and never shown.
 
-Public parameters of local protocols, checked by name.
-
-Numbers of things in words.
+Public parameters of local protocols are checked here too, by name.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import exact_rational
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers:
@@ -56,6 +55,21 @@ def one_entry_each(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | 
     except Exception:  # an object may do anything when it is asked for an array
         return None
     return array if array.ndim == 1 else None
+
+
+def array_or_none(values: Any, kind: Any = None) -> NDArray[Any] | None:
+    """Return an array, or None if the object cannot be one."""
+    try:
+        return np.asarray(values, dtype=kind)
+    except Exception:  # an object may do anything when it is asked for an array
+        return None
+
+
+def whole_within(value: Any, least: int, most: int, *, name: str) -> int:
+    """Return a public integer within its limits."""
+    if not is_integer(value) or not least <= value <= most:
+        raise ParameterError(f"{name} is an int from {least} to {most}", parameter=name)
+    return int(value)
 
 
 def _items(values: Any, size: int, places: Mapping[str, int]) -> Integers | None:

@@ -1,6 +1,6 @@
 """Counting reports that anybody may have sent: what is a report is counted, what is none is refused and counted too.
 
-Counting reports where they lie: one plain statement that every SQL engine understands.
+They are counted where they lie by one plain statement that every SQL engine understands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol.inputs import Integers, is_integer
+from discreet.local.protocol.inputs import Integers, array_or_none, is_integer
 
 LARGEST_TOTAL = 1 << 62
 _BLOCK = 1 << 20
@@ -38,7 +38,7 @@ def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int,
     if not isinstance(reports, list | tuple):
         packed = isinstance(reports, bytes | bytearray | memoryview)
         hint = ", and Batch.from_bytes reads the bytes of a batch" if packed else ""
-        reports = None if isinstance(reports, str | bytes | bytearray | dict | set) else _as_array(reports)
+        reports = None if isinstance(reports, str | bytes | bytearray | dict | set) else array_or_none(reports)
         if reports is None or reports.ndim != 1:
             raise InputError(f"reports are a batch, a list or one column of integers{hint}; nothing was counted")
     check_room(already + len(reports))
@@ -75,7 +75,7 @@ def count_groups(reports: Any, counts: Any, histogram: Integers, already: int) -
 
 def checked_histogram(counts: Any, cells: int, people: Any) -> Integers:
     """Return counts as a column of `cells` integers whose sum is the number of people; refuse everything else."""
-    array = None if isinstance(counts, np.ma.MaskedArray) else _as_array(counts)
+    array = None if isinstance(counts, np.ma.MaskedArray) else array_or_none(counts)
     fitting = array is not None and array.shape == (cells,) and array.dtype.kind in "iu"
     if array is None or not fitting or int(array.min()) < 0 or float(array.sum(dtype=np.float64)) > LARGEST_TOTAL:
         raise InputError(f"counts are a histogram of the reports: {cells} whole numbers, none below zero")
@@ -84,21 +84,13 @@ def checked_histogram(counts: Any, cells: int, people: Any) -> Integers:
     return array.astype(np.int64, copy=False)
 
 
-def _as_array(values: Any) -> NDArray[Any] | None:
-    """Return an array, or None if the object cannot be one."""
-    try:
-        return np.asarray(values)
-    except Exception:  # an object may do anything when it is asked for an array
-        return None
-
-
 def _as_list(values: Any) -> list[Any] | None:
     """Return a column as Python objects, masked entries as None."""
     if isinstance(values, list | tuple):
         return list(values)
     if isinstance(values, np.ma.MaskedArray):
         return list(values.tolist()) if values.ndim == 1 else None
-    array = None if isinstance(values, str | bytes | bytearray | dict | set) else _as_array(values)
+    array = None if isinstance(values, str | bytes | bytearray | dict | set) else array_or_none(values)
     return None if array is None or array.ndim != 1 else list(array.tolist())
 
 

@@ -6,28 +6,30 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.local.protocol.coin import local_epsilon
-from discreet.privacy import PrivacyLoss, PureDP, Relation
+from discreet.local.protocol.report_counts import counting_sql
+from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
-    from discreet.local.shuffling import Shuffled
-    from discreet.local.through_time import MemoisedClient
 
-Kind = TypeVar("Kind", bound="Spec")
+Kind = TypeVar("Kind")
+Made = TypeVar("Made", bound=type)
 
 FORMAT = "discreet.local"
 VERSION = 1
 _PROTOCOLS: dict[str, type[Spec]] = {}
+_MAKERS: dict[str, Any] = {}  # floors above enter what a spec makes of itself as they are imported
 _LONGEST = 1 << 25
 _MOST_BRACKETS = 1000
 _MOST_SHOWN = 8
@@ -77,7 +79,12 @@ class Spec(ABC):
 
     def __post_init__(self) -> None:
         """Take epsilon exactly."""
-        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
+        self._take(epsilon=local_epsilon(self.epsilon))
+
+    def _take(self, **checked: Any) -> None:
+        """Put checked parameters in the place of those that were given."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     @abstractmethod
@@ -111,9 +118,7 @@ class Spec(ABC):
         return max(1, -(-self.report_bits // 8))
 
     def counting_sql(self, table: str | tuple[str, ...], column: str) -> str:
-        """Return the statement by which any engine counts its reports; see `counting_sql` of `sql_counts`."""
-        from discreet.local.protocol.report_counts import counting_sql
-
+        """Return the statement by which any engine counts its reports; see `counting_sql` of `report_counts`."""
         return counting_sql(table, column)
 
     @property
@@ -128,15 +133,13 @@ class Spec(ABC):
 
     def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
         """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
-        from discreet.local.shuffling import Shuffled
-
-        return Shuffled(self, people=people, delta=delta)
+        made: Shuffled = _MAKERS["shuffled"](self, people=people, delta=delta)
+        return made
 
     def memoised(self, *, distinct: int | None = None) -> MemoisedClient:
         """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        from discreet.local.through_time import MemoisedClient
-
-        return MemoisedClient(self, distinct=distinct)
+        made: MemoisedClient = _MAKERS["memoised"](self, distinct=distinct)
+        return made
 
     def to_json(self) -> str:
         """Return the canonical text: sorted keys, no spaces, fractions as 'a/b', integers beyond 2^53 as text."""
@@ -190,6 +193,45 @@ class Spec(ABC):
     def __eq__(self, other: object) -> bool:
         """Specs are equal when their texts are."""
         return isinstance(other, Spec) and self.digest == other.digest
+
+
+class Shuffled(Protocol):
+    """What `Spec.shuffled` promises of the class of this name, which stands floors above."""
+
+    epsilon: float
+    guarantee: ApproxDP
+    generic: ApproxDP
+    closed_form: ApproxDP
+    loss: PrivacyLoss
+
+    def delta_at(self, epsilon: Number) -> float:
+        """Return an upper bound on delta at another epsilon."""
+
+    def explain(self) -> str:
+        """Say the promise and what it rests on."""
+
+
+class MemoisedClient(Protocol):
+    """What `Spec.memoised` promises of the class of this name, which stands floors above."""
+
+    guarantee: PureDP
+    loss: PrivacyLoss
+
+    def report(self, value: Any) -> int:
+        """Return the permanent report of a value."""
+
+    def save(self) -> bytes:
+        """Return the state for the device alone."""
+
+
+def made_by(method: str) -> Callable[[Made], Made]:
+    """Let a method of `Spec` make objects of the class below; the room's package imports all, so none is missing."""
+
+    def enter(kind: Made) -> Made:
+        _MAKERS[method] = kind
+        return kind
+
+    return enter
 
 
 def checked_spec(spec: Kind) -> Kind:

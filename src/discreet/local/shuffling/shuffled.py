@@ -1,6 +1,7 @@
 """Shuffling: what local reports promise to those who see them only mixed with everybody else's.
 
-From upper bounds on delta at some levels to a pair of laws that is nowhere better: exact, in rationals.
+For the accountant upper bounds on delta at some levels become a pair of laws that is nowhere better: exact, in
+rationals.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.protocol import Oracle, Spec, checked_spec, number_of_people
-from discreet.local.shuffling.blankets import TwoLevels, clones, distances
-from discreet.local.shuffling.bound import Blanket
+from discreet.local.frequency import Oracle
+from discreet.local.protocol import Spec, checked_spec, made_by, number_of_people
+from discreet.local.shuffling.blankets import Blanket, TwoLevels, clones, distances
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
 from discreet.privacy.numbers import downward, nonnegative, number, positive_price, upward, written_up
 from discreet.randomness.rigour import Ball
@@ -33,6 +34,7 @@ _CONDITIONS = (
 )
 
 
+@made_by("shuffled")
 class Shuffled:
     """The promise of n shuffled reports to those who see only the shuffled ones.
 
@@ -133,9 +135,8 @@ class Shuffled:
 
     def explain(self) -> str:
         """Say the promise, how it compares, and everything it rests on."""
-        return "\n".join(
-            [*(f"{name}: {text}" for name, text in self._summary()), "It holds if:", *_listed(_CONDITIONS)]
-        )
+        promises = [f"{name}: {text}" for name, text in self._summary()]
+        return "\n".join([*promises, "It holds if:", *(f"- {line}" for line in _CONDITIONS)])
 
     def _promise(self, epsilon: float) -> ApproxDP:
         return ApproxDP(written_up(Fraction(epsilon)), self._given, relation=Relation.CHANGE_ONE)
@@ -187,10 +188,6 @@ class Shuffled:
 
 def _shown(epsilon: float) -> str:
     return format_number(epsilon, rounding=Rounding.UP)
-
-
-def _listed(lines: Sequence[str]) -> list[str]:
-    return [f"- {line}" for line in lines]
 
 
 def _least(blankets: Sequence[Blanket], target: float, least: float, most: float) -> float:

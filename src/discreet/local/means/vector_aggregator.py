@@ -1,0 +1,327 @@
+"""The side of the collector for means of vectors: integer sums of directions that add up the same in any order.
+
+The mean vector that they estimate has intervals for each coordinate and for all at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.display import Table, format_number
+from discreet.errors import InputError, ParameterError
+from discreet.local.estimates import Intervals, allowed_error, stated_target, two_sided_normal
+from discreet.local.means.directions import UNIT_BITS
+from discreet.local.means.unit_vectors import UnitVectors
+from discreet.local.protocol import (
+    Connection,
+    Floats,
+    Integers,
+    array_or_none,
+    counted_rows,
+    counting_sql,
+    is_integer,
+    listed_batches,
+    sealed,
+    unsealed,
+    whole_or_none,
+)
+from discreet.privacy import Estimate, Target
+from discreet.privacy.numbers import whole
+
+_MAGIC = b"DLV1"
+_CHUNK = 1 << 20
+_MOST_PEOPLE = 1 << 38
+
+
+class VectorAggregator:
+    """The sums of the reported directions and of their squares, coordinate by coordinate, as integers.
+
+    Its size is twice the dimension, whatever the number of people. A report is a whole number, as in `Aggregator`;
+    those out of range or of another kind are refused one by one and counted in `refused`.
+
+    Accuracy. Any split and order of the same reports gives the same bytes.
+        Proof: a report adds integers that depend on its number alone; integer sums are associative and commutative, and
+        2^38 people, at most 2^24 each, stay below 2^63.
+
+    >>> from fractions import Fraction
+    >>> from discreet.local.means.unit_vectors import UnitVectors
+    >>> aggregator = UnitVectors(epsilon=Fraction(2), dimension=4).aggregator()
+    >>> aggregator.add([5, 17, -1]).people, aggregator.refused
+    (2, 1)
+    """
+
+    def __init__(self, spec: UnitVectors) -> None:
+        """Start empty."""
+        if not isinstance(spec, UnitVectors):
+            raise ParameterError("sums of directions belong to a spec of UnitVectors", parameter="spec")
+        self.spec = spec
+        self.sums: Integers = np.zeros(spec.dimension, dtype=np.int64)
+        self.squares: Integers = np.zeros(spec.dimension, dtype=np.int64)
+        self.people = 0
+        self.refused = 0
+
+    def add(self, reports: Any) -> Self:
+        """Count reports: a batch or a list of batches, an array or a list of integers, or rows of one integer each.
+
+        Reports that are none are refused one by one and counted in `refused`.
+        """
+        batches = listed_batches(reports)
+        if any(batch.digest != self.spec.digest for batch in batches):
+            raise InputError("this batch was made under another spec; nothing was counted")
+        columns = [_column(given) for given in ([batch.reports for batch in batches] or [reports])]
+        self._check_room(sum(map(len, columns)), "counted")
+        for rows in columns:
+            self.add_counts(rows, np.ones(len(rows), dtype=np.int64))
+        return self
+
+    def add_counts(self, reports: Any, counts: Any) -> Self:
+        """Add reports that were counted elsewhere: each with the number of people who sent it."""
+        rows, times = _column(reports), _column(counts)
+        if len(rows) != len(times) or (len(times) and (times.dtype.kind not in "iu" or int(times.min()) < 0)):
+            raise InputError("counts are whole numbers of at least 0, one for each report; nothing was counted")
+        # a sum of floats cannot wrap round, and is off by far less than the margin below 2^63
+        self._check_room(float(times.sum(dtype=np.float64)), "counted")
+        good, numbers = _numbers(rows, self.spec.cells)
+        self.refused += int(times[~good].sum())
+        self._add(numbers, times[good].astype(np.int64))
+        return self
+
+    def add_query(self, connection: Connection, *, table: str | tuple[str, ...], column: str) -> Self:
+        """Let an engine count the reports in a column of its own table; see `Aggregator.add_query`."""
+        fresh = VectorAggregator(self.spec)
+        for reports, people in counted_rows(connection, counting_sql(table, column)):
+            fresh.add_counts(reports, people)
+        return self.merge(fresh)
+
+    def _add(self, numbers: Integers, times: Integers) -> None:
+        """Add the directions of accepted reports, some at a time."""
+        step = max(1, _CHUNK // self.spec.dimension)
+        for start in range(0, numbers.size, step):
+            rows = self.spec.codebook.directions(numbers[start : start + step])
+            weights = times[start : start + step, None]
+            self.sums += (rows * weights).sum(axis=0)
+            self.squares += ((rows * rows >> UNIT_BITS) * weights).sum(axis=0)
+        self.people += int(times.sum())
+
+    def merge(self, other: VectorAggregator) -> Self:
+        """Add the sums of another aggregator of the same spec to this one, which changes, and return this one."""
+        if other is self:
+            raise InputError("merging an aggregator with itself would count everybody twice; nothing was merged")
+        if not isinstance(other, VectorAggregator):
+            raise InputError("an aggregator is merged with an aggregator; add() takes reports")
+        if other.spec.digest != self.spec.digest:
+            raise InputError("these reports were made under another spec; nothing was merged")
+        self._check_room(other.people + other.refused, "merged")
+        self.sums += other.sums
+        self.squares += other.squares
+        self.people += other.people
+        self.refused += other.refused
+        return self
+
+    def _check_room(self, more: float, done: str) -> None:
+        """Refuse more reports than the sums can hold."""
+        if self.people + self.refused + more > _MOST_PEOPLE:
+            raise InputError(f"an aggregator holds at most 2^38 reports; nothing was {done}")
+
+    def copy(self) -> Self:
+        """Return an aggregator of its own with the same sums."""
+        return type(self)(self.spec).merge(self)
+
+    __copy__ = copy  # the default would share the sums but not the number of people
+
+    def __add__(self, other: VectorAggregator) -> Self:
+        """Return a new aggregator of the reports of both."""
+        return self.copy().merge(other) if isinstance(other, VectorAggregator) else NotImplemented
+
+    def __radd__(self, other: int) -> Self:
+        """Start a sum() from nothing."""
+        return self.copy() if type(other) is int and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        """The same sums under the same spec."""
+        return isinstance(other, VectorAggregator) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]  # sums change
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        return f"VectorAggregator({self.spec.protocol}, {self.people:,} people, {self.refused:,} refused)"
+
+    def to_bytes(self) -> bytes:
+        """Return magic, digest, people, refused and the sums, little-endian, and a seal that tells damage."""
+        head = np.array([self.people, self.refused], dtype="<i8")
+        columns = np.concatenate([head, self.sums, self.squares]).astype("<i8")
+        return sealed(_MAGIC + self.spec.digest + columns.tobytes())
+
+    @classmethod
+    def from_bytes(cls, spec: UnitVectors, data: bytes) -> VectorAggregator:
+        """Read an aggregate of the same spec; anything else is refused."""
+        made, head = cls(spec), len(_MAGIC) + 32
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError("an aggregate of vectors is read from bytes")
+        raw = bytes(data)
+        if len(raw) != len(made.to_bytes()) or raw[: len(_MAGIC)] != _MAGIC:
+            raise InputError("this is no aggregate of vectors of this dimension")
+        if raw[len(_MAGIC) : head] != spec.digest:
+            raise InputError("this aggregate was made under another spec")
+        body = unsealed(raw)
+        if body is None:
+            raise InputError("this aggregate is damaged: its checksum does not fit")
+        columns = np.frombuffer(body, dtype="<i8", offset=head).astype(np.int64)
+        made.people, made.refused = int(columns[0]), int(columns[1])
+        made.sums, made.squares = columns[2 : 2 + spec.dimension].copy(), columns[2 + spec.dimension :].copy()
+        if min(made.people, made.refused) < 0 or made.people + made.refused > _MOST_PEOPLE or made._impossible():
+            raise InputError("the sums of this aggregate are impossible for its number of reports")
+        return made
+
+    def _impossible(self) -> bool:
+        """Say whether a sum is larger than so many reports can make it."""
+        largest = self.people << UNIT_BITS
+        columns = np.concatenate([self.sums, self.squares])
+        return int(columns.min()) < -largest or int(columns.max()) > largest or int(self.squares.min()) < 0
+
+    def estimate(self) -> VectorMean:
+        """Estimate the mean vector."""
+        if self.people < 1:
+            raise InputError("there are no reports to estimate from")
+        unit = float(1 << UNIT_BITS)
+        means, squares = self.sums / unit / self.people, self.squares / unit / self.people
+        spread = np.maximum(squares - means**2, 0.0) / max(self.people - 1, 1)
+        if self.people == 1:
+            spread[:] = 1.0  # one report says nothing about its spread; a coordinate is at most 1
+        errors = np.sqrt(spread * (1 + self.people / self.spec.codebooks))
+        return VectorMean(self.spec, self.people, means / self.spec.shift, errors / self.spec.shift)
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Return one column; Python objects stay as they are, so that each can be judged by itself."""
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+        values = [None] * values.size if values.dtype.kind not in "iufO" else values.tolist()
+    if isinstance(values, list | tuple):
+        plain = all(type(value) is int and abs(value) < 1 << 62 for value in values)
+        if plain:
+            return np.array(values, dtype=np.int64)
+        column = np.empty(len(values), dtype=object)
+        for place, value in enumerate(values):  # one by one: numpy would spread nested lists out
+            column[place] = value
+        return column
+    array = None if isinstance(values, str | bytes | bytearray | dict | set) else array_or_none(values)
+    if array is None or array.ndim != 1:
+        raise InputError("reports are a batch, a list or one column of integers; nothing was counted")
+    return array
+
+
+def _numbers(rows: NDArray[Any], cells: int) -> tuple[NDArray[np.bool_], Integers]:
+    """Say which entries are reports, and return those."""
+    kind = rows.dtype.kind
+    if kind == "O":
+        read = [whole_or_none(row[0] if type(row) is tuple and len(row) == 1 else row) for row in rows.tolist()]
+        places = [-1 if place is None or not 0 <= place < cells else place for place in read]
+        rows = np.array(places, dtype=np.int64)
+    if kind == "f":
+        rows = rows.astype(np.float64)
+    if kind not in "Oiuf":
+        return np.zeros(len(rows), dtype=np.bool_), np.empty(0, dtype=np.int64)
+    good = (rows >= 0) & (rows < cells)
+    if kind == "f":
+        good &= rows == np.floor(rows)  # NaN is none of it
+    return good, rows[good].astype(np.int64)
+
+
+_ENOUGH_PEOPLE = 1000
+_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VectorMean:
+    """The estimated mean of the vectors of `people`: unbiased over the public directions, with standard errors.
+
+    Standard errors come from the spread of the decoded reports: they count the noise and the spread of the vectors, so
+    that they are right for the population and on the safe side for the table. They also count the bias that C codebooks
+    leave for n people, as if the codebooks were drawn at random: a factor of sqrt(1 + n / C).
+
+    Accuracy. `intervals` are normal approximations from 1000 people on; with fewer they hold for every table, over the
+        choice of C codebooks of random directions, by Hoeffding's inequality. `simultaneous=True` makes all of them
+        hold at once.
+        Proof: a decoded coordinate lies in [-1/m, 1/m]. Given the codebooks the reports are independent, and their mean
+        has the conditional mean as its centre, which is itself a mean over C independent codebooks; by Hoeffding's
+        lemma both errors together are as concentrated as a normal variable of variance (1/n + 1/C) / m^2. The chance
+        that any of d intervals misses is at most d times that of one, each made for the d-th part of the error.
+    Reference. Hoeffding 1963; Bonferroni.
+    """
+
+    spec: UnitVectors
+    people: int
+    values: Floats
+    standard_errors: Floats
+
+    def __len__(self) -> int:
+        """The dimension."""
+        return int(self.values.size)
+
+    @property
+    def distance(self) -> float:
+        """The expected distance from the true mean, at most: the root of 1 / (n m^2)."""
+        return math.sqrt(self.spec.variance(self.people))
+
+    def intervals(
+        self, *, confidence: float = 0.95, simultaneous: bool = False, target: Target = Target.TABLE
+    ) -> Intervals:
+        """Return an interval for every coordinate, which holds for the table and for the population.
+
+        Each contains its estimate, be that outside [-1, 1]. With `simultaneous=True` all of them hold at once.
+        """
+        rest = allowed_error(confidence) / (len(self) if simultaneous else 1)
+        if self.people < _ENOUGH_PEOPLE:
+            spread = 1 / self.people + 1 / self.spec.codebooks
+            half = np.full(len(self), math.sqrt(2 * math.log(2 / rest) * spread) / self.spec.shift)
+        else:
+            half = two_sided_normal(rest) * self.standard_errors
+        low, high = self.values - half, self.values + half
+        return Intervals(low, high, float(confidence), stated_target(target), bool(simultaneous))
+
+    def of(self, coordinate: int, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
+        """Return one coordinate with its interval, which holds for the table and for the population."""
+        if not is_integer(coordinate) or not 0 <= coordinate < len(self):
+            raise ParameterError(f"a coordinate is an int from 0 to {len(self) - 1}", parameter="coordinate")
+        ends = self.intervals(confidence=confidence, target=target)
+        method = "normal approximation" if self.people >= _ENOUGH_PEOPLE else "Hoeffding's inequality"
+        return Estimate(
+            value=float(self.values[coordinate]),
+            low=float(ends.low[coordinate]),
+            high=float(ends.high[coordinate]),
+            confidence=confidence,
+            target=target,
+            guarantee=self.spec.guarantee,
+            method=method,
+            loss=self.spec.loss,
+        )
+
+    def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
+        """Return the first k coordinates, with intervals that hold for all of them at once."""
+        ends = self.intervals(confidence=confidence, simultaneous=True)
+        shown = min(whole(k, name="k"), len(self))
+        columns = self.values, self.standard_errors, ends.low, ends.high
+        rows = [[str(place), *(column[place] for column in columns)] for place in range(shown)]
+        caption = (
+            f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each: {shown:,} of {len(self):,} "
+            f"coordinates, {100 * confidence:.6g} % intervals that hold together; distance about {self.distance:.3g}"
+        )
+        return Table(["coordinate", "mean", "standard error", "low", "high"], rows, caption)
+
+    def __str__(self) -> str:
+        """Print the first coordinates."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        """Return the first coordinates for a notebook."""
+        return self.table()._repr_html_()
+
+    def __repr__(self) -> str:
+        """Show the sizes."""
+        return f"VectorMean({len(self)} coordinates, {self.people:,} people, distance about {self.distance:.3g})"
