@@ -21,17 +21,15 @@ from discreet.laws.pair import Pair
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.accounting import floats
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
-from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
-from discreet.privacy.accounting.contour.families import flattened, gathered
-from discreet.privacy.accounting.contour.normal import WideGaussianFactor
-from discreet.privacy.accounting.contour.promises import ClaimFactor
-from discreet.privacy.accounting.contour.sampled_normal import SampledNormalFactor
+from discreet.privacy.accounting.contour.families import ClaimFactor, flattened, gathered
+from discreet.privacy.accounting.contour.gaussian import SampledNormalFactor, WideGaussianFactor
+from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
 from discreet.privacy.accounting.floats import UNIT
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
+from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from tests.privacy.accounting.finite import Atoms, discrete_laplace
 from tests.privacy.accounting.references import Ball, ball
 

@@ -17,11 +17,11 @@ from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.privacy.accounting.lattice import _keep_in_order, enclose_delta, enclose_epsilon
+from discreet.privacy.accounting.lattice.answers import _keep_in_order, enclose_delta, enclose_epsilon
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
+from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from tests.privacy.accounting.finite import beside, curve_of, product, table
 from tests.privacy.accounting.references import (
     Curve,

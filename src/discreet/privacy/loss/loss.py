@@ -28,6 +28,7 @@ from discreet.privacy.guarantees import (
     delta_of,
     epsilon_of,
     implies,
+    price_promises_by,
     repeated,
     shown,
     tradeoff_of,
@@ -499,6 +500,9 @@ class PrivacyLoss:
         if self.samplers != (Sampler.EVERYONE,):
             rows.append(("sampling", ", ".join(sampler.value for sampler in self.samplers)))
         return [*rows, ("neighbours", self.relation.sentence)]
+
+
+price_promises_by(PrivacyLoss.from_guarantee)
 
 
 def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
