@@ -8,7 +8,8 @@ from itertools import pairwise
 import flint
 import pytest
 
-from tests.privacy.accounting import contour, truths
+from tests.privacy.accounting import line_integral as contour
+from tests.privacy.accounting import truths
 from tests.privacy.accounting.finite import (
     beside,
     curve_of,

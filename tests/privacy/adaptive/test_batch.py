@@ -18,8 +18,8 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Re
 from discreet.privacy.adaptive import ApproxFilter, Batch, GaussianFilter, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.privacy.adaptive.notions import ApproxBooks, ConcentratedBooks, GaussianBooks, PureBooks, RenyiBooks
 from discreet.privacy.adaptive.pricing import certified
-from tests.privacy.examples import few
 from tests.privacy.adaptive.game import response
+from tests.privacy.examples import few
 from tests.privacy.reference import ORDERS, at_most, ball, randomized_response, renyi
 
 
