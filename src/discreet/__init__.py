@@ -25,7 +25,6 @@ from discreet.mechanisms import (
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
-    Batch,
     Estimate,
     GaussianDP,
     Guarantee,
@@ -40,16 +39,21 @@ from discreet.privacy import (
     calibrate,
     compose,
     largest_count,
-    privacy_filter,
     subsample,
 )
 
 if TYPE_CHECKING:
     from discreet import attacks, ledger, local, query, statistics, synthesis
+    from discreet.privacy import Batch, privacy_filter
     from discreet.query import Answer, Session
 
 _LAZY_ROOMS = ("attacks", "ledger", "local", "query", "statistics", "synthesis")
-_LAZY_NAMES = {"Answer": "discreet.query", "Session": "discreet.query"}
+_LAZY_NAMES = {
+    "Answer": "discreet.query",
+    "Batch": "discreet.privacy",
+    "Session": "discreet.query",
+    "privacy_filter": "discreet.privacy",
+}
 
 __all__ = [
     "ZCDP",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.numbers.rounding import bounds, downward, normal_upper_tail, number, root_upward, upward
+from discreet.privacy.numbers import bounds, downward, normal_upper_tail, number, root_upward, upward
 
 floats = st.floats(-700.0, 700.0)
 

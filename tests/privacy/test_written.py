@@ -26,7 +26,7 @@ from discreet.privacy import (
     parallel,
     privacy_filter,
 )
-from discreet.privacy.numbers.written import (
+from discreet.privacy.numbers import (
     as_written,
     decimals,
     plainly,

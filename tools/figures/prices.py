@@ -114,7 +114,7 @@ def _registry() -> privacy.DeltaCurve:
 
 def price_tradeoff() -> Plot:
     """Draw what a test can achieve against a hundred Gaussian counts of noise 50: as one of noise 5."""
-    return dp.GaussianDP(Fraction(1, 5)).loss.tradeoff().plot()
+    return dp.PrivacyLoss.from_guarantee(dp.GaussianDP(Fraction(1, 5))).tradeoff().plot()
 
 
 PRICES: tuple[Curve, ...] = (

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.privacy.adaptive import (
-    ApproxFilter,
-    Batch,
-    Filter,
-    GaussianFilter,
-    Odometer,
-    Partition,
-    PureFilter,
-    RenyiFilter,
-    ZCDPFilter,
-    parallel,
-    privacy_filter,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from discreet.privacy.estimate import Estimate, Target
 from discreet.privacy.guarantees import (
     ZCDP,
@@ -56,9 +46,35 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
-from discreet.privacy.records import ReleaseRecord, records_from_json, records_to_json, replay
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
+
+if TYPE_CHECKING:
+    from discreet.privacy.adaptive import (
+        ApproxFilter,
+        Batch,
+        Filter,
+        GaussianFilter,
+        Odometer,
+        Partition,
+        PureFilter,
+        RenyiFilter,
+        ZCDPFilter,
+        parallel,
+        privacy_filter,
+    )
+    from discreet.privacy.records import ReleaseRecord, records_from_json, records_to_json, replay
+
+_LAZY = {
+    **dict.fromkeys(("ReleaseRecord", "records_from_json", "records_to_json", "replay"), "discreet.privacy.records"),
+    **dict.fromkeys(
+        (
+            "ApproxFilter", "Batch", "Filter", "GaussianFilter", "Odometer", "Partition", "PureFilter", "RenyiFilter",
+            "ZCDPFilter", "parallel", "privacy_filter",
+        ),
+        "discreet.privacy.adaptive",
+    ),
+}  # fmt: skip
 
 __all__ = [
     "ZCDP",
@@ -119,3 +135,15 @@ __all__ = [
     "table_loss",
     "warn_if_senseless",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load sessions and records when they are first asked for: `import discreet` stays quick."""
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what is there and what would be loaded."""
+    return sorted({*globals(), *_LAZY})

@@ -16,7 +16,7 @@ from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Sto
 from discreet.ledger.contract.terms import amounts_from_plain
 from discreet.ledger.contract.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import written
 from tests.ledger.ledgers import IN_MEMORY, PEOPLE, epsilon, request, terms
 
 NUMBERS = st.one_of(

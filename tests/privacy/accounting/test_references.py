@@ -8,7 +8,8 @@ from itertools import pairwise
 import flint
 import pytest
 
-from tests.privacy.accounting import contour, truths
+from tests.privacy.accounting import line_integral as contour
+from tests.privacy.accounting import truths
 from tests.privacy.accounting.finite import (
     beside,
     curve_of,
@@ -144,8 +145,9 @@ def test_categories_merge_into_a_table_of_three_outcomes():
 
 def test_wide_integer_gaussian_noise_is_nearly_continuous():
     atoms, lost = discrete_gaussian(12, 1, 40)
+    curve = curve_of(atoms, lost=lost)
     for level in (0, 0.3, 1, 2):
-        near, smooth = curve_of(atoms, lost=lost)(level), gaussian(Fraction(40, 144))(level)
+        near, smooth = curve(level), gaussian(Fraction(40, 144))(level)
         assert near.rel_accuracy_bits() > 200
         assert abs(near / smooth - 1) < 2e-2
 

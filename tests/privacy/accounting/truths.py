@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from tests.privacy.accounting import contour
-from tests.privacy.accounting.contour import Contour
+from tests.privacy.accounting import line_integral as contour
+from tests.privacy.accounting.line_integral import Contour
 from tests.privacy.accounting.references import Curve, gaussian, pure
 
 DELTA = 1e-5

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.adaptive import Filter
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import written
 from tests.privacy.reference import Ball, Law, ball, leaky_response, randomized_response
 
 

@@ -19,6 +19,7 @@ from discreet.privacy.adaptive import ApproxFilter, Batch, GaussianFilter, PureF
 from discreet.privacy.adaptive.notions import ApproxBooks, ConcentratedBooks, GaussianBooks, PureBooks, RenyiBooks
 from discreet.privacy.adaptive.pricing import certified
 from tests.privacy.adaptive.game import response
+from tests.privacy.examples import few
 from tests.privacy.reference import ORDERS, at_most, ball, randomized_response, renyi
 
 
@@ -48,6 +49,7 @@ def test_the_curve_of_a_release_enters_each_session_by_what_it_certifies():
 
 
 @pytest.mark.theorem("certified.privacy")
+@few(20)
 @given(st.integers(50, 3000).map(lambda part: part / 1024))  # a loss is of the binary number: here also the decimals
 def test_randomized_response_is_priced_at_what_it_is(epsilon):
     p, q = randomized_response(epsilon)

@@ -20,7 +20,7 @@ from discreet.privacy.adaptive import (
     privacy_filter,
 )
 from discreet.privacy.guarantees.moments import zcdp_epsilon
-from discreet.privacy.numbers.written import as_written, written
+from discreet.privacy.numbers import as_written, written
 
 BUDGETS = [PureDP(1), ApproxDP(1, 0.25), ZCDP(1), ZCDP(1, 0.25), RenyiDP(4, 1), GaussianDP(1)]
 sizes = st.one_of(st.floats(0.0, 0.5), st.fractions(0, Fraction(1, 2), max_denominator=50))

@@ -21,7 +21,7 @@ from discreet.privacy.adaptive import (
     ZCDPFilter,
     parallel,
 )
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import written
 from tests.privacy.adaptive.game import response
 from tests.privacy.reference import at_most, exp, hockey_stick, leaky_response, product
 

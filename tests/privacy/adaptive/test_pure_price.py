@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.privacy.adaptive import ApproxFilter, ZCDPFilter
 from discreet.privacy.adaptive.notions import _INNERMOST, _LARGEST, _LEAST, pure_price
-from discreet.privacy.numbers.rounding import bounds, number
+from discreet.privacy.numbers import bounds, number
 
 ENDS = [_LEAST, math.nextafter(_LEAST, 0), _LARGEST, math.nextafter(_LARGEST, 9), 1, Fraction(1, 3), 0.1, 2, 3.999]
 epsilons = st.one_of(

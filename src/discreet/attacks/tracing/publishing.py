@@ -139,7 +139,7 @@ def gaussian_mu(epsilon: Number, delta: Number) -> float:
     target = ApproxDP(round_down(level), round_down(spared))
 
     def kept(mu: float) -> bool:
-        return GaussianDP(mu).loss.delta(target.epsilon).upper <= target.delta
+        return bool(GaussianDP(mu).loss.delta(target.epsilon).upper <= target.delta)
 
     low = 1.0
     while not kept(low):

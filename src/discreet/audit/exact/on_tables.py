@@ -72,7 +72,7 @@ class OnTables(Mechanism):
     @property
     def loss(self) -> PrivacyLoss:
         """The price of the promise."""
-        return self.guarantee.loss
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     def law(self, value: Table) -> Law[Any]:
         """Return the law of the release on a table."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.privacy.accounting.concentration import least_rho
-from discreet.privacy.accounting.directed import DirectedLoss, clear_caches, directed
+from discreet.privacy.accounting.directed import DirectedLoss, clear_caches, directed, least_rho
 
 __all__ = ["DirectedLoss", "clear_caches", "directed", "least_rho"]

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
-from discreet.errors import AssumptionFailed
+from discreet.errors import NoSoundConversion
 from discreet.laws import Enclosure, Pair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour import (
-    Bounds,
-    ClaimFactor,
     ContourEngine,
-    Factor,
-    LesserFactor,
     Unsuitable,
     flattened,
     gathered,
+    met,
+    moment_factor,
+    says_more,
     total_square,
 )
-from discreet.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.privacy.accounting.floats import bounded
+from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, convert
 from discreet.privacy.numbers import root_upward
 from discreet.privacy.pairs import NormalPair
 
 _GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
 
+_RATIO, _MOST_ORDERS = 1.002, 4000
+_GAUSSIAN, _LARGEST_LOSSES = "closed form of Gaussian composition", "sum of the largest losses"
+
 Part = tuple[Pair | None, Guarantee | None, int]
+Parts = list[tuple[Pair, int]]
+Answer = TypeVar("Answer")
 
 
 class DirectedLoss:
@@ -55,11 +62,11 @@ class DirectedLoss:
         if self._made:
             return
         self._made = True
-        factors = None if self.pairs is None else _families(self.pairs)
+        factors = None if self.pairs is None else gathered(self.pairs)
         self._contour = ContourEngine(factors) if factors else None
-        more = not self.attained and any(_says_more(claim) for _, claim, _ in self.parts)
+        more = not self.attained and any(says_more(claim) for _, claim, _ in self.parts)
         if more or self._contour is None:
-            bounded = [_moment_factor(*part) for part in self.parts]
+            bounded = [moment_factor(*part) for part in self.parts]
             if all(factor is not None for factor in bounded):
                 self._axis = ContourEngine([factor for factor in bounded if factor is not None])
 
@@ -91,57 +98,68 @@ class DirectedLoss:
     def _epsilon(self, delta: float, tolerance: float | None) -> Enclosure:
         normal = self.gaussian
         if normal is not None:
-            return _enclosure(_gaussian_epsilon(*normal, delta))
+            return _settled(_gaussian_epsilon(*normal, delta))
         alone = self._single(lambda pair: pair.epsilon(delta))
         if alone is not None:
             return alone
         largest = self.max_loss()
-        found = Bounds(0.0, largest, largest, "sum of the largest losses")
         if delta == 0.0:
-            return _enclosure(Bounds(min(self.least_max_loss(), largest), largest, largest, found.method))
-        for engine in self._engines():
-            answer = _computed(lambda engine=engine: engine.epsilon(delta, tolerance))  # type: ignore[misc]
-            found = found if answer is None else _met(found, answer)
-        if self._too_wide(found, tolerance, 1.0) and self.pairs is not None:
-            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(_middle(found), 1e-3)
-            answer = _computed(lambda: self._on_lattice(None, delta, wanted))
-            found = found if answer is None else _met(found, answer, attained=self.attained)
-        return _enclosure(found)
+            return _settled(bounded(self.least_max_loss(), largest, largest, _LARGEST_LOSSES))
 
-    def _on_lattice(self, epsilon: float | None, delta: float, tolerance: float) -> Bounds:
-        """Ask the tilted lattice: for delta at an epsilon, or for epsilon at a delta."""
-        from discreet.privacy.accounting.lattice import enclose_delta, enclose_epsilon
+        def on_lattice(pairs: Parts, wanted: float) -> Enclosure:
+            from discreet.privacy.accounting.lattice import enclose_epsilon
 
-        pairs = self.pairs or []
-        if epsilon is not None:
-            found = enclose_delta(pairs, epsilon, tolerance=tolerance)
-        else:
-            found = enclose_epsilon(pairs, delta, tolerance=tolerance)
-        return Bounds(found.lower, found.estimate, found.upper, found.method)
+            return enclose_epsilon(pairs, delta, tolerance=wanted)
+
+        start = Enclosure(0.0, largest, largest, _LARGEST_LOSSES)
+        return self._narrowed(start, tolerance, lambda engine: engine.epsilon(delta, tolerance), on_lattice)
 
     def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
         normal = self.gaussian
         if normal is not None:
             low, high = (pair.delta(epsilon) for pair in normal)
-            return _enclosure(Bounds(low.lower, high.estimate, high.upper, "closed form of Gaussian composition"))
+            return _settled(bounded(low.lower, high.estimate, high.upper, _GAUSSIAN))
         alone = self._single(lambda pair: pair.delta(epsilon))
         if alone is not None:
             return alone
-        found: Bounds | None = None
         if epsilon >= self.max_loss():
-            return _enclosure(Bounds(0.0, 0.0, 0.0, "epsilon is at least the sum of the largest losses"))
+            return Enclosure.exact(0.0, method="epsilon is at least the sum of the largest losses")
+
+        def on_lattice(pairs: Parts, wanted: float) -> Enclosure:
+            from discreet.privacy.accounting.lattice import enclose_delta
+
+            return enclose_delta(pairs, epsilon, tolerance=wanted)
+
+        return self._narrowed(None, tolerance, lambda engine: engine.delta(epsilon, tolerance), on_lattice, epsilon)
+
+    def _narrowed(
+        self,
+        found: Enclosure | None,
+        tolerance: float | None,
+        ask: Callable[[ContourEngine], Enclosure],
+        on_lattice: Callable[[Parts, float], Enclosure],
+        level: float | None = None,
+    ) -> Enclosure:
+        """Intersect what every engine answers, and the lattice's answer where that is too wide for the tolerance.
+
+        `level` is the epsilon at which delta is asked for; without it epsilon is.
+        """
         for engine in self._engines():
-            answer = _computed(lambda engine=engine: engine.delta(epsilon, tolerance))  # type: ignore[misc]
-            found = found if answer is None else _met(found, answer)
-        if self._too_wide(found, tolerance, found.upper if found else 1.0) and self.pairs is not None:
-            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(epsilon, 1e-3)
-            answer = _computed(lambda: self._on_lattice(epsilon, 0.0, wanted))
-            found = found if answer is None else _met(found, answer, attained=self.attained)
-        return _enclosure(found or Bounds(0.0, 1.0, 1.0, "nothing is known"))
+            answer = _computed(lambda engine=engine: ask(engine), None)  # type: ignore[misc]
+            if answer is not None:
+                found = answer if found is None else met(found, answer)
+        if self.pairs is not None and self._too_wide(
+            found, tolerance, found.upper if found and level is not None else 1.0
+        ):
+            size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
+            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(size, 1e-3)
+            answer = _computed(lambda: on_lattice(self.pairs or [], wanted), None)
+            if answer is not None:
+                found = answer if found is None else met(found, answer, attained=self.attained)
+        return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def renyi(self, alpha: float) -> Enclosure:
         """Enclose the Renyi divergence of order alpha; the lower end is 0 where only promises are known."""
-        self._make()
         normal = self.gaussian
         if normal is not None:
             milder, worse = (Fraction(alpha) * Fraction(pair.mu) ** 2 / 2 for pair in normal)
@@ -149,11 +167,9 @@ class DirectedLoss:
         largest = self.max_loss()
         low, high = 0.0, largest
         method = "largest loss"
-        for engine in (self._contour, self._axis):
-            if engine is None:
-                continue
+        for engine in self._engines():
             try:
-                value, error = sum_of_moments(engine, alpha - 1)
+                value, error = engine.log_moment(alpha - 1)
             except (ArithmeticError, Unsuitable):
                 continue
             if engine.infinite[0] > 0:
@@ -171,13 +187,18 @@ class DirectedLoss:
         """Return an upper bound on epsilon at a delta without any integral: the Renyi bound, or the largest losses."""
         if delta == 0.0 or self._single(lambda pair: pair.max_loss()) is not None:
             return math.inf
-        return min([self.max_loss(), *(_ceiling(engine.ceiling, delta, math.inf) for engine in self._engines())])
+        return self._least(self.max_loss(), lambda engine: engine.ceiling(delta))
 
     def delta_ceiling(self, epsilon: float) -> float:
         """Return an upper bound on delta at an epsilon without any integral."""
         if self._single(lambda pair: pair.max_loss()) is not None:
             return 1.0
-        return min([1.0, *(_ceiling(engine.delta_ceiling, epsilon, 1.0) for engine in self._engines())])
+        return self._least(1.0, lambda engine: engine.delta_ceiling(epsilon))
+
+    def _least(self, trivial: float, ask: Callable[[ContourEngine], float]) -> float:
+        """Return the least of a trivial bound and the engines' cheap ones, those that are numbers."""
+        found = [_computed(lambda engine=engine: ask(engine), trivial) for engine in self._engines()]  # type: ignore[misc]
+        return min([trivial, *(one for one in found if not math.isnan(one))])
 
     def max_loss(self) -> float:
         """Return an upper bound on the largest total loss: each part's largest, or its pure promise."""
@@ -218,7 +239,7 @@ class DirectedLoss:
             return ask(self.pairs[0][0])
         return None
 
-    def _too_wide(self, found: Bounds | None, tolerance: float | None, scale: float) -> bool:
+    def _too_wide(self, found: Enclosure | None, tolerance: float | None, scale: float) -> bool:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""
         if found is None or not math.isfinite(found.upper):
             return True
@@ -230,7 +251,7 @@ class DirectedLoss:
         return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
 
 
-def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Bounds:
+def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Enclosure:
     """Bound epsilon from the worse of two neighbouring pairs, and check the lower end against the milder."""
     found = above.epsilon(delta)
     low = found.lower
@@ -240,14 +261,7 @@ def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Bou
         low = max(low - 2 * max(found.upper - low, 2.0**-51 * found.upper), 0.0)
     else:
         low = below.epsilon(delta).lower
-    return Bounds(low, found.estimate, found.upper, "closed form of Gaussian composition")
-
-
-def sum_of_moments(engine: ContourEngine, order: float) -> tuple[float, float]:
-    """Return K at an order and its error."""
-    engine.moments.begin()
-    engine.moments(order)
-    return engine.moments.known[order]
+    return bounded(low, found.estimate, found.upper, _GAUSSIAN)
 
 
 @lru_cache(maxsize=256)
@@ -261,81 +275,75 @@ def clear_caches() -> None:
     directed.cache_clear()
 
 
-def _says_more(claim: Guarantee | None) -> bool:
-    """Say whether a promise may say more about moments than a pair; pure and approximate ones are pairs themselves."""
-    return claim is not None and not isinstance(claim, PureDP | ApproxDP)
-
-
-def _families(pairs: list[tuple[Pair, int]]) -> list[Factor] | None:
-    """Return the factors of the pairs, or None where a family does not know one or its numbers leave the floats."""
+def _computed(ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+    """Return an engine's answer; where numbers leave the range of floats on the way it claims nothing."""
     with np.errstate(all="ignore"):
         try:
-            return gathered(pairs)
-        except ArithmeticError:
-            return None
+            return ask()
+        except (ArithmeticError, ValueError, Unsuitable):
+            return otherwise
 
 
-def _moment_factor(pair: Pair | None, claim: Guarantee | None, count: int) -> Factor | None:
-    """Return whatever bounds the moments of a part."""
-    factors = None if pair is None else _families(flattened([(pair, count)]))
-    known = factors[0] if factors and len(factors) == 1 else None
-    if claim is None or not (_says_more(claim) or known is None):
-        return known
-    if known is None:
-        return ClaimFactor(claim, count)
-    try:
-        return LesserFactor(claim, count, known)
-    except Unsuitable:
-        return known
+def _settled(found: Enclosure) -> Enclosure:
+    """Name what an answer rests on besides proofs; where nothing is known from below the safe end is the guess."""
+    assumptions: tuple[str, ...] = ()
+    if "lattice" in found.method:
+        assumptions = ("float-elementary", "float-fft")
+    elif "contour" in found.method or "Renyi" in found.method:
+        assumptions = ("float-elementary",)
+    return replace(found, estimate=found.estimate if found.lower > 0 else found.upper, assumptions=assumptions)
 
 
-def _met(found: Bounds | None, other: Bounds, *, attained: bool = False) -> Bounds:
-    """Intersect two certified intervals; of attained pairs two that do not meet mean that something is broken."""
-    if found is None:
-        return other
-    lower, upper = max(found.lower, other.lower), min(found.upper, other.upper)
-    if attained and lower > upper:
-        raise AssumptionFailed(
-            f"two certified answers contradict each other ({found.method}; {other.method}): an assumption about this "
-            "machine's floating point does not hold, or discreet has a bug. No price was returned; please report it."
+def least_rho(loss: DirectedLoss) -> float:
+    """Return a rho with D_alpha <= alpha rho for every alpha > 1 in this direction, or infinity.
+
+    Privacy. Two bounds, the smaller of which is returned: the sum over parts of what each is known to keep, and, for
+        losses of at most m, the largest over a grid 1 = a_0 < a_1 < ... of D at a_(i+1) divided by a_i, with m/a_last
+        for everything above.
+        Proof: divergences of independent releases add, and so do bounds on them. D_alpha does not fall as alpha grows,
+        so for alpha in [a_i, a_(i+1)] D_alpha/alpha <= D at a_(i+1), over a_i; and D_alpha <= m always.
+    """
+    parts = [_part_rho(pair, claim) for pair, claim, _ in loss.parts]
+    total = math.inf
+    if all(part is not None for part in parts):
+        exact = sum(
+            (count * (rho or Fraction(0)) for rho, (_, _, count) in zip(parts, loss.parts, strict=True)), Fraction(0)
         )
-    sharper = other if other.upper - other.lower <= found.upper - found.lower else found
-    return Bounds(min(lower, upper), min(max(sharper.estimate, lower), upper), upper, sharper.method)
+        total = round_up(exact)
+    return min(total, _on_grid(loss))
 
 
-def _ceiling(ask: Callable[[float], float], value: float, trivial: float) -> float:
-    """Return a cheap bound, or the trivial one where it is not a number or cannot be computed."""
-    with np.errstate(all="ignore"):
+def _part_rho(pair: Pair | None, claim: Guarantee | None) -> Fraction | None:
+    """Return the best rho known of one part: the pair's own theorem, its largest loss, or its promise."""
+    found: list[Fraction] = []
+    if pair is not None:
+        own = pair.concentration()
+        if own is not None:
+            found.append(own)
+        largest = pair.max_loss().upper
+        if math.isfinite(largest):
+            found.append(Fraction(convert(PureDP(largest), ZCDP).rho))
+    if claim is not None:
         try:
-            found = ask(value)
-        except (ArithmeticError, ValueError, Unsuitable):
-            return trivial
-    return trivial if math.isnan(found) else found
+            promised = convert(claim, ZCDP)
+        except NoSoundConversion:
+            promised = None
+        if promised is not None and promised.delta == 0:
+            found.append(Fraction(promised.rho))
+    return min(found, default=None)
 
 
-def _computed(answer: Callable[[], Bounds]) -> Bounds | None:
-    """Return an engine's answer, or None where numbers leave the range of floats on the way: it claims nothing."""
-    with np.errstate(all="ignore"):
-        try:
-            found = answer()
-        except (ArithmeticError, ValueError, Unsuitable):
-            return None
-    return None if math.isnan(found.lower) or math.isnan(found.upper) else found
-
-
-def _middle(found: Bounds | None) -> float:
-    return 1.0 if found is None or not math.isfinite(found.upper) else found.upper
-
-
-def _enclosure(found: Bounds) -> Enclosure:
-    lower = min(found.lower, found.upper)
-    # where nothing is known from below the safe end is the better guess
-    estimate = min(max(found.estimate, lower), found.upper) if lower > 0 else found.upper
-    return Enclosure(lower, estimate, found.upper, found.method, assumptions=_assumptions(found.method))
-
-
-def _assumptions(method: str) -> tuple[str, ...]:
-    """Name what an answer rests on besides proofs."""
-    if "lattice" in method:
-        return ("float-elementary", "float-fft")
-    return ("float-elementary",) if "contour" in method or "Renyi" in method else ()
+def _on_grid(loss: DirectedLoss) -> float:
+    """Return the grid bound, or infinity when losses are unbounded."""
+    largest = loss.max_loss()
+    if not math.isfinite(largest):
+        return math.inf
+    worst, order = 0.0, 1.0
+    for _ in range(_MOST_ORDERS):
+        following = order * _RATIO
+        bound = loss.renyi(following).upper / order * (1 + 2.0**-50)
+        worst = max(worst, bound)
+        if largest / following * (1 + 2.0**-50) <= worst:
+            return worst
+        order = following
+    return max(worst, largest / order * (1 + 2.0**-50))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
+from discreet.laws import Enclosure
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -34,6 +35,12 @@ _COMPLEX = ("exp", "log", "abs")
 _GOLDEN, _PLASTIC = 0.6180339887498949, 0.7548776662466927
 _BITS, _LONGEST_TAIL = 160, 17
 _tested = False
+
+
+def bounded(lower: float, estimate: float, upper: float, method: str) -> Enclosure:
+    """Enclose between computed ends: ends that crossed by a rounding meet, and the guess is brought between them."""
+    low = min(lower, upper)
+    return Enclosure(low, min(max(estimate, low), upper), upper, method)
 
 
 def worst_ulps(points: int = 64) -> float:

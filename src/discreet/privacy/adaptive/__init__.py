@@ -6,14 +6,15 @@ from discreet.privacy.adaptive.filters import (
     ApproxFilter,
     Filter,
     GaussianFilter,
+    Partition,
     PureFilter,
     RenyiFilter,
     ZCDPFilter,
+    parallel,
     privacy_filter,
 )
 from discreet.privacy.adaptive.notions import Amounts, Books, books_for
 from discreet.privacy.adaptive.odometer import Odometer
-from discreet.privacy.adaptive.partition import Partition, parallel
 from discreet.privacy.adaptive.pricing import Batch
 from discreet.privacy.adaptive.tally import Tally
 

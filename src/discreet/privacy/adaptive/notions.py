@@ -33,6 +33,9 @@ Amounts = tuple[Fraction, ...]
 
 _READABLE = 2**53
 _REMEMBERED = 4096
+_LEAST, _LARGEST = 2.0**-500, 4.0
+_INNERMOST = 21  # 1, 5, 9, ...: these round tanh up
+_MORE = 1 + 2.0**-49
 
 
 class Books(ABC):
@@ -234,11 +237,6 @@ def _rational_root(value: Fraction) -> Fraction | None:
     above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
     exact = above * above == value.numerator and below * below == value.denominator
     return Fraction(above, below) if exact else None
-
-
-_LEAST, _LARGEST = 2.0**-500, 4.0
-_INNERMOST = 21  # 1, 5, 9, ...: these round tanh up
-_MORE = 1 + 2.0**-49
 
 
 def pure_price(epsilon: Number) -> Fraction:

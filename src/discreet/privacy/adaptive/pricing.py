@@ -27,6 +27,11 @@ from discreet.privacy.loss import PrivacyLoss, compose
 from discreet.privacy.numbers import as_computed, as_written, written
 from discreet.privacy.pairs import Side
 
+_DOUBLINGS = 40
+_BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
+_REMEMBERED = 256
+_WORTH_SEARCHING = 1 - 2.0**-10
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -77,18 +82,13 @@ def _loss(release: object) -> PrivacyLoss:
         case PrivacyLoss():
             return release
         case Guarantee():
-            return release.loss
+            return PrivacyLoss.from_guarantee(release)
     raise ParameterError(
         f"a batch is made of losses of releases, not of {type(release).__name__}. What a live session spends is "
         "decided as it goes and has no tight price: composing curves and stopping at a target is not sound there.",
         parameter="releases",
     )
 
-
-_DOUBLINGS = 40
-_BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
-_REMEMBERED = 256
-_WORTH_SEARCHING = 1 - 2.0**-10
 
 Spendable = Guarantee | PrivacyLoss | Batch
 

@@ -1,19 +1,31 @@
-"""From one promise to another: the best that provably follows, or a refusal that says why nothing does."""
+"""From one promise to another: the best that provably follows, one theorem each, or a refusal that says why not."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TypeVar, cast
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
-from discreet.laws.number import Number
-from discreet.privacy.guarantees import rules
+from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers import probability, renyi_order, written
+from discreet.privacy.numbers import (
+    bounds,
+    normal_upper_tail,
+    number,
+    probability,
+    renyi_order,
+    root_upward,
+    upward,
+    written,
+)
+from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import require_known
+from discreet.randomness.rigour import Ball
 
 Promise = TypeVar("Promise", bound=Guarantee)
+_LARGE_RHO = 10**4
 
 
 def convert(
@@ -132,7 +144,7 @@ def _to_pure(source: Guarantee) -> PureDP:
 
 def _to_approx(source: Guarantee, delta: Number | None) -> ApproxDP:
     if delta is not None:
-        return rules.to_approx_at(source, delta)
+        return to_approx_at(source, delta)
     match source:
         case PureDP():
             return ApproxDP(source.epsilon, 0, relation=source.relation)
@@ -146,13 +158,13 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
     found: list[ZCDP] = []
     match source:
         case PureDP():
-            found.append(rules.pure_to_zcdp(source))
+            found.append(pure_to_zcdp(source))
         case ApproxDP():
-            found.append(rules.approx_to_zcdp(source))
+            found.append(approx_to_zcdp(source))
         case ZCDP():
             found.append(source)
         case GaussianDP():
-            found.append(rules.gaussian_to_zcdp(source))
+            found.append(gaussian_to_zcdp(source))
     if delta is None and found:
         return found[0]
     if delta is None:
@@ -162,7 +174,7 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
         )
     enough = [promise for promise in found if Fraction(promise.delta) <= Fraction(delta)]
     try:
-        enough.append(rules.approx_to_zcdp(rules.to_approx_at(source, delta)))
+        enough.append(approx_to_zcdp(to_approx_at(source, delta)))
     except NoSoundConversion:
         if not enough:
             raise
@@ -172,22 +184,22 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
 def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
     match source:
         case PureDP():
-            return rules.pure_to_renyi(source, alpha)
+            return pure_to_renyi(source, alpha)
         case ZCDP(delta=0):
-            return rules.zcdp_to_renyi(source, alpha)
+            return zcdp_to_renyi(source, alpha)
         case RenyiDP():
-            return rules.renyi_to_renyi(source, alpha)
+            return renyi_to_renyi(source, alpha)
         case GaussianDP():
-            return rules.gaussian_to_renyi(source, alpha)
+            return gaussian_to_renyi(source, alpha)
     raise _delta_forbids(source, "the Renyi divergence may be infinite. Keep ApproxDP or delta-approximate ZCDP.")
 
 
 def _to_gaussian(source: Guarantee) -> GaussianDP:
     match source:
         case PureDP():
-            return rules.pure_to_gaussian(source)
+            return pure_to_gaussian(source)
         case ZCDP(delta=0):
-            return rules.zcdp_to_gaussian(source)
+            return zcdp_to_gaussian(source)
         case GaussianDP():
             return source
         case RenyiDP():
@@ -200,3 +212,174 @@ def _to_gaussian(source: Guarantee) -> GaussianDP:
 
 def _delta_forbids(source: Guarantee, consequence: str) -> NoSoundConversion:
     return NoSoundConversion(f"{source!r} allows a complete disclosure with probability delta > 0: {consequence}")
+
+
+def to_approx_at(promise: Guarantee, delta: Number) -> ApproxDP:
+    """Return the least epsilon at a given delta.
+
+    Privacy. A promise whose worst pair is known (pure, approximate, Gaussian) gives that pair's epsilon(delta), which
+        is the least possible; a concentrated or Renyi promise gives the moment bound of `zcdp_epsilon` or
+        `renyi_epsilon`, which for a delta of a few per cent or more could be improved.
+        Proof: post-processing lowers delta(.), so no release that keeps the promise has a larger delta(epsilon) than
+        the worst pair (`PureApproxPair`, `NormalPair`). The others: see there.
+    """
+    epsilon = epsilon_of(promise, Fraction(delta))
+    if math.isinf(epsilon):
+        raise NoSoundConversion(
+            f"no epsilon follows from {promise!r} at delta = {delta}: a release that keeps it can have unbounded loss "
+            "with a larger probability. Ask for a larger delta."
+        )
+    return ApproxDP(epsilon, delta, relation=promise.relation)
+
+
+def pure_to_zcdp(promise: PureDP) -> ZCDP:
+    """Return rho = epsilon tanh(epsilon/2), the least possible; it is below epsilon^2/2 and below epsilon.
+
+    Privacy. epsilon-DP implies (epsilon tanh(epsilon/2))-zCDP, and no smaller rho follows.
+        Proof: by `PureApproxPair` randomized response is the worst case. Its divergences satisfy, with s = alpha - 1 >
+        0, s D = ln((e^((s+1) epsilon) + e^(-s epsilon))/(1 + e^epsilon)) = g(u) - g(1/4), where u = (s + 1/2)^2 and
+        g(u) = ln cosh(epsilon sqrt(u)). As tanh(x)/x decreases, g'(u) = epsilon tanh(epsilon sqrt(u))/(2 sqrt(u))
+        decreases and g is concave: s D <= g'(1/4)(u - 1/4) = epsilon tanh(epsilon/2) s (s+1), that is D <= alpha rho.
+        As s goes to 0, D/alpha goes to rho.
+    Reference. Bun, Steinke 2016 (epsilon^2/2); Kairouz, Oh, Viswanath 2015 for the worst case.
+    """
+    epsilon = Fraction(promise.epsilon)
+    rho = upward(lambda: number(epsilon) * (number(epsilon) / 2).tanh())
+    return ZCDP(min(rho, round_up(epsilon)), relation=promise.relation)
+
+
+def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
+    """Return the divergence of order alpha of randomized response, the least possible.
+
+    Privacy. epsilon-DP implies D_alpha <= epsilon + (ln(1 + e^(-(2 alpha - 1) epsilon)) - ln(1 + e^-epsilon))/(alpha -
+    1).
+        Proof: randomized response is the worst case (`PureApproxPair`), and divergences shrink under post-processing.
+        With p = e^epsilon/(1+e^epsilon), (alpha-1) D = ln(p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha)); take
+        e^(alpha epsilon) out of the sum and e^epsilon out of the denominator.
+    Reference. Mironov 2017; Kairouz, Oh, Viswanath 2015.
+    """
+    epsilon, order = Fraction(promise.epsilon), Fraction(alpha)
+
+    def divergence() -> Ball:
+        more = (-number((2 * order - 1) * epsilon)).exp().log1p() - (-number(epsilon)).exp().log1p()
+        return number(epsilon) + more / number(order - 1)
+
+    # far beyond every float exponent the ball of e^-x may be wide; the order at infinity, epsilon, always bounds it
+    return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=promise.relation)
+
+
+def pure_to_gaussian(promise: PureDP) -> GaussianDP:
+    """Return mu = -2 F^-1(1/(1 + e^epsilon)) with F the normal distribution function, the least possible.
+
+    Privacy. epsilon-DP implies mu-Gaussian DP with this mu, and no smaller mu follows.
+        Proof: the worst trade-off curve f is the polygon through (0, 1), (c, c), (1, 0) with c = 1/(1+e^epsilon). G(a)
+        = F(F^-1(1-a) - mu) is convex, G(0) = 1, G(1) = 0, and this mu makes G(c) = c; a convex curve lies below its
+        chords, so G <= f. A smaller mu has G(c) > c = f(c). In numbers mu = sqrt(8) erfinv(tanh(epsilon/2)), and as
+        F(-x) <= exp(-x^2/2)/2, never more than sqrt(8 epsilon).
+    Reference. Dong, Roth, Su 2022 for the trade-off curves.
+    """
+    epsilon = Fraction(promise.epsilon)
+    mu = upward(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
+    if epsilon > 1:  # tanh is next to 1 there: use the complement
+        mu = upward(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
+    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=promise.relation)
+
+
+def approx_to_zcdp(promise: ApproxDP) -> ZCDP:
+    """Return (epsilon tanh(epsilon/2))-zCDP, delta-approximate with the same delta.
+
+    Privacy. (epsilon, delta)-DP implies delta-approximate (epsilon tanh(epsilon/2))-zCDP.
+        Proof: `PureApproxPair` is a mixture: with probability delta its first or last output, which tell P from Q, else
+        randomized response with epsilon. Post-process both parts: M(x) = (1-delta) A + delta B, M(x') = (1-delta) A' +
+        delta B', where (A, A') is a post-processing of randomized response in both directions at once. Use
+        `pure_to_zcdp`.
+    Reference. Bun, Steinke 2016, section 8; Kairouz, Oh, Viswanath 2015.
+    """
+    rho = pure_to_zcdp(PureDP(promise.epsilon)).rho
+    return ZCDP(rho, promise.delta, relation=promise.relation)
+
+
+def zcdp_to_renyi(promise: ZCDP, alpha: Number) -> RenyiDP:
+    """Return alpha rho.
+
+    Privacy. rho-zCDP implies D_alpha <= alpha rho.
+        Proof: this is the definition at one order.
+    """
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.rho)), relation=promise.relation)
+
+
+def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
+    """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
+
+    For small rho this is sqrt(2 pi ln(2) rho), about 2.09 sqrt(rho); for large rho it approaches sqrt(8 rho), which is
+    returned for rho above 10^4.
+
+    Privacy. rho-zCDP implies mu-Gaussian DP with this mu (at small rho some mu between 1.77 and 2.09 sqrt(rho) may
+    follow).
+        Proof: let a test call 'P' with chance a = F(-y) under Q and b = F(-x) under P, x < y (a = 0 forces b = 0); the
+        promise mu-Gaussian DP says y - x <= mu. Data processing gives b^alpha a^(1-alpha) <= e^(alpha(alpha-1) rho) for
+        alpha > 1, and alpha = sqrt(-ln a / rho) makes it sqrt(-ln b) >= sqrt(-ln a) - sqrt(rho) (trivial if -ln a <=
+        rho). With W(z) = sqrt(-ln F(-z)): W(y) - W(x) <= sqrt(rho). The complement of the test, with P and Q exchanged,
+        gives the same for -y < -x, so let x + y >= 0. W is convex (below), so W(m + t) - W(m - t) grows with m =
+        (x+y)/2; at m = 0 it is at most sqrt(rho), and grows with t = (y-x)/2: so y - x <= 2 t for the t above.
+        W is convex: with hazard h = F'(z)/F(-z), h' = h(h - z), and H = -ln F(-z), W'' >= 0 says 2 H >= h/(h - z). At
+        minus infinity both sides vanish, and the derivative of 2 H - h/(h - z) is h ((h-z)(2h-z) - 1)/(h-z)^2, which is
+        positive by Sampford's inequality.
+        For rho >= 9/2, mu <= sqrt(8 rho): F(-t) <= e^(-t^2/2)/2 gives W(t) >= sqrt(t^2/2 + ln 2), and sqrt(-ln(1-x)) <=
+        sqrt(2x) for x <= 1/2 gives W(-t) <= e^(-t^2/4); for t >= 3 the difference is at least t/sqrt(2).
+        Near 0 rho-zCDP contains randomized response with epsilon tanh(epsilon/2) = rho, which needs sqrt(pi rho).
+    Reference. Sampford 1953 for the hazard of the normal law; Bun, Steinke 2016; Dong, Roth, Su 2022.
+    """
+    rho = Fraction(promise.rho)
+
+    def gap(t: float) -> Ball:
+        tail = normal_upper_tail(number(t))
+        return (-tail.log()).sqrt() - (-(-tail).log1p()).sqrt() - number(rho).sqrt()
+
+    ceiling = root_upward(8 * rho)
+    if rho > _LARGE_RHO:
+        return GaussianDP(ceiling, relation=promise.relation)
+
+    def enough(t: float) -> bool:
+        return t > 0 and bounds(lambda: gap(t))[0] >= 0
+
+    if not enough(ceiling):
+        raise NoSoundConversion(f"no mu could be certified for {promise!r}")
+    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=promise.relation)
+
+
+def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
+    """Return the same divergence at a lower order.
+
+    Privacy. D_beta <= D_alpha for 1 < beta <= alpha.
+        Proof: with L the loss under P, e^((beta-1) D_beta) = E e^((beta-1) L) <= (E e^((alpha-1)
+        L))^((beta-1)/(alpha-1)) by Jensen.
+    Reference. van Erven, Harremoes 2014.
+    """
+    if Fraction(alpha) > Fraction(promise.alpha):
+        raise NoSoundConversion(
+            f"{promise!r} says nothing about the higher order {alpha}: there the divergence may be infinite. Ask for "
+            f"an order of at most {promise.alpha}, or start from ZCDP, which covers all orders."
+        )
+    return RenyiDP(alpha, promise.epsilon, relation=promise.relation)
+
+
+def gaussian_to_zcdp(promise: GaussianDP) -> ZCDP:
+    """Return rho = mu^2/2, the least possible.
+
+    Privacy. mu-Gaussian DP implies (mu^2/2)-zCDP, and no smaller rho follows.
+        Proof: by Blackwell's theorem every such release is a post-processing of `NormalPair`, whose loss is normal with
+        mean mu^2/2 and variance mu^2 under P: (alpha-1) D_alpha = ln E e^((alpha-1) L) = (alpha-1) alpha mu^2/2.
+    Reference. Bun, Steinke 2016; Dong, Roth, Su 2022.
+    """
+    return ZCDP(round_up(Fraction(promise.mu) ** 2 / 2), relation=promise.relation)
+
+
+def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
+    """Return alpha mu^2/2, the least possible.
+
+    Privacy. mu-Gaussian DP implies D_alpha <= alpha mu^2/2 for every alpha > 1.
+        Proof: the divergence of `NormalPair`, computed in `gaussian_to_zcdp`.
+    Reference. Mironov 2017.
+    """
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.mu) ** 2 / 2), relation=promise.relation)

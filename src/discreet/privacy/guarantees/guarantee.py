@@ -1,22 +1,38 @@
-"""Promises about a release: pure, approximate, concentrated, Renyi and Gaussian differential privacy."""
+"""Promises about a release: five notions of differential privacy, and warnings for promises that make no sense."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.display import Rounding, definition_list, format_number
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, SenselessParameter
 from discreet.laws.number import Number
-from discreet.privacy.numbers import nonnegative, number, plainly, printed, probability, renyi_order, upward, written
+from discreet.privacy.numbers import (
+    nonnegative,
+    number,
+    plainly,
+    printed,
+    probability,
+    renyi_order,
+    upward,
+    whole,
+    written,
+)
 from discreet.privacy.relation import Relation
 
 if TYPE_CHECKING:
-    from discreet.privacy.loss import PrivacyLoss
+    PrivacyLoss = Any  # prices are a floor above, and know promises
 
+
+_price: list[Callable[[Guarantee], Any]] = []
 _LARGEST_FACTOR = 20
+_LARGEST_EPSILON = 20
+_LARGEST_DELTA = Fraction(1, 100)
 
 
 class Guarantee(ABC):
@@ -32,9 +48,7 @@ class Guarantee(ABC):
     @property
     def loss(self) -> PrivacyLoss:
         """The worst price that keeps the promise."""
-        from discreet.privacy.loss import PrivacyLoss
-
-        return PrivacyLoss.from_guarantee(self)
+        return _price[0](self)
 
     def to_approx(self, delta: Number | None = None) -> ApproxDP:
         """Return the best (epsilon, delta) promise at this delta that follows from this one; see `convert`."""
@@ -78,7 +92,10 @@ class Guarantee(ABC):
     def in_words(self) -> str:
         """Say the promise for people, without the neighbour relation."""
 
-    def _check_relation(self) -> None:
+    def _check(self, **checks: Callable[..., Number]) -> None:
+        """Refuse impossible parameters, each by the check of its name, and what is no relation."""
+        for name, check in checks.items():
+            object.__setattr__(self, name, check(printed(getattr(self, name)), name=name))
         if not isinstance(self.relation, Relation):
             raise ParameterError("relation must be one of Relation's members", parameter="relation")
 
@@ -132,8 +149,7 @@ class PureDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters; epsilon 0 is perfect privacy."""
-        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
-        self._check_relation()
+        self._check(epsilon=nonnegative)
 
     def in_words(self) -> str:
         """Say the promise for people."""
@@ -156,9 +172,7 @@ class ApproxDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
-        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
-        self._check_relation()
+        self._check(epsilon=nonnegative, delta=probability)
 
     def in_words(self) -> str:
         """Say the promise for people."""
@@ -186,9 +200,7 @@ class ZCDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "rho", nonnegative(printed(self.rho), name="rho"))
-        object.__setattr__(self, "delta", probability(printed(self.delta), name="delta"))
-        self._check_relation()
+        self._check(rho=nonnegative, delta=probability)
 
     def in_words(self) -> str:
         """Say the promise for people."""
@@ -212,9 +224,7 @@ class RenyiDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "alpha", renyi_order(printed(self.alpha), name="alpha"))
-        object.__setattr__(self, "epsilon", nonnegative(printed(self.epsilon), name="epsilon"))
-        self._check_relation()
+        self._check(alpha=renyi_order, epsilon=nonnegative)
 
     def in_words(self) -> str:
         """Say the promise for people."""
@@ -235,12 +245,16 @@ class GaussianDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse impossible parameters."""
-        object.__setattr__(self, "mu", nonnegative(printed(self.mu), name="mu"))
-        self._check_relation()
+        self._check(mu=nonnegative)
 
     def in_words(self) -> str:
         """Say the promise for people."""
         return f"{shown(self.mu)}-Gaussian differential privacy: as hard as telling N(0, 1) from N({shown(self.mu)}, 1)"
+
+
+def price_promises_by(price: Callable[[Guarantee], Any]) -> None:
+    """Let the floor of prices say what `Guarantee.loss` is."""
+    _price[:] = [price]
 
 
 def shown(value: Number) -> str:
@@ -261,3 +275,86 @@ def _factor(epsilon: Number) -> str:
         return f"e^{shown(epsilon)}"
 
     return shown(upward(lambda: number(epsilon).exp()))
+
+
+def warn_if_senseless(guarantee: Guarantee, people: int | None = None) -> None:
+    """Warn, with the reason, when a promise makes no sense for a table of this many people.
+
+    Without the number of people only what is senseless for every table is found.
+
+    Privacy. delta >= 1/n allows a release that publishes one row; epsilon >= 20 allows odds to change by 485 million.
+        Proof: let a release publish one of the n rows, chosen at random. If one row is changed, or one is removed and
+        the choice is among the others, the laws of the output differ by 1/n in total variation: it is (0, 1/n)-DP.
+    Accuracy. With epsilon < 1/n, or mu < 1/n, or rho < 1/(2 n^2), an answer says next to nothing about the table.
+        Proof: `group_privacy` with all n people compares the table with any other of n rows (change one) or with the
+        empty one (add/remove): the laws of the answer are within a factor e^(n epsilon) < e, or n mu < 1, or n^2 rho <
+        1/2.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_senseless(ApproxDP(1, 0.002), people=500)
+    >>> print(caught[0].message)
+    delta = 0.002 is not below 1/500: publishing one of 500 rows at random would keep this promise. Choose ...
+    """
+    count = None if people is None else whole(people, name="people")
+    for reason in (*_too_weak(guarantee, count), *_too_strong(guarantee, count)):
+        warnings.warn(reason, SenselessParameter, stacklevel=2)
+
+
+def _too_weak(guarantee: Guarantee, people: int | None) -> list[str]:
+    """Return what makes the promise protect nobody."""
+    reasons = []
+    given = getattr(guarantee, "delta", 0)
+    delta = Fraction(given)
+    if people is not None and delta * people >= 1:
+        reasons.append(
+            f"delta = {shown(given)} is not below 1/{people}: publishing one of {people} rows at "
+            f"random would keep this promise. Choose a delta far below 1/{people}."
+        )
+    elif delta >= _LARGEST_DELTA:
+        reasons.append(
+            f"delta = {shown(given)} allows a complete disclosure that often. Choose a delta far "
+            "below one over the number of people."
+        )
+    name, typical = _typical_loss(guarantee)
+    if typical >= _LARGEST_EPSILON:
+        reasons.append(
+            f"{name} this large promises nothing: an adversary's odds may change by a factor of e^{_LARGEST_EPSILON}, "
+            "485 million, or more. Choose a smaller one, of the order of 1."
+        )
+    return reasons
+
+
+def _too_strong(guarantee: Guarantee, people: int | None) -> list[str]:
+    """Return what makes every answer useless."""
+    if people is None:
+        return []
+    match guarantee:
+        case PureDP() | ApproxDP():
+            name, useless = "epsilon", Fraction(guarantee.epsilon) * people < 1
+        case GaussianDP():
+            name, useless = "mu", Fraction(guarantee.mu) * people < 1
+        case ZCDP():
+            name, useless = "rho", Fraction(guarantee.rho) * people**2 * 2 < 1
+        case _:
+            return []
+    bound = f"1/(2 * {people}^2)" if name == "rho" else f"1/{people}"
+    if not useless:
+        return []
+    return [
+        f"{name} is below {bound}: even all {people} people together hardly change the answer, so it says nothing "
+        f"about them. Choose {name} well above {bound}."
+    ]
+
+
+def _typical_loss(guarantee: Guarantee) -> tuple[str, Fraction]:
+    """Return the parameter's name and the loss it lets through: the largest, or for moments the mean."""
+    match guarantee:
+        case PureDP() | ApproxDP() | RenyiDP():
+            return "epsilon", Fraction(guarantee.epsilon)
+        case ZCDP():
+            return "rho", Fraction(guarantee.rho)
+        case GaussianDP():
+            return "mu", Fraction(guarantee.mu) ** 2 / 2
+    return "", Fraction(0)

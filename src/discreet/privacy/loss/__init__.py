@@ -2,7 +2,7 @@
 
 from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
 from discreet.privacy.loss.delta_curve import DeltaCurve
-from discreet.privacy.loss.groups import change_one_loss, group_loss
+from discreet.privacy.loss.derived import change_one_loss, group_loss, subsample
 from discreet.privacy.loss.loss import PrivacyLoss, compose
 from discreet.privacy.loss.pointwise import pointwise_delta
 from discreet.privacy.loss.reference import (
@@ -16,4 +16,3 @@ from discreet.privacy.loss.reference import (
     table_loss,
 )
 from discreet.privacy.loss.release import Release, Sampler
-from discreet.privacy.loss.sampling import subsample

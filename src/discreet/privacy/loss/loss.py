@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
-from discreet.privacy.accounting import DirectedLoss, directed, least_rho
 from discreet.privacy.guarantees import (
     ZCDP,
     ApproxDP,
@@ -28,6 +27,7 @@ from discreet.privacy.guarantees import (
     delta_of,
     epsilon_of,
     implies,
+    price_promises_by,
     repeated,
     shown,
     tradeoff_of,
@@ -38,6 +38,9 @@ from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole
 from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines, worst_of
 from discreet.privacy.relation import Relation, combine, require_known
+
+if TYPE_CHECKING:
+    from discreet.privacy.accounting import DirectedLoss
 
 _CURVE_POINTS = 101
 _DELTA_POINTS = 61
@@ -274,6 +277,8 @@ class PrivacyLoss:
         for claim in [] if self.claim is None else [self.claim]:
             if isinstance(claim, ZCDP) and claim.delta == 0:
                 known.append(round_up(Fraction(claim.rho)))
+        from discreet.privacy.accounting import least_rho
+
         known.append(max(least_rho(side) for side in self._directions()))
         return min(known)
 
@@ -346,6 +351,8 @@ class PrivacyLoss:
 
     def _towards(self, side: Side) -> DirectedLoss:
         parts = tuple((worst_of(one.towards(side)), one.claim, count) for one, count in self.parts)
+        from discreet.privacy.accounting import directed  # what `import discreet` need not load
+
         return directed(parts, attained=self.attained)
 
     def _epsilons(self, delta: float, tolerance: float | None) -> list[Enclosure]:
@@ -499,6 +506,9 @@ class PrivacyLoss:
         if self.samplers != (Sampler.EVERYONE,):
             rows.append(("sampling", ", ".join(sampler.value for sampler in self.samplers)))
         return [*rows, ("neighbours", self.relation.sentence)]
+
+
+price_promises_by(PrivacyLoss.from_guarantee)
 
 
 def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:

@@ -124,7 +124,7 @@ def above_threshold_loss(epsilon: Number, *, relation: Relation = Relation.UNSTA
     >>> above_threshold_loss(0.5).max_loss().upper
     0.5
     """
-    return PureDP(positive(epsilon, name="epsilon"), relation=relation).loss
+    return PrivacyLoss.from_guarantee(PureDP(positive(epsilon, name="epsilon"), relation=relation))
 
 
 def table_loss(

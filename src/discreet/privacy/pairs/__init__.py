@@ -1,8 +1,7 @@
 """Pairs of laws that dominate every pair of neighbors: what a loss is made of."""
 
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.privacy.pairs.combined import ComposedPair, worst_of
+from discreet.privacy.pairs.derived import ComposedPair, FixedSizePair, PoissonPair, Side, worst_of
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair, boundary, enclosed
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.tradeoff import TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines

@@ -90,7 +90,7 @@ def _promised(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
     """Return the constructor of the worst price that keeps a promise."""
 
     def price(**parameters: Any) -> PrivacyLoss:
-        return notion(**parameters).loss
+        return PrivacyLoss.from_guarantee(notion(**parameters))
 
     return price
 

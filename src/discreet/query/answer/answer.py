@@ -81,7 +81,7 @@ class Answer:
     @property
     def cost(self) -> PrivacyLoss:
         """The price as a loss that adds up with others."""
-        return self.guarantee.loss
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     @property
     def rows(self) -> list[tuple[Value, ...]]:

@@ -63,7 +63,7 @@ class Measured(Mechanism):
     @property
     def loss(self) -> PrivacyLoss:
         """The price of the promise."""
-        return self.guarantee.loss
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     def law(self, value: Any) -> Law[Any]:
         """Return the law of the noisy counts, and of the number of records that is told with them."""

@@ -6,25 +6,16 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from discreet.errors import AssumptionFailed
+from discreet.laws import Enclosure
 from discreet.privacy.accounting.contour.atoms import AtomsFactor
-from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
+from discreet.privacy.accounting.contour.families import ClaimFactor
 from discreet.privacy.accounting.contour.integral import Contour, Kernel, LatticeKernel, LineKernel
-from discreet.privacy.accounting.contour.promises import ClaimFactor
-from discreet.privacy.accounting.contour.real_axis import Moments
-from discreet.privacy.accounting.floats import UNIT, ensure_tested
+from discreet.privacy.accounting.contour.moments import Factor, Moments, Unsuitable
+from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """A certified interval with a guess inside, and how it was found."""
-
-    lower: float
-    estimate: float
-    upper: float
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +42,19 @@ class ContourEngine:
         high = 0.0 if any(isinstance(factor, ClaimFactor) for factor in factors) else high
         self.infinite = (abs(-math.expm1(high) * (1 - UNIT)), min(-math.expm1(low) * (1 + UNIT), 1.0))
 
-    def epsilon(self, delta: float, tolerance: float | None) -> Bounds:
+    def epsilon(self, delta: float, tolerance: float | None) -> Enclosure:
         """Bound the least epsilon >= 0 with delta(epsilon) <= delta."""
         room, most_room = delta - self.infinite[1], delta - self.infinite[0]
         if room <= 0:
-            return Bounds(0.0, math.inf, math.inf, "some mass at infinity") if most_room > 0 else _nowhere()
+            if most_room > 0:
+                return Enclosure(0.0, math.inf, math.inf, "some mass at infinity")
+            return Enclosure.exact(math.inf, method="mass at infinity")
         goals = math.log(room) - UNIT * (1 - math.log(room)), math.log(most_room) + UNIT * (1 - math.log(most_room))
         self.moments.begin()
         ceiling, order = self.moments.epsilon(goals[0])
         if ceiling <= 0:
-            return Bounds(0.0, 0.0, 0.0, "Renyi bound on the real axis")
-        best = Bounds(0.0, ceiling, ceiling, "Renyi bound on the real axis")
+            return Enclosure.exact(0.0, method="Renyi bound on the real axis")
+        best = bounded(0.0, ceiling, ceiling, "Renyi bound on the real axis")
         wanted = tolerance if tolerance is not None else 1e-6 * max(ceiling, 1e-3)
         for road in self._roads(order, wanted):
             try:
@@ -70,16 +63,16 @@ class ContourEngine:
                 )
             except Unsuitable:
                 continue
-            best = _sharper(best, found)
+            best = met(best, found)
             if best.upper - best.lower <= wanted:
                 return best
-        return _sharper(best, self._halved(delta, best, wanted)) if delta > _LARGE_DELTA else best
+        return met(best, self._halved(delta, best, wanted)) if delta > _LARGE_DELTA else best
 
-    def _halved(self, delta: float, start: Bounds, wanted: float) -> Bounds:
+    def _halved(self, delta: float, start: Enclosure, wanted: float) -> Enclosure:
         """Narrow an interval by asking delta at its middle; for large deltas, where one line does not serve all."""
         low, high, method = start.lower, start.upper, start.method
         if (found := self.delta(low, wanted)).upper <= delta:
-            return Bounds(low, low, low, found.method)
+            return Enclosure.exact(low, method=found.method)
         for _ in range(_HALVINGS):
             if high - low <= wanted:
                 break
@@ -91,7 +84,13 @@ class ContourEngine:
                 low, method = middle, found.method
             else:
                 break
-        return Bounds(low, (low + high) / 2, high, method)
+        return bounded(low, (low + high) / 2, high, method)
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Return K at an order and its error."""
+        self.moments.begin()
+        self.moments(order)
+        return self.moments.known[order]
 
     def ceiling(self, delta: float) -> float:
         """Return the Renyi bound on epsilon."""
@@ -104,14 +103,14 @@ class ContourEngine:
         self.moments.begin()
         return min(_exp_up(self.moments.log_delta(epsilon)[0]) + self.infinite[1], 1.0)
 
-    def delta(self, epsilon: float, tolerance: float | None) -> Bounds:
+    def delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
         """Bound delta at an epsilon, the mass at infinity included."""
         if self.infinite[0] >= 1:
-            return Bounds(1.0, 1.0, 1.0, "mass at infinity")
+            return Enclosure.exact(1.0, method="mass at infinity")
         self.moments.begin()
         ceiling, order = self.moments.log_delta(epsilon)
         high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
-        best = Bounds(self.infinite[0], high, high, "Renyi bound on the real axis")
+        best = bounded(self.infinite[0], high, high, "Renyi bound on the real axis")
         wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
         if ceiling < _BELOW_FLOATS:  # no float tells it from 0
             return best
@@ -124,28 +123,28 @@ class ContourEngine:
                 found = self._along(Contour(road.moments, order, epsilon, road.kernel, road.smoothing), road, epsilon)
             except Unsuitable:
                 continue
-            best = _sharper(best, found)
+            best = met(best, found)
             if best.upper - best.lower <= wanted * max(order, 1.0) * best.upper:
                 break
         return best
 
-    def _along(self, contour: Contour, road: _Road, epsilon: float) -> Bounds:
+    def _along(self, contour: Contour, road: _Road, epsilon: float) -> Enclosure:
         """Read delta off a contour; left of 0 the integral is what delta lacks to 1."""
         low = contour.value(epsilon + road.slop)
         top = contour.value(epsilon - road.slop) if road.slop else low
         if contour.order > 0:
-            return Bounds(
-                min(_exp_down(low.low) + self.infinite[0], 1.0) * (1 - 2.0**-52),
-                min(math.exp(min(low.middle, 0.0)) + self.infinite[0], 1.0),
-                min((_exp_up(top.high) + self.infinite[1]) * (1 + 2.0**-52), 1.0),
+            return bounded(
+                min(_exp_down(low.log.lower) + self.infinite[0], 1.0) * (1 - 2.0**-52),
+                min(math.exp(min(low.log.estimate, 0.0)) + self.infinite[0], 1.0),
+                min((_exp_up(top.log.upper) + self.infinite[1]) * (1 + 2.0**-52), 1.0),
                 road.method,
             )
         # delta = 1 - integral, infinite losses or not; it falls with epsilon, so the integral grows. A mass that may or
         # may not be infinite is not in the integral
-        return Bounds(
-            max((1 - _exp_up(low.high) - (self.infinite[1] - self.infinite[0])) * (1 - 2.0**-52), 0.0),
-            max(1 - math.exp(min(low.middle, 0.0)), 0.0),
-            min((1 - _exp_down(top.low)) * (1 + 2.0**-52), 1.0),
+        return bounded(
+            max((1 - _exp_up(low.log.upper) - (self.infinite[1] - self.infinite[0])) * (1 - 2.0**-52), 0.0),
+            max(1 - math.exp(min(low.log.estimate, 0.0)), 0.0),
+            min((1 - _exp_down(top.log.lower)) * (1 + 2.0**-52), 1.0),
             road.method,
         )
 
@@ -179,13 +178,13 @@ def _spread(orders: Iterable[float]) -> list[float]:
     return ranked[:: max(len(ranked) // 12, 1)]
 
 
-def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, float]) -> Bounds:
+def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, float]) -> Enclosure:
     """Find where ln delta passes the goal, then widen both ends until each is certain."""
     low, high, here = 0.0, ceiling, ceiling
     for _ in range(_STEPS):
         value = contour.value(here)
-        gap = value.middle - goals[0]
-        if not math.isfinite(value.middle):
+        gap = value.log.estimate - goals[0]
+        if not math.isfinite(value.log.estimate):
             raise Unsuitable
         low, high = (here, high) if gap > 0 else (low, here)
         if abs(gap) < 1e-13 * (1 + abs(goals[0])) or high - low <= 4e-16 * high:
@@ -202,7 +201,7 @@ def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, f
         raise Unsuitable
     top = (upper + road.slop) * (1 + 2.0**-52) if upper > 0 or road.slop else 0.0
     bottom = max(((lower or 0.0) - road.slop) * (1 - 2.0**-52), 0.0)
-    return Bounds(min(bottom, top), min(max(here, bottom), top), top, road.method)
+    return bounded(bottom, here, top, road.method)
 
 
 def _certain(contour: Contour, start: float, slope: float, goal: float, *, up: bool) -> float | None:
@@ -210,25 +209,29 @@ def _certain(contour: Contour, start: float, slope: float, goal: float, *, up: b
     here, pad = start, 0.0
     for _ in range(_WIDENINGS):
         value = contour.value(here)
-        if (value.high <= goal) if up else (value.low > goal):
+        if (value.log.upper <= goal) if up else (value.log.lower > goal):
             return here
         if not up and here == 0.0:
             return 0.0
-        need = (value.high - goal if up else goal - value.low) / slope
+        need = (value.log.upper - goal if up else goal - value.log.lower) / slope
         pad = max(2 * pad, min(need, 1.0) * 1.01, 4e-16 * here, 1e-300) if math.isfinite(need) else max(2 * pad, 1e-9)
         here = start + pad if up else max(start - pad, 0.0)
     return None if up else 0.0
 
 
-def _sharper(first: Bounds, second: Bounds) -> Bounds:
-    """Intersect two certified intervals; the guess and the method are those of the narrower."""
-    narrow = second if second.upper - second.lower <= first.upper - first.lower else first
+def met(first: Enclosure, second: Enclosure, *, attained: bool = False) -> Enclosure:
+    """Intersect two certified intervals; the guess and the method are those of the narrower.
+
+    If the pairs are attained, two intervals that do not meet mean that something is broken.
+    """
     lower, upper = max(first.lower, second.lower), min(first.upper, second.upper)
-    return Bounds(lower, min(max(narrow.estimate, lower), upper), upper, narrow.method)
-
-
-def _nowhere() -> Bounds:
-    return Bounds(math.inf, math.inf, math.inf, "mass at infinity")
+    if attained and lower > upper:
+        raise AssumptionFailed(
+            f"two certified answers contradict each other ({first.method}; {second.method}): an assumption about this "
+            "machine's floating point does not hold, or discreet has a bug. No price was returned; please report it."
+        )
+    narrow = second if second.upper - second.lower <= first.upper - first.lower else first
+    return bounded(lower, narrow.estimate, upper, narrow.method)
 
 
 def _exp_up(log: float) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair
 from discreet.laws.number import Number
-from discreet.privacy.accounting.contour.factor import Factor, Unsuitable
-from discreet.privacy.accounting.contour.normal import NARROW
+from discreet.privacy.accounting.contour.gaussian import NARROW
+from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import FixedSizePair, PoissonPair, PureApproxPair, Side
 from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float

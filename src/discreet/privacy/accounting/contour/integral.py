@@ -33,10 +33,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.privacy.accounting.contour.factor import Factor, Indices, Spectrum, Unsuitable
-from discreet.privacy.accounting.contour.normal import NormalFactor
-from discreet.privacy.accounting.contour.real_axis import Moments, log_constant
-from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, ensure_tested
+from discreet.laws import Enclosure
+from discreet.privacy.accounting.contour.gaussian import NormalFactor
+from discreet.privacy.accounting.contour.moments import Factor, Indices, Moments, Spectrum, Unsuitable, log_constant
+from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, bounded, ensure_tested
 
 _ALIAS, _DECAYED = 36.0, 36.0
 _MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
@@ -47,11 +47,9 @@ _FEW, _UNBOUNDED = 16, 1e300
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Bounds on ln of the integral, the computed value of it, and the slope of its logarithm in epsilon."""
+    """The logarithm of the integral, enclosed, and about its slope in epsilon."""
 
-    low: float
-    middle: float
-    high: float
+    log: Enclosure
     slope: float
 
 
@@ -231,12 +229,11 @@ class Contour:
         if self.smoothing:  # it raises delta, so it lowers what is left of 1
             gap = self._smoothing_gap(epsilon)
             low, high = (low - gap, high) if self.sign > 0 else (low, high + gap)
-        return Value(
-            front - unsure + math.log(low) if low > 0 else -math.inf,
-            front + math.log(total) if total > 0 else -math.inf,
-            front + unsure + math.log(high) if high > 0 else -math.inf,
-            slope,
+        lower, middle, upper = (
+            front + off + math.log(part) if part > 0 else -math.inf
+            for off, part in ((-unsure, low), (0.0, total), (unsure, high))
         )
+        return Value(bounded(lower, middle, upper, "contour integral"), slope)
 
     def _weighted(self, spectrum: Spectrum, weights: Complexes, roundings: Floats) -> tuple[float, float, float]:
         """Return h/(2 pi) times the sum over all nodes and their mirror images, its error, and the slope of its log."""

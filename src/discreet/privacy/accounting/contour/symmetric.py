@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws import DiscreteLaplace, LocationPair, Pair
-from discreet.privacy.accounting.contour.factor import Factor, Indices
+from discreet.privacy.accounting.contour.moments import Factor, Indices
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import BoundedRangePair, LaplacePair, PureApproxPair
 

@@ -27,6 +27,12 @@ _FLOOR, _LIGHT = 1e-300, 1e-250
 _HOPELESS = 100.0
 _FARTHEST = 2.0**50
 _NEAR = 1e-8  # atoms this near the grid, in steps, are moved onto it, and the distance is paid for
+_SWEEPS = 12
+_MOST_GIVEN = 0.45
+_LEAST = 1e-300
+_MARGIN = 1e-9
+_LARGEST_TURN = 500.0
+_RESIDUALS = 10.0 ** np.arange(-19.0, -2.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,14 +230,6 @@ def _normalised(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Float
     scaled = log_scale + math.log(total)
     doubt = ELEMENTARY * (1 + abs(math.log(total))) + 4 * UNIT * (abs(log_scale) + abs(scaled))
     return weight / total * (1 + 2 * doubt if upper else max(0.0, 1 - 2 * doubt)), scaled
-
-
-_SWEEPS = 12
-_MOST_GIVEN = 0.45
-_LEAST = 1e-300
-_MARGIN = 1e-9
-_LARGEST_TURN = 500.0
-_RESIDUALS = 10.0 ** np.arange(-19.0, -2.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,7 +75,7 @@ class Drawing(Mechanism):
     def loss(self) -> PrivacyLoss:
         """The price of bounded range, for every draw."""
         if self.range == 0:
-            return self.guarantee.loss
+            return PrivacyLoss.from_guarantee(self.guarantee)
         return bounded_range_loss(self.range, relation=self.relation) * self.draws
 
     def scores(self, value: Counted) -> NDArray[Any]:

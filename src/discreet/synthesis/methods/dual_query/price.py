@@ -107,7 +107,7 @@ class DualQueryPrice:
     def composed(self) -> PrivacyLoss:
         """The accountant's price of all draws: their worst pairs and their concentration."""
         if self.rounds == 1:
-            return PureDP(0, relation=self.neighbours.relation).loss
+            return PrivacyLoss.from_guarantee(PureDP(0, relation=self.neighbours.relation))
         relation = self.neighbours.relation
         return compose(bounded_range_loss(width, relation=relation) * count for width, count in self.ranges)
 

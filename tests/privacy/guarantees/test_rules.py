@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion
-from discreet.privacy.guarantees.conversion import convert
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.guarantees.rules import (
+from discreet.privacy.guarantees.conversion import (
     approx_to_zcdp,
+    convert,
     gaussian_to_renyi,
     gaussian_to_zcdp,
     pure_to_gaussian,
@@ -25,6 +24,7 @@ from discreet.privacy.guarantees.rules import (
     zcdp_to_gaussian,
     zcdp_to_renyi,
 )
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.reference import (
     ORDERS,

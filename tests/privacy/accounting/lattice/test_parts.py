@@ -18,9 +18,9 @@ from discreet.privacy.accounting.lattice.fft_bounds import ASSUMED_UNITS, UNIT, 
 from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
 from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised
 from discreet.privacy.accounting.lattice.sources import source_of
+from discreet.privacy.pairs.derived import PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
-from discreet.privacy.pairs.sampled import PoissonPair, Side
 
 REACH = Reach(-80.0, -80.0)
 

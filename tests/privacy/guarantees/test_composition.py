@@ -23,6 +23,7 @@ from discreet.privacy import (
     basic_composition,
     split,
 )
+from tests.privacy.examples import few
 from tests.privacy.reference import (
     ORDERS,
     at_most,
@@ -186,6 +187,7 @@ def test_advanced_composition_is_the_textbook_formula_where_it_helps_and_basic_e
 
 
 @pytest.mark.theorem("split.privacy")
+@few(20)
 @given(st.floats(1e-6, 1.0, exclude_max=True), st.floats(1e-15, 0.5), st.integers(1, 10**6))
 def test_what_was_split_composes_to_no_more_than_the_total(epsilon, delta, times):
     part = split(epsilon, delta, times)

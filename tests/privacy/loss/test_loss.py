@@ -13,7 +13,7 @@ from discreet.errors import ParameterError, RelationMismatch
 from discreet.laws import DiscreteLaplace, Finite, SafeEnd
 from discreet.mechanisms import Laplace
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP, TradeOff
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import written
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss
 

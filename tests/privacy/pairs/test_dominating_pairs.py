@@ -14,12 +14,11 @@ from discreet.errors import ParameterError
 from discreet.laws import Finite
 from discreet.laws.finite import FinitePair
 from discreet.privacy import PrivacyLoss, Relation, change_one_loss, gaussian_loss, group_loss, laplace_loss, table_loss
-from discreet.privacy.loss.groups import ChainPair
+from discreet.privacy.loss.derived import ChainPair
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.privacy.pairs.combined import WorstPair, worst_of
+from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side, WorstPair, worst_of
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
-from discreet.privacy.pairs.sampled import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
 from tests.privacy.reference import at_most, hockey_stick, law, miss, mixture
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.privacy import ZCDP, GaussianDP, PureDP
 from discreet.privacy.adaptive import ApproxFilter, GaussianFilter, PureFilter, RenyiFilter, ZCDPFilter
-from discreet.privacy.numbers.written import written
+from discreet.privacy.numbers import written
 from discreet.privacy.pairs.promises import NormalPair
 from tests.privacy.adaptive.game import Leaf, adversary, binned_normal, laws, leaky, play, response
 from tests.privacy.reference import ORDERS, at_most, ball, exp, hockey_stick, miss, renyi

@@ -1,15 +1,16 @@
-"""A release on a secret sample of the people: what sampling does to the pair of a release on everybody."""
+"""Pairs made from others: on a secret sample of the people, the worst of several, and a whole price as one pair."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Protocol
 
 from discreet.errors import ParameterError
-from discreet.laws import Enclosure, Pair
+from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, exact_rational
 from discreet.privacy.numbers import bounds, number, probability
 from discreet.privacy.pairs.promises import enclosed
@@ -195,3 +196,125 @@ def _scaled(base: Pair, levels: tuple[float, float], shares: tuple[float, float]
     low = shares[0] * (base.delta(levels[1]).lower if levels[1] > -math.inf else 1.0) * (1 - 2.0**-51)
     high = shares[1] * (base.delta(levels[0]).upper if levels[0] > -math.inf else 1.0) * (1 + 2.0**-51)
     return enclosed((max(low - 5e-324, 0.0), high + 5e-324 if high else high), method=_METHOD)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair(Pair):
+    """The pair whose delta(epsilon) is at each level the largest of several pairs'.
+
+    Privacy. If each of the pairs may be the laws of a release on some neighbours, this one dominates the release.
+        Proof: a pointwise maximum of curves that are convex and decreasing in e^epsilon, lie between (1 - e^epsilon)^+
+        and 1, is another such curve, and every such curve is the delta of some pair.
+    Reference. Zhu, Dong, Wang 2022.
+
+    >>> from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+    >>> WorstPair((NormalPair(1), PureApproxPair(1))).delta(0.5).upper == PureApproxPair(1).delta(0.5).upper
+    True
+    """
+
+    pairs: tuple[Pair, ...]
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the largest delta."""
+        return _largest([pair.delta(epsilon) for pair in self.pairs])
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest loss of any."""
+        return _largest([pair.max_loss() for pair in self.pairs])
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the least miss of any: a bound on the curve's own from above, and equal to it for nested pairs."""
+        found = [pair.tradeoff(alpha) for pair in self.pairs]
+        best = min(found, key=lambda one: one.lower)
+        return Enclosure(
+            best.lower, best.lower, min(one.upper for one in found), "worst of several pairs", SafeEnd.LOWER
+        )
+
+    def reversed(self) -> WorstPair:
+        """Reverse each pair."""
+        return WorstPair(tuple(pair.reversed() for pair in self.pairs))
+
+
+def worst_of(pairs: Iterable[Pair]) -> Pair | None:
+    """Return the one pair, the worst of several, or None for none."""
+    found = tuple(dict.fromkeys(pairs))
+    if len(found) > 1:
+        return WorstPair(found)
+    return found[0] if found else None
+
+
+def _largest(found: list[Enclosure]) -> Enclosure:
+    """Enclose the maximum of several enclosed numbers."""
+    lower, upper = max(one.lower for one in found), max(one.upper for one in found)
+    estimate = max(one.estimate for one in found)
+    return Enclosure(lower, min(max(estimate, lower), upper), upper, "worst of several pairs")
+
+
+class Directed(Protocol):
+    """What a price answers in one direction."""
+
+    def delta(self, epsilon: float | Fraction, /) -> Enclosure:
+        """Enclose the least delta at an epsilon."""
+
+    def epsilon(self, delta: float, /) -> Enclosure:
+        """Enclose the least epsilon at a delta."""
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest loss."""
+
+    def tradeoff(self, alpha: float, /) -> Enclosure:
+        """Enclose the least chance of a miss at a chance of a false alarm."""
+
+
+class Price(Protocol):
+    """The price of releases, as far as their pair needs to know it: its two directions."""
+
+    @property
+    def remove(self) -> Directed:
+        """The price with the person in the first table only."""
+
+    @property
+    def add(self) -> Directed:
+        """The price with the person in the second table only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedPair(Pair):
+    """The dominating pair of several releases in one direction, known by its curve delta(epsilon).
+
+    At negative levels delta(-e) = 1 - e^-e + e^-e times the other direction's delta(e).
+    """
+
+    loss: Price
+    side: Side
+
+    def _towards(self, side: Side) -> Directed:
+        return self.loss.remove if side is Side.REMOVE else self.loss.add
+
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Enclose the delta of the releases together, in this direction."""
+        level = exact_rational(epsilon, name="epsilon")
+        if level >= 0:
+            return self._towards(self.side).delta(level)
+        other = self._towards(self.side.opposite).delta(-level)
+
+        def ends(chance: float) -> tuple[float, float]:
+            return bounds(lambda: 1 - number(level).exp() * number(1 - Fraction(chance)))
+
+        return enclosed((ends(other.lower)[0], ends(other.upper)[1]), method=other.method)
+
+    def epsilon(self, delta: float) -> Enclosure:
+        """Enclose the least epsilon."""
+        return self._towards(self.side).epsilon(delta)
+
+    def max_loss(self) -> Enclosure:
+        """Enclose the largest loss."""
+        return self._towards(self.side).max_loss()
+
+    def tradeoff(self, alpha: float) -> Enclosure:
+        """Enclose the best miss."""
+        return self._towards(self.side).tradeoff(alpha)
+
+    def reversed(self) -> ComposedPair:
+        """Return the other direction."""
+        return ComposedPair(self.loss, self.side.opposite)
