@@ -13,8 +13,7 @@ import pytest
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.engines.duckdb.expressions import LONGEST_STATEMENT, quoted, render
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Type
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.conftest import Rounds
 from tests.query import oracle

@@ -3,17 +3,19 @@
 An expression is a column, a literal, or an operation applied to expressions. What an operation means is fixed here, for
 every engine: where an engine would raise (an overflow, a zero divisor, a bad cast, a logarithm of 0) the result is
 NULL, and NaN is NULL everywhere.
+
+The types a column or an expression can have; every engine's own types are read as one of these.
+
+Advice about columns of frames for which no type is declared: the line that declares another type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
-
-from discreet.query.expression.types import Type
 
 Value = bool | int | float | str | date | datetime | None
 Interval = tuple[Fraction, Fraction]
@@ -146,3 +148,67 @@ class Apply(Expression):
     def parts(self) -> tuple[Expression, ...]:
         """The arguments."""
         return self.arguments
+
+
+class Type(Enum):
+    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values can be added up."""
+        return self in (Type.INTEGER, Type.REAL)
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Type.{self.name}"
+
+
+TYPE = "TYPE"  # stands in a line for the type that is wanted
+# where a declaration reads more of the cells than the type without one
+_HELPS = {(Type.REAL, Type.INTEGER), (Type.TIMESTAMP, Type.DATE)}
+
+
+def advice(hint: str, expressions: Sequence[Expression], *wanted: Type) -> str:
+    """Return a hint together with the line that declares the type for a column of a frame without one.
+
+    Such a column read as text is NULL wherever a cell is no text, and no conversion in the query brings the cell back:
+    the line comes first, and the hint is for cells that are texts. Whether there are such cells is not looked at.
+    """
+    for column in _without_a_type(expressions):
+        if column.type is Type.TEXT:
+            line = _filled(column, *wanted)
+            return (
+                f"no type is declared for {column.name}, which is read as text, other cells as NULL: add {line}; only "
+                f"if its cells are texts, {hint}"
+            )
+    return hint + declared_otherwise(expressions, *wanted)
+
+
+def declared_otherwise(expressions: Sequence[Expression], *wanted: Type) -> str:
+    """Return the line that declares the type for a column of a frame without one, as the end of a sentence."""
+    for column in _without_a_type(expressions):
+        if any((column.type, type) in _HELPS for type in wanted):
+            line = _filled(column, *(type for type in wanted if (column.type, type) in _HELPS))
+            return f"; no type is declared for {column.name}, which is read as {column.type.value}: or add {line}"
+    return ""
+
+
+def _without_a_type(expressions: Sequence[Expression]) -> Iterator[Column]:
+    """Yield columns that a declaration could help: of texts those that stand by themselves, not inside functions."""
+    for expression in expressions:
+        for column in expression.columns():
+            if column.declare and (column.type is not Type.TEXT or column is expression):
+                yield column
+
+
+def _filled(column: Column, *wanted: Type) -> str:
+    """Return the line with the first type in it, and the others behind."""
+    line = column.declare.replace(TYPE, wanted[0].value)
+    return line + "".join(f' or "{other.value}"' for other in wanted[1:])

@@ -11,10 +11,8 @@ from datetime import datetime, time
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import ranges
-from discreet.query.expression.expression import Apply, Column, Expression, Interval, Literal, Operation
+from discreet.query.expression.expression import Apply, Column, Expression, Interval, Literal, Operation, Type, advice
 from discreet.query.expression.literals import WORDS, is_null, literal, read_day
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import advice
 
 __all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
 

@@ -1,13 +1,17 @@
 """SQL text to a tree: one SELECT statement of bounded length, depth and size, or a refusal.
 
 Nothing here knows a table or a column. The tree is sqlglot's, in DuckDB's dialect; whoever reads it accepts only what
-is listed, and every argument of a node that was not looked at is refused by `only`.
+is listed, and every argument of a node that was not looked at is refused by `only`. How nodes and names are looked at
+is here too, for all who read the tree.
 """
 
 from __future__ import annotations
 
+import difflib
 import logging
 import threading
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from discreet.errors import MissingExtra, UnsupportedSQL
 
@@ -35,6 +39,9 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
 _EMPTY: tuple[object, ...] = (None, False, "")
 _CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
+# Aggregates that sqlglot knows by name alone: those that are understood, and those that are refused as aggregates.
+_NAMED_AGGREGATES = ("MEAN", "STD", "VAR", "PRODUCT", "ENTROPY", "HISTOGRAM", "FAVG", "FSUM", "RESERVOIR_QUANTILE")
+_Named = TypeVar("_Named")
 
 
 def parse(sql: str) -> exp.Select:
@@ -89,6 +96,51 @@ def part(node: exp.Expr, name: str) -> exp.Expr | None:
     value = node.args.get(name)
     found = value if value is not None else node.args.get(f"{name}_")
     return found if isinstance(found, exp.Expr) else None
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Return a node without the brackets around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node adds up rows, in a way that is understood or not."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() in _NAMED_AGGREGATES
+    return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls)
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an aggregate stands somewhere in a node, subqueries aside."""
+    if is_aggregate(node):
+        return True
+    return any(has_aggregate(child) for child in node.iter_expressions() if not isinstance(child, exp.Query))
+
+
+def fold(name: str) -> str:
+    """Return a name as it is compared: Latin capitals do not matter, look-alike letters of other alphabets do."""
+    return name.lower() if name.isascii() else "".join(sign.lower() if sign.isascii() else sign for sign in name)
+
+
+def look_up(name: str, among: Mapping[str, _Named]) -> _Named | None:
+    """Return what has this name, spelled exactly or else in other capitals, unless that is ambiguous."""
+    if name in among:
+        return among[name]
+    found = [value for key, value in among.items() if fold(key) == fold(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the sentence that names the likeliest spelling, or all names."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(fold(name), [fold(key) for key in names], n=1)
+    for key in names:
+        if near and fold(key) == near[0]:
+            return f"Did you mean {key!r}?"
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"Known: {listed}." if listed else "There are none."
 
 
 def shown(node: exp.Expr | str) -> str:
