@@ -2,11 +2,7 @@
 
 An expression is a column, a literal, or an operation applied to expressions. What an operation means is fixed here, for
 every engine: where an engine would raise (an overflow, a zero divisor, a bad cast, a logarithm of 0) the result is
-NULL, and NaN is NULL everywhere.
-
-The types a column or an expression can have; every engine's own types are read as one of these.
-
-Advice about columns of frames for which no type is declared: the line that declares another type.
+NULL, and NaN is NULL everywhere. A column of a frame for which no type is declared knows the line that declares one.
 """
 
 from __future__ import annotations
@@ -19,6 +15,29 @@ from fractions import Fraction
 
 Value = bool | int | float | str | date | datetime | None
 Interval = tuple[Fraction, Fraction]
+TYPE = "TYPE"  # stands in a line for the type that is wanted
+
+
+class Type(Enum):
+    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone.
+
+    Every engine's own types are read as one of these.
+    """
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    def __init__(self, word: str) -> None:
+        """Note whether values can be added up."""
+        self.numeric = word in ("integer", "real")
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Type.{self.name}"
 
 
 class Operation(Enum):
@@ -150,27 +169,6 @@ class Apply(Expression):
         return self.arguments
 
 
-class Type(Enum):
-    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone."""
-
-    BOOLEAN = "boolean"
-    INTEGER = "integer"
-    REAL = "real"
-    TEXT = "text"
-    DATE = "date"
-    TIMESTAMP = "timestamp"
-
-    @property
-    def numeric(self) -> bool:
-        """Whether values can be added up."""
-        return self in (Type.INTEGER, Type.REAL)
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Type.{self.name}"
-
-
-TYPE = "TYPE"  # stands in a line for the type that is wanted
 # where a declaration reads more of the cells than the type without one
 _HELPS = {(Type.REAL, Type.INTEGER), (Type.TIMESTAMP, Type.DATE)}
 

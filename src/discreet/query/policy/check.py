@@ -1,6 +1,6 @@
 """Compare a policy with the schema of its source: names that are not there, types that differ, links that cannot be.
 
-Which columns cannot name a unit, by their types alone: floats, collations, types that have no values to compare.
+Some columns cannot name a unit, by their types alone: floats, collations, types that have no values to compare.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from discreet.query.policy.toml_lines import Place, header, key_in_toml
 from discreet.query.policy.toml_section import Problems, meant
 
 Schema = Mapping[str, Mapping[str, Type]]
+Unfit = Mapping[str, Mapping[str, str]]  # by table and column: the name of the type that cannot name a unit
+FLOATS = ("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE")
+COLLATED = "VARCHAR COLLATE "  # before the name of a collation
+_ONE_SPELLING = {"nocase": "lower", "noaccent": "strip_accents", "nfc": "nfc_normalize"}
+_WHY_FLOATS = "large ids that differ are equal as floats, and one empty id makes floats of all"
+_LONGEST = 30
 _MOST_LISTED = 20
 _NO_COLUMN, _COLUMNS = "the table has no column", "Its columns"
 
@@ -55,7 +61,7 @@ def with_schema(policy: Policy, schemas: Schema, unfit: Unfit | None = None) -> 
 
 def _fit(policy: Policy, schema: Schema, stored: Unfit, problems: Problems) -> Policy:
     types = _types(policy, schema)
-    unfit = declared_unfit(policy, types, stored)
+    unfit = _declared_unfit(policy, types, stored)
     tables, public = {}, {}
     for name, table in policy.tables.items():
         place: Place = ("tables", name)
@@ -175,7 +181,7 @@ def _note_untyped(unit: Unit, table: str, policy: Policy, types: Schema, problem
         stated = policy.tables.get(_match(here, policy.tables) or "")
         column = _match(name, types.get(_match(here, types) or "", {}))
         if stated is not None and column is not None and _match(column, stated.columns) is None:
-            problems.add(("tables", table, "unit"), untyped_in_words(table, stated.name, column))
+            problems.add(("tables", table, "unit"), _untyped_in_words(table, stated.name, column))
 
 
 def _unique(
@@ -210,15 +216,7 @@ def _spelled(
     return found
 
 
-Unfit = Mapping[str, Mapping[str, str]]  # by table and column: the name of the type that cannot name a unit
-FLOATS = ("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE")
-COLLATED = "VARCHAR COLLATE "  # before the name of a collation
-_ONE_SPELLING = {"nocase": "lower", "noaccent": "strip_accents", "nfc": "nfc_normalize"}
-_WHY_FLOATS = "large ids that differ are equal as floats, and one empty id makes floats of all"
-_LONGEST = 30
-
-
-def declared_unfit(policy: Policy, types: Mapping[str, Mapping[str, Type]], stored: Unfit) -> Unfit:
+def _declared_unfit(policy: Policy, types: Mapping[str, Mapping[str, Type]], stored: Unfit) -> Unfit:
     """Return the columns that cannot name a unit: those of a source by what is stored, those of CSV as declared."""
     if policy.source.kind is not SourceKind.CSV:
         return stored
@@ -244,10 +242,10 @@ def unfit_in_words(place: Place, column: str, stated: str, *, declared: bool) ->
     return f"{header(place)} unit: {key_in_toml(column)} is of type {name}, {why}. {remedy}{nullable}."
 
 
-def untyped_in_words(table: str, holder: str, column: str) -> str:
+def _untyped_in_words(table: str, holder: str, column: str) -> str:
     """Say that a column of a CSV file that tells units apart needs a type, and which line gives it one.
 
-    >>> print(untyped_in_words("visits", "visits", "person"))
+    >>> print(_untyped_in_words("visits", "visits", "person"))
     [tables.visits] unit: person has no declared type, and CSV files have none: 7 and 007 are one unit as integers, two
     as texts. Add the line `person = {type = "integer"}`, or "text", under [tables.visits.columns].
     """
