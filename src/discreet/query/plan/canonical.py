@@ -344,10 +344,10 @@ def _filters(conditions: Sequence[_Reference], nodes: _Nodes) -> list[list[Any]]
 
 def _parts(expression: Expression) -> list[Expression]:
     """Return the parts of an expression; of a chain of AND or of OR all that it joins."""
-    if not isinstance(expression, Apply):
+    if isinstance(expression, Column | Literal):
+        return []
+    if not isinstance(expression, Apply) or expression.operation not in _JUNCTIONS:
         return list(expression.parts)
-    if expression.operation not in _JUNCTIONS:
-        return list(expression.arguments)
     found: list[Expression] = []
     pending = list(reversed(expression.arguments))
     while pending:

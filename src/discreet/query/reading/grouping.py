@@ -15,21 +15,25 @@ from discreet.query.reading.expressions import Reader
 from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
 from discreet.query.reading.parse import (
     bare,
+    check_number,
+    claim,
     did_you_mean,
     fold,
     has_aggregate,
     is_aggregate,
+    items,
     look_up,
+    named_item,
     only,
-    part,
     shown,
 )
 from discreet.query.reading.refusals import ROWS, reason
-from discreet.query.reading.rows import Source, check_number, claim, items, named_item
+from discreet.query.reading.rows import Source
 
 MOST_KEYS = 30
 LONGEST_LIMIT = 10**9
 _Columns = tuple[tuple[str, Expression], ...]
+_Clauses = Mapping[str, exp.Expr | None]
 _Items = Sequence[tuple[str | None, exp.Expr]]
 
 
@@ -70,6 +74,7 @@ class _Term:
 def aggregate(
     source: Source,
     select: exp.Select,
+    clauses: _Clauses,
     unit: str,
     bounds: Mapping[str, Interval],
     keys: Mapping[str, Sequence[Value]],
@@ -80,33 +85,34 @@ def aggregate(
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
-    terms = _terms(source, select, listed, unit)
+    terms = _terms(source, clauses["group"], listed, unit)
     grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source))
     columns = grouping.columns(listed)
-    condition = grouping.reader().clause(part(select, "having"))
-    order = _orders(select, columns, grouping.reader(columns))
+    having = clauses["having"]
+    condition = grouping.reader().clause(having) if having is not None else None
+    order = _orders(clauses["order"], columns, grouping.reader(columns))
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
-    step = Finish(columns, condition, order, _limit(select))
+    step = Finish(columns, condition, order, _limit(clauses["limit"]))
     made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
     plain = [one.name for one in (*made, *aggregation.asked)]
     return _released(aggregation, (), step, plain)
 
 
-def finish(select: exp.Select, origin: Released) -> Released:
+def finish(select: exp.Select, clauses: _Clauses, origin: Released) -> Released:
     """Return a released table after a SELECT without aggregates around it."""
     reader = Reader(origin.resolve)
     columns = _columns(select, origin, reader)
-    condition = reader.clause(part(select, "where"))
+    condition = reader.clause(clauses["where"]) if clauses["where"] is not None else None
     named = {fold(name): expression for name, expression in columns}
 
     def special(node: exp.Expr) -> Expression | None:
         plain = isinstance(node, exp.Column) and not node.table
         return named.get(fold(node.name)) if plain else None
 
-    order = _orders(select, columns, Reader(origin.resolve, special))
-    step = Finish(columns, condition, order, _limit(select))
+    order = _orders(clauses["order"], columns, Reader(origin.resolve, special))
+    step = Finish(columns, condition, order, _limit(clauses["limit"]))
     return _released(origin.aggregation, origin.finish, step, [one.name for one in origin.columns])
 
 
@@ -164,9 +170,8 @@ def _labels(listed: _Items, source: Source) -> list[str]:
     return found
 
 
-def _terms(source: Source, select: exp.Select, listed: _Items, unit: str) -> list[_Term]:
+def _terms(source: Source, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
     """Return the terms of GROUP BY, without repetitions."""
-    clause = part(select, "group")
     if clause is None:
         return []
     only(clause, "expressions")
@@ -175,11 +180,11 @@ def _terms(source: Source, select: exp.Select, listed: _Items, unit: str) -> lis
     found: list[_Term] = []
     for written in clause.expressions:
         node = _meant(written, source, listed)
-        if has_aggregate(node):
+        visible = source.find(node) if isinstance(node, exp.Column) else None
+        if visible is None and has_aggregate(node):
             raise UnsupportedSQL(
                 f"GROUP BY {shown(node)}: an aggregate cannot be a key. Group by columns or expressions."
             )
-        visible = source.find(node) if isinstance(node, exp.Column) else None
         expression = visible.column if visible is not None else source.reader().read(node)
         if source.scope.from_unit(expression):
             key = visible.name if visible is not None else shown(node)
@@ -280,11 +285,16 @@ class _Grouping:
 
     def _place(self, node: exp.Expr) -> int | None:
         """Return which key a node is, if it is one."""
-        if type(node) not in [type(term.node) for term in self.terms] or has_aggregate(node):
+        if type(node) not in [type(term.node) for term in self.terms]:
             return None
-        if isinstance(node, exp.Column) and not self.source.scope.matches(node.name, node.table or None):
+        if isinstance(node, exp.Column):
+            if not self.source.scope.matches(node.name, node.table or None):
+                return None
+            expression = self.source.resolve(node)
+        elif has_aggregate(node):
             return None
-        expression = self.source.resolve(node) if isinstance(node, exp.Column) else self.source.reader().read(node)
+        else:
+            expression = self.source.reader().read(node)
         return next((place for place, term in enumerate(self.terms) if term.expression == expression), None)
 
     def _column(self, node: exp.Column) -> Expression:
@@ -298,9 +308,8 @@ class _Grouping:
         )
 
 
-def _orders(select: exp.Select, columns: _Columns, reader: Reader) -> tuple[Order, ...]:
+def _orders(clause: exp.Expr | None, columns: _Columns, reader: Reader) -> tuple[Order, ...]:
     """Return the terms of ORDER BY: positions, names of the answer's columns, or expressions."""
-    clause = part(select, "order")
     if clause is None:
         return ()
     only(clause, "expressions")
@@ -332,9 +341,8 @@ def _position(node: exp.Expr, count: int) -> int:
     return int(text) - 1
 
 
-def _limit(select: exp.Select) -> int | None:
+def _limit(clause: exp.Expr | None) -> int | None:
     """Return the number of rows that LIMIT allows."""
-    clause = part(select, "limit")
     if clause is None:
         return None
     if not isinstance(clause, exp.Limit):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from discreet.errors import MissingExtra, UnsupportedSQL
@@ -26,17 +26,19 @@ except ImportError:
         "Install discreet with its extra 'sql': discreet[sql]."
     ) from None
 
-from discreet.query.reading.refusals import reason, statement_reason
+from discreet.query.reading.refusals import ROWS, reason, statement_reason
 
 LONGEST_TEXT = 50_000
 MOST_TOKENS = 12_000
 DEEPEST_BRACKETS = 30
 DEEPEST_TREE = 100
 MOST_SELECTS = 20
+MOST_ITEMS = 500
 SHOWN = 80
 
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+_CLAUSES = ("with", "from", "where", "group", "having", "order", "limit")
 _EMPTY: tuple[object, ...] = (None, False, "")
 _CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
 # Aggregates that sqlglot knows by name alone: those that are understood, and those that are refused as aggregates.
@@ -80,6 +82,12 @@ def only(node: exp.Expr, *understood: str) -> None:
             raise UnsupportedSQL(
                 reason(f"{type(node).__name__}.{name.rstrip('_')}", f"{clause} is not understood in {shown(node)!r}.")
             )
+
+
+def clauses(select: exp.Select) -> dict[str, exp.Expr | None]:
+    """Return the clauses of a SELECT that are understood, by name; refuse one that has others."""
+    only(select, *_CLAUSES, "expressions", "joins")
+    return {name: part(select, name) for name in _CLAUSES}
 
 
 def continues(node: exp.Expr, left: exp.Expr) -> bool:
@@ -141,6 +149,54 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
             return f"Did you mean {key!r}?"
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"Known: {listed}." if listed else "There are none."
+
+
+def items(select: exp.Select, columns: Sequence[exp.Expr] | None) -> list[tuple[str | None, exp.Expr]]:
+    """Return the items of a SELECT with the names given to them; * stands for all columns, where there are some."""
+    found: list[tuple[str | None, exp.Expr]] = []
+    check_number(select)
+    for written in select.expressions:
+        if isinstance(written, exp.Star) and columns is not None:
+            only(written)
+            found.extend((None, column) for column in columns)
+        else:
+            found.append(named_item(written))
+    if not found:
+        raise UnsupportedSQL(ROWS)
+    return found
+
+
+def check_number(select: exp.Select) -> None:
+    """Refuse a SELECT of very many items."""
+    if len(select.expressions) > MOST_ITEMS:
+        raise UnsupportedSQL(f"A SELECT has at most {MOST_ITEMS} items, and this one more. Ask in several queries.")
+
+
+def named_item(written: exp.Expr) -> tuple[str | None, exp.Expr]:
+    """Return the name that AS gives to an item of a SELECT, and the item without brackets."""
+    if not isinstance(written, exp.Alias):
+        return None, bare(written)
+    only(written, "this", "alias")
+    name = written.alias
+    if not name or name.startswith("#") or not isinstance(written.args.get("alias"), exp.Identifier):
+        raise UnsupportedSQL(f"{shown(written)!r} gives no usable name. Write AS and a name of letters, digits and _.")
+    return name, bare(written.this)
+
+
+def table_alias(node: exp.Expr) -> str:
+    """Return the name a table has in the query, if one is given."""
+    alias = part(node, "alias")
+    if alias is None:
+        return ""
+    only(alias, "this")
+    return alias.name
+
+
+def claim(name: str, taken: set[str]) -> None:
+    """Add the name of a column to those that are taken, or refuse it."""
+    if fold(name) in taken:
+        raise UnsupportedSQL(f"Two columns are called {shown(name)!r}. Write AS and another name behind one of them.")
+    taken.add(fold(name))
 
 
 def shown(node: exp.Expr | str) -> str:

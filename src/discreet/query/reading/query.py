@@ -19,7 +19,7 @@ from discreet.query.plan import JoinKind, PublicJoin, Query
 from discreet.query.policy import LARGEST_DOMAIN, Policy, PublicTable
 from discreet.query.reading.grouping import Released, aggregate, finish
 from discreet.query.reading.key_domains import Evaluate
-from discreet.query.reading.parse import bare, fold, has_aggregate, look_up, only, parse, part, shown
+from discreet.query.reading.parse import bare, clauses, fold, has_aggregate, look_up, only, parse, shown, table_alias
 from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import (
     Scope,
@@ -28,13 +28,10 @@ from discreet.query.reading.rows import (
     of_table,
     project,
     read_table,
-    table_alias,
     unknown_table,
     where,
 )
 from discreet.statistics.columns import stated_bounds
-
-_CLAUSES = ("with", "expressions", "from", "joins", "where", "group", "having", "order", "limit")
 
 
 def read_query(
@@ -109,23 +106,23 @@ class _Reading:
 
     def select(self, select: exp.Select, known: Mapping[str, Source | Released]) -> Source | Released:
         """Return what a SELECT gives: rows, or a released table."""
-        only(select, *_CLAUSES)
-        known, defined = self._common_tables(select, known)
-        origin = self._origin(select, known)
+        read = clauses(select)
+        known, defined = self._common_tables(read["with"], known)
+        origin = self._origin(read["from"], known)
         unread = [name for name in defined if fold(name) not in self.read]
         if unread:
             raise UnsupportedSQL(f"WITH {shown(unread[0])} is never read. Leave it out, or read it in FROM.")
-        grouped = part(select, "group") is not None or part(select, "having") is not None
+        grouped = read["group"] is not None or read["having"] is not None
         grouped = grouped or any(has_aggregate(one) for one in select.expressions)
         if isinstance(origin, Released):
-            return self._outer(select, origin, grouped)
+            return _outer(select, read, origin, grouped)
         for node in select.args.get("joins") or []:
             origin = _join(origin, node, self.policy, list(known), self.bounds)
             self.columns += [one.name for one in origin.scope.visible]
-        origin = where(origin, part(select, "where"))
+        origin = where(origin, read["where"])
         if grouped:
-            return aggregate(origin, select, self.policy.unit, self.bounds, self.keys, self.evaluate, self.used)
-        return self._rows(select, origin)
+            return aggregate(origin, select, read, self.policy.unit, self.bounds, self.keys, self.evaluate, self.used)
+        return _plain(select, read, origin)
 
     def check_used(self, found: Released) -> None:
         """Refuse bounds and keys for names that the query does not have, and more groups than can be shown."""
@@ -143,11 +140,10 @@ class _Reading:
             )
 
     def _common_tables(
-        self, select: exp.Select, known: Mapping[str, Source | Released]
+        self, clause: exp.Expr | None, known: Mapping[str, Source | Released]
     ) -> tuple[dict[str, Source | Released], list[str]]:
         """Return the tables of WITH beside those known before, and their names."""
         found, names = dict(known), list[str]()
-        clause = part(select, "with")
         if clause is None:
             return found, names
         only(clause, "expressions")
@@ -171,9 +167,8 @@ class _Reading:
             raise UnsupportedSQL(reason(name, f"{shown(node)!r} cannot stand here. Write a SELECT in brackets."))
         return self.select(node, known)
 
-    def _origin(self, select: exp.Select, known: Mapping[str, Source | Released]) -> Source | Released:
+    def _origin(self, clause: exp.Expr | None, known: Mapping[str, Source | Released]) -> Source | Released:
         """Return what stands first in FROM."""
-        clause = part(select, "from")
         if clause is None:
             raise UnsupportedSQL("The query reads no table. Write SELECT COUNT(*) FROM table.")
         only(clause, "this")
@@ -194,24 +189,26 @@ class _Reading:
         self.columns += [one.name for one in source.scope.visible]
         return source
 
-    def _outer(self, select: exp.Select, origin: Released, grouped: bool) -> Released:
-        """Return a released table after one more step."""
-        if select.args.get("joins"):
-            raise UnsupportedSQL("Answers are not joined with tables. Join the public table before GROUP BY.")
-        if grouped:
-            raise UnsupportedSQL(
-                "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
-            )
-        return finish(select, origin)
 
-    def _rows(self, select: exp.Select, origin: Source) -> Source:
-        """Return the rows of a SELECT without aggregates."""
-        for clause, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
-            node = part(select, clause)
-            if node is not None:
-                words = f"{ROWS} {word} is understood on answers alone: a SELECT of rows has neither order nor number."
-                raise UnsupportedSQL(ROWS if has_aggregate(node) else words)
-        return project(origin, select)
+def _outer(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Released, grouped: bool) -> Released:
+    """Return a released table after one more step."""
+    if select.args.get("joins"):
+        raise UnsupportedSQL("Answers are not joined with tables. Join the public table before GROUP BY.")
+    if grouped:
+        raise UnsupportedSQL(
+            "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
+        )
+    return finish(select, read, origin)
+
+
+def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Source) -> Source:
+    """Return the rows of a SELECT without aggregates."""
+    for name, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
+        node = read[name]
+        if node is not None:
+            words = f"{ROWS} {word} is understood on answers alone: a SELECT of rows has neither order nor number."
+            raise UnsupportedSQL(ROWS if has_aggregate(node) else words)
+    return project(origin, select)
 
 
 def _renamed(origin: Source | Released, alias: str) -> Source | Released:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -17,10 +17,9 @@ from discreet.query.expression import Column, Expression, Interval
 from discreet.query.plan import Filter, Project, Rows, Scan
 from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, undeclared
 from discreet.query.reading.expressions import LARGEST_EXPRESSION, Reader
-from discreet.query.reading.parse import bare, did_you_mean, fold, is_aggregate, look_up, only, part, shown
-from discreet.query.reading.refusals import ROWS, reason
+from discreet.query.reading.parse import claim, did_you_mean, fold, is_aggregate, items, look_up, only, shown
+from discreet.query.reading.refusals import reason
 
-MOST_ITEMS = 500
 SYSTEM = ("information_schema", "pg_catalog", "sqlite_", "duckdb_", "pg_")
 
 
@@ -51,6 +50,12 @@ class Scope:
 
     visible: tuple[Visible, ...]
     base: Mapping[str, Visible]
+    alike: dict[str, list[Visible]] = field(default_factory=dict, init=False, repr=False, compare=False)  # by name
+
+    def __post_init__(self) -> None:
+        """Sort the columns by their names as they are compared."""
+        for one in self.visible:
+            self.alike.setdefault(fold(one.name), []).append(one)
 
     def find(self, name: str, table: str | None) -> Visible:
         """Return the one column that a name stands for."""
@@ -69,7 +74,7 @@ class Scope:
 
     def matches(self, name: str, table: str | None) -> list[Visible]:
         """Return all columns that a name could stand for; one spelled exactly hides those in other capitals."""
-        near = [one for one in self.visible if fold(one.name) == fold(name)]
+        near = self.alike.get(name) or self.alike.get(fold(name), [])
         if table is None:
             near = [one for one in near if not one.qualified_only]
         else:
@@ -109,6 +114,14 @@ class Source:
     def resolve(self, node: exp.Column) -> Expression:
         """Return the column that a name stands for."""
         return self.find(node).column
+
+    def columns(self) -> list[exp.Expr]:
+        """Return what * stands for."""
+        return [
+            exp.column(one.name, table=one.table or None, quoted=True)
+            for one in self.scope.visible
+            if not one.qualified_only
+        ]
 
     def find(self, node: exp.Column) -> Visible:
         """Return what is known about the column that a name stands for."""
@@ -181,8 +194,9 @@ def _leads_to_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
 
 def where(source: Source, node: exp.Expr | None) -> Source:
     """Return the rows that a WHERE keeps."""
-    condition = source.reader().clause(node) if node is not None else None
-    return source if condition is None else Source(Filter(source.rows, condition), source.scope)
+    if node is None:
+        return source
+    return Source(Filter(source.rows, source.reader().clause(node)), source.scope)
 
 
 def project(source: Source, select: exp.Select) -> Source:
@@ -191,7 +205,7 @@ def project(source: Source, select: exp.Select) -> Source:
     visible: list[Visible] = []
     taken: set[str] = set()
     reader = source.reader()
-    for position, (name, node) in enumerate(items(select, source), 1):
+    for position, (name, node) in enumerate(items(select, source.columns()), 1):
         found = source.find(node) if isinstance(node, exp.Column) else None
         expression = found.column if found is not None else reader.read(node)
         label = name or (found.name if found is not None else f"column{position}")
@@ -203,58 +217,6 @@ def project(source: Source, select: exp.Select) -> Source:
         known = replace(known, from_unit=source.scope.from_unit(expression))
         visible.append(replace(known, table="", name=label, column=made, definition=definition, size=size))
     return Source(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
-
-
-def claim(name: str, taken: set[str]) -> None:
-    """Add the name of a column to those that are taken, or refuse it."""
-    if fold(name) in taken:
-        raise UnsupportedSQL(f"Two columns are called {shown(name)!r}. Write AS and another name behind one of them.")
-    taken.add(fold(name))
-
-
-def items(select: exp.Select, source: Source | None) -> list[tuple[str | None, exp.Expr]]:
-    """Return the items of a SELECT with the names given to them; * stands for all columns of the rows."""
-    found: list[tuple[str | None, exp.Expr]] = []
-    check_number(select)
-    for written in select.expressions:
-        if isinstance(written, exp.Star) and source is not None:
-            only(written)
-            found.extend(
-                (None, exp.column(one.name, table=one.table or None, quoted=True))
-                for one in source.scope.visible
-                if not one.qualified_only
-            )
-            continue
-        found.append(named_item(written))
-    if not found:
-        raise UnsupportedSQL(ROWS)
-    return found
-
-
-def check_number(select: exp.Select) -> None:
-    """Refuse a SELECT of very many items."""
-    if len(select.expressions) > MOST_ITEMS:
-        raise UnsupportedSQL(f"A SELECT has at most {MOST_ITEMS} items, and this one more. Ask in several queries.")
-
-
-def named_item(written: exp.Expr) -> tuple[str | None, exp.Expr]:
-    """Return the name that AS gives to an item of a SELECT, and the item without brackets."""
-    if not isinstance(written, exp.Alias):
-        return None, bare(written)
-    only(written, "this", "alias")
-    name = written.alias
-    if not name or name.startswith("#") or not isinstance(written.args.get("alias"), exp.Identifier):
-        raise UnsupportedSQL(f"{shown(written)!r} gives no usable name. Write AS and a name of letters, digits and _.")
-    return name, bare(written.this)
-
-
-def table_alias(node: exp.Expr) -> str:
-    """Return the name a table has in the query, if one is given."""
-    alias = part(node, "alias")
-    if alias is None:
-        return ""
-    only(alias, "this")
-    return alias.name
 
 
 def _refuse_aggregate(node: exp.Expr) -> Expression | None:

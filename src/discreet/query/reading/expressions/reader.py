@@ -111,10 +111,8 @@ class Reader:
             raise UnsupportedSQL(f"{shown(node)!r} is no condition: {hint}.")
         return found
 
-    def clause(self, node: exp.Expr | None) -> Expression | None:
-        """Return the condition of WHERE or HAVING, where one is written."""
-        if node is None:
-            return None
+    def clause(self, node: exp.Expr) -> Expression:
+        """Return the condition of WHERE or HAVING."""
         only(node, "this")
         return self.condition(node.this)
 
