@@ -1,6 +1,8 @@
 """Expressions over the columns of a row: their types, literals and ranges, apart from any SQL text."""
 
 from discreet.query.expression.expression import (
+    PARTS_OF_DAYS,
+    TRUNCATED_DAYS,
     TYPE,
     Apply,
     Column,

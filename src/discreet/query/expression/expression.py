@@ -113,6 +113,11 @@ class Operation(Enum):
         return f"Operation.{self.name}"
 
 
+# what depends on the day of a date or a time alone
+PARTS_OF_DAYS = (Operation.YEAR, Operation.QUARTER, Operation.MONTH, Operation.DAY, Operation.WEEKDAY)
+TRUNCATED_DAYS = tuple(Operation[f"TRUNCATE_{unit}"] for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY"))
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
     """What every expression knows: its type, and the public range of its values where one follows from the policy.

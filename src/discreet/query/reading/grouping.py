@@ -96,7 +96,7 @@ def aggregate(
     step = Finish(columns, condition, order, _limit(clauses["limit"]))
     made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
-    plain = [one.name for one in (*made, *aggregation.asked)]
+    plain = [key.name for key in made] + [one.name for one in aggregation.asked]
     return _released(aggregation, (), step, plain)
 
 

@@ -11,24 +11,24 @@ from decimal import Decimal
 from itertools import islice, product
 
 from discreet.errors import ParameterError
-from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation, Type, Value, plain_value
+from discreet.query.expression import (
+    PARTS_OF_DAYS,
+    TRUNCATED_DAYS,
+    Apply,
+    Column,
+    Expression,
+    Interval,
+    Literal,
+    Operation,
+    Type,
+    Value,
+    plain_value,
+)
 from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.rows import Visible
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
 
-_BY_DAY = (
-    Operation.YEAR,
-    Operation.QUARTER,
-    Operation.MONTH,
-    Operation.DAY,
-    Operation.WEEKDAY,
-    Operation.TRUNCATE_YEAR,
-    Operation.TRUNCATE_QUARTER,
-    Operation.TRUNCATE_MONTH,
-    Operation.TRUNCATE_WEEK,
-    Operation.TRUNCATE_DAY,
-)
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]
 
@@ -141,7 +141,7 @@ def _leaf(expression: Expression, values: tuple[Value, ...], leaves: _Leaves) ->
 
 def _midnights(expression: Apply, base: Mapping[str, Visible]) -> tuple[Value, ...] | None:
     """Return the midnights of a time's declared range where only the day matters."""
-    by_day = expression.operation in _BY_DAY or (
+    by_day = expression.operation in (*PARTS_OF_DAYS, *TRUNCATED_DAYS) or (
         expression.operation is Operation.CAST and expression.type is Type.DATE
     )
     inner = expression.arguments[0]
