@@ -20,7 +20,7 @@ from discreet.query.csv_files.reader import header_of
 from discreet.query.csv_files.sources import convert_source
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.file import read_policy
-from tests.query.csv_cases import opened, written
+from tests.query.csv_files.csv_cases import opened, written
 
 SMALL = b"uid,k,x\np,a,1\nq,b,2\n"
 

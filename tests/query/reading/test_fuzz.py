@@ -15,9 +15,9 @@ from discreet.query.plan.canonical import canonical, written
 from discreet.query.plan.query_plan import Query
 from discreet.query.reading.query import read_query
 from tests.query.hostile import HOSTILE
+from tests.query.reading.test_expressions import MEANINGS
+from tests.query.reading.test_refusals import REMEDIES
 from tests.query.sample_policy import POLICY
-from tests.query.test_parse_expressions import MEANINGS
-from tests.query.test_refusals import REMEDIES
 
 VALID = [
     *REMEDIES,
