@@ -329,7 +329,7 @@ KILLED = textwrap.dedent(
     """
     import os, signal, sys
     from pathlib import Path
-    import pyarrow.parquet
+    import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
     from discreet.query.csv_files import conversion, copies
     from discreet.query.csv_files.copies import Table, convert_anew, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
@@ -387,7 +387,7 @@ AT_ONCE = textwrap.dedent(
     """
     import os, sys
     from pathlib import Path
-    import pyarrow.parquet
+    import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
     from discreet.query.csv_files.copies import Table, convert_anew, current_copy, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
 
