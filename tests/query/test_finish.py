@@ -10,8 +10,7 @@ import pytest
 from discreet.privacy import ApproxDP
 from discreet.query import Session
 from discreet.query.answer.after_release import finish
-from discreet.query.expression.expression import Column
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Column, Type
 from discreet.query.plan.query_plan import Finish, Order
 
 N, NAME = Column(Type.REAL, None, "n"), Column(Type.TEXT, None, "name")
