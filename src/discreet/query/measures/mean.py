@@ -15,7 +15,7 @@ from discreet.query.measures.measure import (
     Number,
     Released,
     Spend,
-    grid_between,
+    argument_on_grid,
     noise_words,
     rounding,
 )
@@ -38,25 +38,16 @@ class MeanOfGroups(Additive):
 
     asked: tuple[Asked, ...]
     bounding: Bounding
+    argument: Expression
     scale: FixedPoint
     norms: RowNorms
 
-    @property
-    def entries(self) -> int:
-        """A and B."""
-        return 2
+    entries = 2  # A and B
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The steps above the lower bound, and how many values are there."""
-        return Steps(self._argument, self.scale), Present(self._argument)
-
-    @property
-    def _argument(self) -> Expression:
-        argument = self.asked[0].argument
-        if argument is None:
-            raise AssertionError("a mean has an argument")
-        return argument
+        return Steps(self.argument, self.scale), Present(self.argument)
 
     def vectors(self, sums: Sequence[Sequence[int]]) -> list[list[int]]:
         """Return A and B."""
@@ -75,7 +66,7 @@ class MeanOfGroups(Additive):
         """Return intervals for the ratio."""
         noise = self.noise(spend).noise
         first, last = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = rounding(self.scale, self._argument)
+        half = rounding(self.scale, self.argument)
         found: list[Estimated] = []
         for value, one, two in zip(self.values(released)[0], *released, strict=True):
             low, _, high = mean_shares(
@@ -86,10 +77,6 @@ class MeanOfGroups(Additive):
             ends = (first + Fraction(low) * (last - first) - half, first + Fraction(high) * (last - first) + half)
             found.append((value, round_down(max(ends[0], first)), round_up(min(ends[1], last))))
         return [found]
-
-    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002
-        """Return nothing: the noise of a ratio depends on the size of the group."""
-        return [None]
 
     def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
         """Return the half-width at the worst mean for a group of so many rows."""
@@ -110,11 +97,9 @@ class MeanOfGroups(Additive):
 
 def mean(asked: Asked, bounding: Bounding) -> MeanOfGroups:
     """Return the measure of AVG(x)."""
-    if asked.argument is None or asked.bounds is None:
-        raise AssertionError("a mean has an argument and bounds")
-    scale = grid_between(asked.bounds, asked.argument, bits=STEP_BITS)
+    argument, scale = argument_on_grid(asked, bits=STEP_BITS)
     steps = scale.steps
     norms = RowNorms(
         one=steps, squared=steps**2, apart=2 * steps, apart_squared=2 * steps**2, nonnegative=True
     )  # (U, 0) and (0, U) are 2 U apart in L1, sqrt(2) U in L2
-    return MeanOfGroups((asked,), bounding, scale, norms)
+    return MeanOfGroups((asked,), bounding, argument, scale, norms)

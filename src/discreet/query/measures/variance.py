@@ -17,7 +17,7 @@ from discreet.query.measures.measure import (
     Number,
     Released,
     Spend,
-    grid_between,
+    argument_on_grid,
     noise_words,
     rounding,
 )
@@ -38,27 +38,17 @@ class VarianceOfGroups(Additive):
 
     asked: tuple[Asked, ...]
     bounding: Bounding
+    argument: Expression
     scale: FixedPoint
     basis: Quadratics
     norms: RowNorms
 
-    @property
-    def entries(self) -> int:
-        """Three sums."""
-        return 3
+    entries = 3  # sums
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The steps, their squares, and how many values are there."""
-        argument = self._argument
-        return Steps(argument, self.scale), Steps(argument, self.scale, power=2), Present(argument)
-
-    @property
-    def _argument(self) -> Expression:
-        argument = self.asked[0].argument
-        if argument is None:
-            raise AssertionError("a variance has an argument")
-        return argument
+        return Steps(self.argument, self.scale), Steps(self.argument, self.scale, power=2), Present(self.argument)
 
     @property
     def _row(self) -> int:
@@ -116,11 +106,7 @@ class VarianceOfGroups(Additive):
     def _moved(self, share: float, side: int) -> Fraction:
         """Return a deviation moved by twice what rounding moves each value by: enough for values and their mean."""
         root = math.sqrt(share) * (1.0 + side * 1e-15)
-        return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self._argument), Fraction(0))
-
-    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002
-        """Return nothing: the noise of a ratio depends on the size of the group."""
-        return [None]
+        return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self.argument), Fraction(0))
 
     def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
         """Return the half-width at the worst mean for a group of so many rows."""
@@ -137,9 +123,7 @@ class VarianceOfGroups(Additive):
 
 def variance(asked: Asked, bounding: Bounding, noise: Noise) -> VarianceOfGroups:
     """Return the measure of VARIANCE(x) or STDDEV(x)."""
-    if asked.argument is None or asked.bounds is None:
-        raise AssertionError("a variance has an argument and bounds")
-    scale = grid_between(asked.bounds, asked.argument, bits=SQUARE_BITS)
+    argument, scale = argument_on_grid(asked, bits=SQUARE_BITS)
     scale.check_squares()
     basis = FOR_GAUSSIAN if noise is Noise.GAUSSIAN else FOR_LAPLACE
     square = scale.steps**2
@@ -150,4 +134,4 @@ def variance(asked: Asked, bounding: Bounding, noise: Noise) -> VarianceOfGroups
         apart_squared=basis.apart_squared * square**2,
         nonnegative=noise is Noise.LAPLACE,
     )
-    return VarianceOfGroups((asked,), bounding, scale, basis, norms)
+    return VarianceOfGroups((asked,), bounding, argument, scale, basis, norms)

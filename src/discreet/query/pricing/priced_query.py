@@ -8,11 +8,23 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.expression import Column, Type, Value, declared_otherwise
-from discreet.query.measures import Additive, Measure, Place, QuantilesOfGroups, SelectedKeys, Spend, measures
+from discreet.query.measures import (
+    Additive,
+    Measure,
+    QuantilesOfGroups,
+    SelectedKeys,
+    Spend,
+    count,
+    mean,
+    quantiles,
+    total,
+    variance,
+)
 from discreet.query.plan import (
     Asked,
     Bounding,
@@ -35,6 +47,7 @@ from discreet.query.pricing.price import Payment, Stated, cheapest, divided, noi
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
+Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 1
@@ -64,7 +77,7 @@ class PricedQuery:
     unit: str  # where the unit of protection is found in the table
     bounded: str | None = None
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release keeps."""
         return self.payment.guarantee
@@ -99,21 +112,31 @@ class PricedQuery:
         return tuple(measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True))
 
     def request(self) -> Request:
-        """Return what the engine is asked for all sums."""
-        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
-        if self.selection is not None:
-            cells = [Units(), *cells]
-        unique = tuple(dict.fromkeys(cells))
-        aggregation = self.query.aggregation
-        return Request(aggregation.source, aggregation.keys, self.bounding.form, unique, self.bounded)
+        """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
+        return self._request
 
     def histogram_requests(self) -> list[HistogramRequest]:
         """Return what the engine is asked for quantiles, one request for each argument."""
-        aggregation = self.query.aggregation
+        return list(self._histogram_requests)
+
+    @property
+    def requests(self) -> list[Request | HistogramRequest]:
+        """Everything that the engine is asked."""
+        return [*([self._request] if self._request.cells else []), *self._histogram_requests]
+
+    @cached_property
+    def _request(self) -> Request:
+        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
+        if self.selection is not None:
+            cells = [Units(), *cells]
+        rows = self.query.aggregation
+        return Request(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
+
+    @cached_property
+    def _histogram_requests(self) -> list[HistogramRequest]:
+        rows, form = self.query.aggregation, self.bounding.form
         return [
-            HistogramRequest(
-                aggregation.source, aggregation.keys, self.bounding.form, one.argument, one.scale, self.bounded
-            )
+            HistogramRequest(rows.source, rows.keys, form, one.argument, one.scale, self.bounded)
             for one in self.measures
             if isinstance(one, QuantilesOfGroups)
         ]
@@ -299,6 +322,39 @@ def _divide(
         unit=unit,
         bounded=bounded,
     )
+
+
+def measures(
+    asked: tuple[Asked, ...], bounding: Bounding, noise: Noise
+) -> tuple[tuple[Measure, ...], dict[str, Place]]:
+    """Return the measures, and where the answer to each name is found; the same question twice is released once.
+
+    Quantiles of one argument are released together.
+    """
+    bundles: dict[object, list[Asked]] = {}
+    for one in asked:
+        bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
+    places = {
+        one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
+        for index, bundle in enumerate(bundles.values())
+        for inner, one in enumerate(bundle)
+    }
+    return tuple([_measure(tuple(bundle), bounding, noise) for bundle in bundles.values()]), places
+
+
+def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Measure:
+    first = bundle[0]
+    match first.kind:
+        case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
+            return count(first, bounding)
+        case MeasureKind.SUM:
+            return total(first, bounding)
+        case MeasureKind.MEAN:
+            return mean(first, bounding)
+        case MeasureKind.VARIANCE | MeasureKind.DEVIATION:
+            return variance(first, bounding, noise)
+        case MeasureKind.QUANTILE:
+            return quantiles(bundle, bounding)
 
 
 def _unit_path(policy: Policy, table: str) -> str:

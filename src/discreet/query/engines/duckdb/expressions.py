@@ -9,32 +9,39 @@ turned into NULL where something else than arithmetic looks at it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb.functions import (
-    Call,
-    Part,
-    Writer,
-    add_days,
-    cast,
-    concatenate,
-    days_between,
-    letters,
-    substring,
-    truncate,
+from discreet.query.engines.duckdb.text import (
+    FIRST_DAY,
+    LAST_DAY,
+    NAMES,
+    constant,
+    real,
+    text,
 )
-from discreet.query.engines.duckdb.stored_columns import position, scanned, type_of
-from discreet.query.engines.duckdb.text import constant, quoted, real
-from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation, Type, ranges
-
-__all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
+from discreet.query.expression import (
+    DATE_FORM,
+    TIMESTAMP_FORM,
+    Apply,
+    Column,
+    Expression,
+    Interval,
+    Literal,
+    Operation,
+    Type,
+    ranges,
+)
 
 LONGEST_STATEMENT = 200_000
 DEEPEST_NESTING = 250  # DuckDB refuses expressions 1000 deep, and one pair of parentheses here is at most 4 of those
+_LONGEST_CONCATENATION = 65_536
 _TOO_DEEP = "this expression is nested too deeply: write it in steps, in a WITH clause each"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WHOLE = real(2.0**52)  # from here on every float is a whole number
+_INTEGER_FORM = r"^[+-]?[0-9]+$"
+_REAL_FORM = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
 def render(expression: Expression, columns: Callable[[str], str] | Mapping[str, str]) -> str:
@@ -62,6 +69,39 @@ def _depth(written: str) -> int:
     """Return how deeply parentheses are nested."""
     steps = ((character == "(") - (character == ")") for character in written)
     return max(accumulate(steps), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A rendered expression, what is certain of its values, and whether it may be NaN (for NULL) or infinite."""
+
+    sql: str
+    node: Expression
+    range: Interval | None
+    nan: bool = False
+    infinite: bool = False
+
+    @property
+    def clean(self) -> str:
+        """The text with NULL for NaN."""
+        return f"(CASE WHEN {self.sql} <= 'inf'::DOUBLE THEN {self.sql} END)" if self.nan else self.sql
+
+    @property
+    def number(self) -> float | int | None:
+        """The value of a literal number."""
+        value = self.node.value if isinstance(self.node, Literal) else None
+        return value if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation whose arguments are rendered."""
+
+    type: Type
+    parts: Sequence[Part]
+
+
+Writer = Callable[[Call], str]
 
 
 def _part(node: Expression, columns: Callable[[str], str]) -> Part:
@@ -104,6 +144,63 @@ def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
         case Operation.GREATEST | Operation.LEAST:
             nan = False
     return nan, infinite
+
+
+def _letters(name: str, old: str, new: str) -> Writer:
+    """Return the writer of LOWER or UPPER for the 26 letters; a text of ASCII alone takes the fast way."""
+
+    def write(call: Call) -> str:
+        one = call.parts[0].sql
+        slow = f"translate({one}, {text(old)}, {text(new)})"
+        return f"(CASE WHEN strlen({one}) = length({one}) THEN {name}({one}) ELSE {slow} END)"
+
+    return write
+
+
+def _concatenate(call: Call) -> str:
+    """Join two texts, cut to a length that memory always holds."""
+    return f"left({call.parts[0].sql} || {call.parts[1].sql}, {_LONGEST_CONCATENATION})"
+
+
+def _substring(call: Call) -> str:
+    """Cut a text, in code points."""
+    return f"substring({call.parts[0].sql}, {int(call.parts[1].number or 1)}, {int(call.parts[2].number or 0)})"
+
+
+def _cast(call: Call) -> str:
+    """Return a cast that gives NULL where there is no such value."""
+    one, given, name = call.parts[0].sql, call.parts[0].node.type, NAMES[call.type]
+    if given is call.type:
+        return one
+    if given is Type.TEXT:
+        forms = {
+            Type.INTEGER: _INTEGER_FORM,
+            Type.REAL: _REAL_FORM,
+            Type.DATE: f"^{DATE_FORM}$",
+            Type.TIMESTAMP: f"^{TIMESTAMP_FORM}$",
+        }
+        # What has another form becomes the empty text, which no cast accepts.
+        return f"TRY_CAST(regexp_extract({one}, {text(forms[call.type])}) AS {name})"
+    return f"TRY_CAST({one} AS {name})" if given is Type.REAL else f"CAST({one} AS {name})"
+
+
+def _truncate(unit: str) -> Writer:
+    """Return the writer of DATE_TRUNC to a unit."""
+    return lambda call: f"CAST(date_trunc('{unit}', {call.parts[0].sql}) AS {NAMES[call.type]})"
+
+
+def _days_between(call: Call) -> str:
+    """Count whole days."""
+    return f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)"
+
+
+def _add_days(call: Call) -> str:
+    """Add days within the years 1 to 9999, else NULL."""
+    start, number = call.parts[0].sql, call.parts[1].sql
+    day = start if call.type is Type.DATE else f"CAST({start} AS DATE)"
+    inside = f"{number} BETWEEN {FIRST_DAY} - {day} AND {LAST_DAY} - {day}"
+    days = f"TRY_CAST(CASE WHEN {inside} THEN {number} END AS INTEGER)"
+    return f"({start} + {days if call.type is Type.DATE else f'to_days({days})'})"
 
 
 def _wide(sql: str) -> str:
@@ -166,18 +263,16 @@ def _modulo(call: Call) -> str:
     return _narrow(f"({_wide(one)} % {bottom} + {bottom}) % {bottom}")
 
 
-def _negate(call: Call) -> str:
-    (one,) = call.parts
-    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
-        return f"(-{one.sql})"
-    return _narrow(f"-({_wide(one.sql)})")
+def _signed(sign: str) -> Writer:
+    """Return the writer of a sign or of the absolute value: the smallest integer has none of 64 bits."""
 
+    def write(call: Call) -> str:
+        (one,) = call.parts
+        if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
+            return f"(-{one.sql})" if sign == "-" else f"{sign}({one.sql})"
+        return _narrow(f"{sign}({_wide(one.sql)})")
 
-def _absolute(call: Call) -> str:
-    (one,) = call.parts
-    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
-        return f"abs({one.sql})"
-    return _narrow(f"abs({_wide(one.sql)})")
+    return write
 
 
 def _places(part: Part) -> str:
@@ -285,7 +380,7 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.DIVIDE: _divide,
     Operation.FLOOR_DIVIDE: _floor_divide,
     Operation.MODULO: _modulo,
-    Operation.NEGATE: _negate,
+    Operation.NEGATE: _signed("-"),
     Operation.BIT_AND: _infix("&"),
     Operation.BIT_OR: _infix("|"),
     Operation.BIT_XOR: _function("xor"),
@@ -311,7 +406,7 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.GREATEST: _extreme("greatest"),
     Operation.LEAST: _extreme("least"),
     Operation.CLAMP: _clamp,
-    Operation.ABS: _absolute,
+    Operation.ABS: _signed("abs"),
     Operation.SIGN: _whole("sign"),
     Operation.FLOOR: _to_integer("floor"),
     Operation.CEIL: _to_integer("ceil"),
@@ -321,13 +416,13 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.LOG10: _defined("log10", "> 0"),
     Operation.EXP: _function("exp"),
     Operation.POWER: _power,
-    Operation.LOWER: letters("lower", _CAPITALS, _CAPITALS.lower()),
-    Operation.UPPER: letters("upper", _CAPITALS.lower(), _CAPITALS),
+    Operation.LOWER: _letters("lower", _CAPITALS, _CAPITALS.lower()),
+    Operation.UPPER: _letters("upper", _CAPITALS.lower(), _CAPITALS),
     Operation.TRIM: lambda call: f"trim({call.parts[0].sql}, ' ')",
     Operation.LENGTH: _function("length"),
-    Operation.SUBSTRING: substring,
-    Operation.CONCAT: concatenate,
-    Operation.CAST: cast,
+    Operation.SUBSTRING: _substring,
+    Operation.CONCAT: _concatenate,
+    Operation.CAST: _cast,
     Operation.YEAR: _function("year"),
     Operation.QUARTER: _function("quarter"),
     Operation.MONTH: _function("month"),
@@ -335,12 +430,12 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.WEEKDAY: _function("isodow"),
     Operation.HOUR: _function("hour"),
     Operation.MINUTE: _function("minute"),
-    Operation.TRUNCATE_YEAR: truncate("year"),
-    Operation.TRUNCATE_QUARTER: truncate("quarter"),
-    Operation.TRUNCATE_MONTH: truncate("month"),
-    Operation.TRUNCATE_WEEK: truncate("week"),
-    Operation.TRUNCATE_DAY: truncate("day"),
-    Operation.TRUNCATE_HOUR: truncate("hour"),
-    Operation.DAYS_BETWEEN: days_between,
-    Operation.ADD_DAYS: add_days,
+    Operation.TRUNCATE_YEAR: _truncate("year"),
+    Operation.TRUNCATE_QUARTER: _truncate("quarter"),
+    Operation.TRUNCATE_MONTH: _truncate("month"),
+    Operation.TRUNCATE_WEEK: _truncate("week"),
+    Operation.TRUNCATE_DAY: _truncate("day"),
+    Operation.TRUNCATE_HOUR: _truncate("hour"),
+    Operation.DAYS_BETWEEN: _days_between,
+    Operation.ADD_DAYS: _add_days,
 }

@@ -13,11 +13,8 @@ from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
-from discreet.query.engines.duckdb.rows import Block, block, read_by, table_of
-from discreet.query.engines.duckdb.stored_columns import position
-from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import indented
-from discreet.query.engines.duckdb.units import unit_type
+from discreet.query.engines.duckdb.rows import Block, Tables, block, read_by, table_of, unit_type
+from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import (
     WEIGHT,
