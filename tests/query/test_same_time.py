@@ -285,6 +285,15 @@ def test_two_questions_that_ask_each_other_do_not_wait_for_each_other(ledger):
     assert all(engine.refused for engine in engines)
 
 
+@pytest.fixture
+def interruptible():
+    """Let SIGINT interrupt here, also where the parent had this process ignore it, as shells do in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_waiting_and_leaves_the_turn_to_others(ledger):
     engine = Slow()
     payer = Asking(ask(seated(policy(), ledger, on=engine)))

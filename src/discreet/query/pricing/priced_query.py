@@ -75,6 +75,7 @@ class PricedQuery:
     selection_spend: Spend | None
     version: str
     unit: str  # where the unit of protection is found in the table
+    ordered: tuple[Asked, ...]  # what is asked, in the order of its meaning
     bounded: str | None = None
 
     @cached_property
@@ -88,11 +89,10 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
-        asked = ordered_asked(self.query.aggregation)
         parts = [
             _FORMAT,
-            canonical(_nameless(self.query, asked)),
-            [self.places[one.name] for one in asked],  # which are released together
+            canonical(_nameless(self.query, self.ordered)),
+            [self.places[one.name] for one in self.ordered],  # which are released together
             repr(self.bounding.form),
             repr(self.bounding.relation),
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -109,7 +109,7 @@ class PricedQuery:
 
     def words(self) -> tuple[str, ...]:
         """Return public words about what is released, for the ledger."""
-        return tuple(measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True))
+        return tuple([measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True)])
 
     def request(self) -> Request:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
@@ -205,21 +205,37 @@ def priced(
 
     `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
     """
-    aggregation = query.aggregation
+    aggregation, relation = query.aggregation, policy.relation
     table = policy.tables[aggregation.table]
     _check_size(query)
     if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
         raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
     noise = noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
-    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows, frames=frames)
+    bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
-    asked = ordered_asked(aggregation)
+    public, asked = aggregation.public, ordered_asked(aggregation)
+    budget, unit = policy.budget.under(relation), _unit_path(policy, table.name)
 
     def at(settled: Stated) -> PricedQuery:
-        paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
-        unit = _unit_path(policy, table.name)
-        return _divide(query, asked, bounding, paid, version=policy.version, unit=unit, bounded=where)
+        paid = payment(budget, settled, private_keys=not public)
+        made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
+        weights = [selection.weight(paid.noise) if one is selection else _HALF_WIDTH[paid.noise] for one in made]
+        spends = tuple([paid.spend(part) for part in divided(paid.amount, weights, paid.noise)])
+        return PricedQuery(
+            query=query,
+            bounding=bounding,
+            payment=paid,
+            measures=made,
+            places=places,
+            selection=selection,
+            spends=spends,
+            selection_spend=None if selection is None else spends[-1],
+            version=policy.version,
+            unit=unit,
+            ordered=asked,
+            bounded=where,
+        )
 
     if price.error is None:
         return _checked_length(at(price))
@@ -228,7 +244,7 @@ def priced(
     def with_amount(amount: Fraction) -> PricedQuery:
         return at(Stated(delta=price.delta, **{word: amount}))
 
-    settled = _cheapest_parts if aggregation.public else _cheapest_whole
+    settled = _cheapest_parts if public else _cheapest_whole
     return _checked_length(settled(with_amount, price.error, people))
 
 
@@ -286,42 +302,16 @@ def _no_width(asked: Asked) -> ParameterError:
     )
 
 
-def _divide(
-    query: Query,
-    asked: tuple[Asked, ...],
-    bounding: Bounding,
-    paid: Payment,
-    *,
-    version: str,
-    unit: str,
-    bounded: str | None,
-) -> PricedQuery:
-    """Divide the price over the measures and the selection of keys."""
-    aggregation = query.aggregation
-    private = not aggregation.public
+def _measures_and_keys(
+    asked: tuple[Asked, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
+) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
+    """Return the measures; where keys are private, their selection is the last one, and counts the units."""
+    if not private_keys:
+        return *measures(asked, bounding, paid.noise), None
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
-    rest = tuple(one for one in asked if one not in counts) if private else asked
-    made, places = measures(rest, bounding, paid.noise)
-    selection = None
-    if private:
-        selection = SelectedKeys(counts, bounding, paid.delta)
-        made = (*made, selection)
-        places = {**places, **{one.name: (len(made) - 1, 0) for one in counts}}
-    weights = [one.weight(paid.noise) if isinstance(one, SelectedKeys) else _HALF_WIDTH[paid.noise] for one in made]
-    spends = tuple(paid.spend(part) for part in divided(paid.amount, weights, paid.noise))
-    return PricedQuery(
-        query=query,
-        bounding=bounding,
-        payment=paid,
-        measures=made,
-        places=places,
-        selection=selection,
-        spends=spends,
-        selection_spend=spends[-1] if private else None,
-        version=version,
-        unit=unit,
-        bounded=bounded,
-    )
+    made, places = measures(tuple(one for one in asked if one not in counts), bounding, paid.noise)
+    selection = SelectedKeys(counts, bounding, paid.delta)
+    return (*made, selection), {**places, **{one.name: (len(made), 0) for one in counts}}, selection
 
 
 def measures(

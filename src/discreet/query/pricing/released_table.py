@@ -24,9 +24,11 @@ class ReleasedTable:
         Public keys are those of the query and need no writing.
         """
         columns, rows = _kept_order(query, self.keys)
-        texts = [key_to_text([self.keys[row][column] for column in columns]) for row in rows]
         released = [[[entry[row] for row in rows] for entry in one] for one in self.released]
-        return json.dumps({"keys": None if query.aggregation.public else texts, "released": released})
+        texts = None
+        if not query.aggregation.public:
+            texts = [key_to_text([self.keys[row][column] for column in columns]) for row in rows]
+        return json.dumps({"keys": texts, "released": released})
 
     @classmethod
     def from_json(cls, text: str, query: Query) -> ReleasedTable:

@@ -192,6 +192,7 @@ class Block:
     tables: str
     columns: Mapping[str, str]
     unit: str | None
+    unit_type: Type | None = None
     conditions: tuple[str, ...] = ()
     computed: bool = False  # whether a column is more than a name, so that it should be computed once
     size: int = 0  # how many aliases are taken
@@ -210,11 +211,12 @@ class Block:
         items = [f"{text} AS {quoted(names[name])}" for name, text in self.columns.items()]
         unit = None
         if self.unit is not None:
-            unit = f"{alias}.{quoted(_free(names))}"
-            items.append(f"{self.unit} AS {quoted(_free(names))}")
+            name = quoted(_free(names))
+            unit = f"{alias}.{name}"
+            items.append(f"{self.unit} AS {name}")
         inner = indented(self.select(items or ["1"]))
         columns = {name: f"{alias}.{quoted(names[name])}" for name in self.columns}
-        return Block(f"(\n{inner}\n) AS {alias}", columns, unit, size=self.size + 1)
+        return Block(f"(\n{inner}\n) AS {alias}", columns, unit, self.unit_type, size=self.size + 1)
 
 
 def block(tables: Tables, rows: Rows, wanted: frozenset[str], bounded: str | None) -> Block:
@@ -238,7 +240,7 @@ def block(tables: Tables, rows: Rows, wanted: frozenset[str], bounded: str | Non
 
 def read_by(expressions: Iterable[Expression]) -> frozenset[str]:
     """Return the names of the columns that expressions read."""
-    return frozenset(column.name for expression in expressions for column in expression.columns())
+    return frozenset([column.name for expression in expressions for column in expression.columns()])
 
 
 def _scan(tables: Tables, table: str, wanted: frozenset[str], bounded: str | None) -> Block:
@@ -254,19 +256,12 @@ def _scan(tables: Tables, table: str, wanted: frozenset[str], bounded: str | Non
         return Block(f"{made.name} AS t", columns, None, size=1, raw=raw)
     if table not in tables.policy.tables:
         raise UnknownName(f"the policy has no private table {table!r}")
-    text, known = unit_of(tables, table)
-    unit = None if known is None else known.text
+    text, unit = unit_of(tables, table)
     columns = {name: tables.read(table, name, "t") for name in sorted(wanted)}
-    plain = all(column == f"t.{quoted(name)}" for name, column in columns.items())
-    conditions = () if unit is None else (f"{unit} IS NOT NULL",)
-    return Block(text, columns, unit, conditions, not plain, 1)
-
-
-def table_of(rows: Rows) -> str:
-    """Return the private table beneath rows."""
-    while not isinstance(rows, Scan):
-        rows = rows.source  # type: ignore[attr-defined]
-    return rows.table
+    computed = [f"t.{quoted(name)}" for name in columns] != list(columns.values())
+    if unit is None:
+        return Block(text, columns, None, computed=computed, size=1)
+    return Block(text, columns, unit.text, unit.type, (f"{unit.text} IS NOT NULL",), computed, 1)
 
 
 def _public_join(tables: Tables, rows: PublicJoin, wanted: frozenset[str], bounded: str | None) -> Block:
@@ -315,11 +310,3 @@ def _free(taken: Mapping[str, str], name: str = "unit") -> str:
     while name.lower() in lowered:
         name += "_"
     return name
-
-
-def unit_type(tables: Tables, table: str) -> Type:
-    """Return the type of what tells the units of a table apart."""
-    _, unit = unit_of(tables, table)
-    if unit is None:
-        raise PolicyError([(None, f"the unit of {table!r} is not named by a column")])
-    return unit.type

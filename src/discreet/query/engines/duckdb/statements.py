@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
-from discreet.query.engines.duckdb.rows import Block, Tables, block, read_by, table_of, unit_type
+from discreet.query.engines.duckdb.rows import Block, Tables, block, read_by
 from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import (
@@ -80,7 +80,7 @@ def statement(tables: Tables, request: Request, salt: int) -> Statement:
     """Return the statement of a request."""
     below = _checked_block(tables, request, _read(request.cells))
     items, cells = _cell_columns(request.cells, below)
-    source = _source(tables, request, below, items)
+    source = _source(request, below, items)
     form, flat = request.form, [part for parts in cells for part in parts]
     if isinstance(form, EachRow):
         bounded = _Bounded([("rows", source.rows)], "rows")
@@ -118,7 +118,7 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
     """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
     below = _checked_block(tables, request, [request.argument])
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
-    source, form = _source(tables, request, below, [f"{text} AS x_1"]), request.form
+    source, form = _source(request, below, [f"{text} AS x_1"]), request.form
     keys = [f"rows.{key}" for key in source.keys]
     weight = "sum(weight)"
     if isinstance(form, EachRow):
@@ -195,9 +195,8 @@ def _powers(cell: Steps, name: str) -> list[Part]:
     ]
 
 
-def _source(tables: Tables, request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
+def _source(request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
     """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
-    kind = None if below.unit is None else unit_type(tables, table_of(request.source))
     unit = [] if below.unit is None else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):
         made = coded(request.keys, below)
@@ -206,7 +205,7 @@ def _source(tables: Tables, request: Request | HistogramRequest, below: Block, i
     names = [item.rpartition(" AS ")[2] for item in made.items]
     rows = made.block.select([*unit, *made.items, *items] or ["1"])
     types = [key.expression.type for key in request.keys]
-    return _Source(rows, names, kind, made.sizes, made.domains, types, "JOIN " not in rows)
+    return _Source(rows, names, below.unit_type, made.sizes, made.domains, types, "JOIN " not in rows)
 
 
 def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
@@ -323,9 +322,9 @@ def _final(bounded: _Bounded, keys: list[str], sums: list[str], grouped: list[st
     """Return the whole text."""
     # What several read is computed once; not the rows, which are read again rather than kept.
     once = ("names", "hashes") if any(name == "hashes" for name, _ in bounded.queries) else ("pairs",)
-    named = ",\n".join(
+    named = [
         f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)"
         for name, text in bounded.queries
-    )
-    text = f"WITH {named}\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
+    ]
+    text = "WITH " + ",\n".join(named) + f"\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
     return text + (f"\nGROUP BY {', '.join(grouped)}" if grouped else "")

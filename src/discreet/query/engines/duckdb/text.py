@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 
 from discreet.errors import UnsupportedSQL
@@ -25,6 +26,7 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _QUOTED_OR_LINE_END = re.compile(r"""'[^']*'|"[^"]*"|\n""")  # a doubled quote ends one text and starts another
 
 
+@lru_cache(maxsize=1024)
 def quoted(identifier: str) -> str:
     """Return a name between double quotes, those within doubled.
 
