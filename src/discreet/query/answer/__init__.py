@@ -1,4 +1,3 @@
 """Answers: what an analyst receives, with error bars, a certificate and a plot."""
 
-from discreet.query.answer.after_release import Finished, finish
 from discreet.query.answer.answer import Answer, Certificate, Record, plain

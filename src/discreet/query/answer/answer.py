@@ -19,10 +19,9 @@ from discreet.display import Table, definition_list, page, paragraph, printable_
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
-from discreet.query.answer.after_release import Finished
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated, Measure, Spend
-from discreet.query.pricing import PricedQuery, ReleasedTable
+from discreet.query.pricing import Finished, PricedQuery, ReleasedTable
 from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:

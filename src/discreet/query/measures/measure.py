@@ -79,11 +79,7 @@ class Additive(Measure):
     """Integer sums with noise on each."""
 
     norms: RowNorms
-
-    @property
-    @abstractmethod
-    def cells(self) -> tuple[Cell, ...]:
-        """What every row adds."""
+    cells: tuple[Cell, ...]  # what every row adds
 
     def vectors(self, sums: Sequence[Sequence[int]]) -> list[list[int]]:
         """Return the integers that get noise, from the sums of the cells; as they are unless said otherwise."""
@@ -121,16 +117,11 @@ class Simple(Additive):
     asked: tuple[Asked, ...]
     bounding: Bounding
     norms: RowNorms
-    cell: Cell
+    cells: tuple[Cell, ...]  # one
     step: Fraction  # what the integer 1 stands for
     name: str
 
     entries = 1
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The one cell."""
-        return (self.cell,)
 
     def values(self, released: Released) -> list[list[Number]]:
         """Return the integers in the unit of the answer."""
@@ -194,8 +185,9 @@ def noise_words(noise: IntegerNoise, step: Fraction) -> str:
     'discrete Laplace noise of scale 30 on steps of 2^-20'
     """
     family = "Gaussian" if isinstance(noise, DiscreteGaussian) else "Laplace"
-    power = floor_log2(step)
-    grid = f"2^{power}" if two_to(power) == step else f"{float(step):.6g}"
+    up, down = step.numerator, step.denominator
+    power_of_two = up.bit_count() == down.bit_count() == 1
+    grid = f"2^{up.bit_length() - down.bit_length()}" if power_of_two else f"{float(step):.6g}"
     return f"discrete {family} noise of scale {float(noise.scale * step):.6g} on steps of {grid}"
 
 
@@ -211,9 +203,9 @@ def count(asked: Asked, bounding: Bounding) -> Simple:
     Accuracy. The interval is the exact quantile of the integer noise, for the count of the rows as they were weighted.
     """
     if asked.kind is MeasureKind.COUNT_UNITS:
-        return Simple((asked,), units_bounding(bounding), _ONE, Units(), Fraction(1), "number of units")
+        return Simple((asked,), units_bounding(bounding), _ONE, (Units(),), Fraction(1), "number of units")
     cell = One() if asked.argument is None else Present(asked.argument)
-    return Simple((asked,), bounding, _ONE, cell, Fraction(1, bounding.unit), "count")
+    return Simple((asked,), bounding, _ONE, (cell,), Fraction(1, bounding.unit), "count")
 
 
 def units_bounding(bounding: Bounding) -> Bounding:
@@ -246,4 +238,4 @@ def total(asked: Asked, bounding: Bounding) -> Simple:
     apart = max(scale.end, 0) - min(scale.start, 0)
     norms = RowNorms(one=most, squared=most**2, apart=apart, apart_squared=apart**2, nonnegative=scale.start >= 0)
     cell = Steps(argument, scale, offset=scale.start)
-    return Simple((asked,), bounding, norms, cell, scale.grid / bounding.unit, "sum")
+    return Simple((asked,), bounding, norms, (cell,), scale.grid / bounding.unit, "sum")

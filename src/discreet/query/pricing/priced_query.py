@@ -43,7 +43,7 @@ from discreet.query.plan import (
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.price import Payment, Stated, cheapest, divided, noise_of, payment
+from discreet.query.pricing.price import Payment, Stated, cheapest, noise_of, payment
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
@@ -94,7 +94,7 @@ class PricedQuery:
             canonical(_nameless(self.query, self.ordered)),
             [self.places[one.name] for one in self.ordered],  # which are released together
             repr(self.bounding.form),
-            repr(self.bounding.relation),
+            f"Relation.{self.bounding.relation.name}",
             [str(self.bounding.total), str(self.bounding.squared)],
             self.bounded,
             self.payment.noise.value,
@@ -215,13 +215,13 @@ def priced(
     bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
-    budget, unit = policy.budget.under(relation), _unit_path(policy, table.name)
+    unit = _unit_path(policy, table.name)
 
     def at(settled: Stated) -> PricedQuery:
-        paid = payment(budget, settled, private_keys=not public)
+        paid = payment(policy.budget, settled, private_keys=not public, relation=relation)
         made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
         weights = [selection.weight(paid.noise) if one is selection else _HALF_WIDTH[paid.noise] for one in made]
-        spends = tuple([paid.spend(part) for part in divided(paid.amount, weights, paid.noise)])
+        spends = paid.spends(weights)
         return PricedQuery(
             query=query,
             bounding=bounding,

@@ -117,14 +117,10 @@ class Desk:
 
     def once(
         self,
-        *,
-        price: Guarantee,
-        digest: str,
-        description: str,
-        releases: tuple[str, ...],
+        request: LedgerRequest,
         work: Callable[[Charge], tuple[Any, str | None]],
+        *,
         charged: Callable[[Charge], None] | None = None,
-        idempotency: str | None = None,
         timeout: float | None = None,
     ) -> tuple[Any, str | None, Record]:
         """Charge a release and run it, or return the text that was stored for the same digest.
@@ -134,7 +130,6 @@ class Desk:
         be charged again. `charged` is told the charge before rows are read. Whatever they raise becomes one constant
         message.
         """
-        request = self._request(price, digest, description, releases, idempotency)
         with self.ledger.turn_at(request, timeout=checked_timeout(timeout)):
             self.refuse_after_failure()  # this session may have ended while it waited
             found = self.ledger.obtain(request)
@@ -144,20 +139,21 @@ class Desk:
                 self.guarded(lambda: [charged(found)], found)
             made, text = self.guarded(lambda: work(found), found)
             record = self._ended(found, text)
-            self.last = price
+            self.last = request.price
             return made, text, record
 
     def charge(self, price: Guarantee, description: str, releases: tuple[str, ...]) -> Charge:
         """Charge a release that is never replayed."""
-        found = self.ledger.obtain(self._request(price, fresh_digest(), description, releases))
+        found = self.ledger.obtain(self.request(price, fresh_digest(), description, releases))
         if isinstance(found, Stored):
             raise AssertionError("a fresh digest has no stored answer")
         self.last = price
         return found
 
-    def _request(
+    def request(
         self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
     ) -> LedgerRequest:
+        """Return what the ledger is asked for a release."""
         return LedgerRequest(
             analyst=self.analyst,
             price=price,
@@ -208,14 +204,8 @@ class Desk:
         """
         self.refuse_after_failure()
         rows = self._rows(table, columns)
-        return self.once(
-            price=self._stated_here(price),
-            digest=digest,
-            description=description,
-            releases=releases,
-            work=lambda charge: work(rows(), charge),
-            charged=charged,
-        )
+        request = self.request(self._stated_here(price), digest, description, releases)
+        return self.once(request, lambda charge: work(rows(), charge), charged=charged)
 
     def grant_again(
         self,

@@ -13,12 +13,12 @@ from discreet.errors import MissingParameter, NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger, Terms
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer, Finished, finish
+from discreet.query.answer import Answer
 from discreet.query.engines import evaluate
 from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, read_policy
-from discreet.query.pricing import Explanation, PricedQuery, ReleasedTable, explain, stated
+from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import Top, top
@@ -159,15 +159,8 @@ class Session:
             released = made.release(desk.engine)
             return released, released.to_json(made.query)
 
-        released, text, record = desk.once(
-            price=made.guarantee,
-            digest=made.digest,
-            description=written(made.query),
-            releases=made.words(),
-            work=work,
-            idempotency=idempotency,
-            timeout=timeout,
-        )
+        request = desk.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        released, text, record = desk.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
         return Answer(made, released, _finished(made, released), record, self.policy.unit, self.policy.lineage, sql)
@@ -236,7 +229,7 @@ class Session:
 
     def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
         """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
-        from discreet.query.session.rehearsal import rehearsal
+        from discreet.query.engines.duckdb import rehearsal
 
         with rehearsal(self.policy, rows=rows) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))

@@ -102,14 +102,9 @@ def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> 
     choice = TopKeys(made, k)
     _ = choice.mechanism  # a price that buys nothing is refused before it is charged
     digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()
-    _, texts, record = desk.once(
-        price=made.guarantee,
-        digest=digest,
-        description=f"top {k} of {written(made.query)}",
-        releases=(repr(choice.mechanism),),
-        work=lambda _: (None, json.dumps(choice.release(desk.engine))),
-        timeout=timeout,
-    )
+    words = f"top {k} of {written(made.query)}"
+    request = desk.request(made.guarantee, digest, words, (repr(choice.mechanism),))
+    _, texts, record = desk.once(request, lambda _: (None, json.dumps(choice.release(desk.engine))), timeout=timeout)
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts or ""))
     return Top(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)

@@ -57,7 +57,7 @@ class Watch:
         pure = Stated(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
             raise ParameterError("under a zCDP budget a watch is paid in epsilon=", parameter="share")
-        self._payment = payment(session.policy.budget.under(session.policy.relation), pure, private_keys=False)
+        self._payment = payment(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
 
     @property
     def remaining(self) -> int:

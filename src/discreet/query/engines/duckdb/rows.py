@@ -15,7 +15,7 @@ from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.source import Stored
 from discreet.query.engines.duckdb.text import NAMES, WIDE, indented, quoted, scanned, type_of, whole_text
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Filter, JoinKind, Project, PublicJoin, Rows, Scan
+from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
 from discreet.query.policy import COLLATED, FLOATS, ColumnPolicy, Policy, Unit, UnitColumn, UnitLink, unfit_in_words
 
 
@@ -241,6 +241,18 @@ def block(tables: Tables, rows: Rows, wanted: frozenset[str], bounded: str | Non
 def read_by(expressions: Iterable[Expression]) -> frozenset[str]:
     """Return the names of the columns that expressions read."""
     return frozenset([column.name for expression in expressions for column in expression.columns()])
+
+
+def native_key(key: Key, below: Block) -> str:
+    """Return the text of a key; of the two zeros of reals, which are equal, only the positive one."""
+    text = render(key.expression, below.columns)
+    text = below.raw.get(text, text)
+    return f"CASE WHEN {text} = 0 THEN CAST(0 AS DOUBLE) ELSE {text} END" if key.expression.type is Type.REAL else text
+
+
+def native_keys(keys: tuple[Key, ...], below: Block) -> list[str]:
+    """Return what `rows` selects for keys as they are: key_1, key_2, ..."""
+    return [f"{native_key(key, below)} AS key_{index}" for index, key in enumerate(keys, 1)]
 
 
 def _scan(tables: Tables, table: str, wanted: frozenset[str], bounded: str | None) -> Block:

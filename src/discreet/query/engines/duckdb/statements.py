@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
-from discreet.query.engines.duckdb.rows import Block, Tables, block, read_by
+from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded
+from discreet.query.engines.duckdb.rows import Block, Tables, block, native_keys, read_by
 from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import (

@@ -11,8 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import ParameterError
-from discreet.query.engines import engine_for
-from discreet.query.engines.duckdb import Resources, connect, constant, quoted
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.engines.duckdb.source import Resources, connect
+from discreet.query.engines.duckdb.text import constant, quoted
 from discreet.query.expression import Type
 from discreet.query.plan import Engine
 from discreet.query.policy import ColumnPolicy, Policy, Source, SourceKind, TablePolicy, UnitColumn, UnitLink
@@ -33,7 +34,7 @@ def rehearsal(policy: Policy, *, rows: int) -> Iterator[tuple[Policy, Engine]]:
         path = Path(folder) / "rehearsal.duckdb"
         _write(policy, path, rows)
         made = replace(policy, source=Source(SourceKind.DUCKDB, path), ledger=None, anchor=None)
-        engine = engine_for(made)
+        engine = DuckDBEngine(made)
         try:
             yield made, engine
         finally:
@@ -73,7 +74,7 @@ def _statement(name: str, columns: Mapping[str, ColumnPolicy], rows: int, keys: 
     for place, (column, stated) in enumerate(columns.items()):
         made = _shared(stated, keys[column]) if column in keys else _spread(stated, f"hash(i, {place})")
         items.append(f"{made} AS {quoted(column)}")
-    return f"CREATE TABLE made.{quoted(name)} AS SELECT {', '.join(items)} FROM range({rows}) AS t(i)"  # noqa: S608
+    return f"CREATE TABLE made.{quoted(name)} AS SELECT {', '.join(items)} FROM range({rows}) AS t(i)"
 
 
 def _shared(stated: ColumnPolicy, each: int) -> str:
