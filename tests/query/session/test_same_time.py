@@ -19,17 +19,17 @@ from discreet.query import Session
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.session import open_ledger, terms_of
 from tests.ledger.spenders import TURN
-from tests.query.askers import ASK, POINTS
+from tests.query.session.askers import ASK, POINTS
 from tests.query.small_tables import Told, policy_for, table_policy
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DURABLE = TURN.index("after commit")
 THREADS = 8
 
 
 def in_a_process_of_its_own(task, path, **arguments):
     text = json.dumps({"task": task, "path": str(path), **arguments})
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.query.askers", text]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.query.session.askers", text]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=1800)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
