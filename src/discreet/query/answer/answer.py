@@ -331,12 +331,11 @@ class Certificate:
 
     def to_html(self) -> str:
         """Return the certificate as a page that loads nothing."""
-        facts = [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
         answer = self.fields["answer"]
         rows = [list(row) for row in zip(*answer.values(), strict=True)]
         body = [
             section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
-            section("Under which promise", definition_list(facts)),
+            section("Under which promise", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
             section("What is not promised", "".join(paragraph(words) for words in self.fields["caveats"])),
         ]

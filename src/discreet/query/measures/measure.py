@@ -66,9 +66,12 @@ class Measure(ABC):
         """
         return [None] * len(self.asked)
 
-    @abstractmethod
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
-        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known."""
+    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
+
+        How far a rank is in value depends on the data.
+        """
+        return [None] * len(self.asked)
 
     @abstractmethod
     def words(self, spend: Spend) -> str:

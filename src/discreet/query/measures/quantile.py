@@ -114,10 +114,6 @@ class QuantilesOfGroups(Measure):
             found.append(rows)
         return found
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
-        """Return nothing: how far a rank is in value depends on the data."""
-        return [None] * len(self.asked)
-
     def rank_error(self, spend: Spend, confidence: float) -> float | None:
         """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
         choice = self.mechanism(spend)

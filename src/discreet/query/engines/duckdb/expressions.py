@@ -157,16 +157,6 @@ def _letters(name: str, old: str, new: str) -> Writer:
     return write
 
 
-def _concatenate(call: Call) -> str:
-    """Join two texts, cut to a length that memory always holds."""
-    return f"left({call.parts[0].sql} || {call.parts[1].sql}, {_LONGEST_CONCATENATION})"
-
-
-def _substring(call: Call) -> str:
-    """Cut a text, in code points."""
-    return f"substring({call.parts[0].sql}, {int(call.parts[1].number or 1)}, {int(call.parts[2].number or 0)})"
-
-
 def _cast(call: Call) -> str:
     """Return a cast that gives NULL where there is no such value."""
     one, given, name = call.parts[0].sql, call.parts[0].node.type, NAMES[call.type]
@@ -187,11 +177,6 @@ def _cast(call: Call) -> str:
 def _truncate(unit: str) -> Writer:
     """Return the writer of DATE_TRUNC to a unit."""
     return lambda call: f"CAST(date_trunc('{unit}', {call.parts[0].sql}) AS {NAMES[call.type]})"
-
-
-def _days_between(call: Call) -> str:
-    """Count whole days."""
-    return f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)"
 
 
 def _add_days(call: Call) -> str:
@@ -240,10 +225,6 @@ def _nonzero(part: Part) -> str:
     return part.sql if part.number else f"(CASE WHEN {part.sql} <> 0 THEN {part.sql} END)"
 
 
-def _divide(call: Call) -> str:
-    return f"({call.parts[0].sql} / {_nonzero(call.parts[1])})"
-
-
 def _floor_divide(call: Call) -> str:
     one, two = (part.sql for part in call.parts)
     if (call.parts[1].number or 0) > 0:  # towards minus infinity: the complement of a negative number is not negative
@@ -282,14 +263,6 @@ def _places(part: Part) -> str:
     return f"(CASE WHEN {part.sql} BETWEEN 0 AND 63 THEN {part.sql} END)"
 
 
-def _shift_left(call: Call) -> str:
-    return _narrow(f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)")
-
-
-def _shift_right(call: Call) -> str:
-    return f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)"
-
-
 def _infix(sign: str) -> Writer:
     """Return the writer of an operation between its arguments, which must not be NaN."""
     return lambda call: "(" + f" {sign} ".join(part.clean for part in call.parts) + ")"
@@ -305,18 +278,10 @@ def _whole(name: str) -> Writer:
     return lambda call: f"CAST({name}({call.parts[0].clean}) AS BIGINT)"
 
 
-def _in(call: Call) -> str:
-    return f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))"
-
-
 def _case(call: Call) -> str:
     pairs = zip(call.parts[:-1:2], call.parts[1::2], strict=True)
     branches = " ".join(f"WHEN {condition.sql} THEN {result.sql}" for condition, result in pairs)
     return f"(CASE {branches} ELSE {call.parts[-1].sql} END)"
-
-
-def _coalesce(call: Call) -> str:
-    return f"coalesce({', '.join([part.clean for part in call.parts[:-1]] + [call.parts[-1].sql])})"
 
 
 def _null_if(call: Call) -> str:
@@ -377,7 +342,7 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.ADD: _sum("+"),
     Operation.SUBTRACT: _sum("-"),
     Operation.MULTIPLY: _sum("*"),
-    Operation.DIVIDE: _divide,
+    Operation.DIVIDE: lambda call: f"({call.parts[0].sql} / {_nonzero(call.parts[1])})",
     Operation.FLOOR_DIVIDE: _floor_divide,
     Operation.MODULO: _modulo,
     Operation.NEGATE: _signed("-"),
@@ -385,8 +350,10 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.BIT_OR: _infix("|"),
     Operation.BIT_XOR: _function("xor"),
     Operation.BIT_NOT: lambda call: f"(~{call.parts[0].sql})",
-    Operation.SHIFT_LEFT: _shift_left,
-    Operation.SHIFT_RIGHT: _shift_right,
+    Operation.SHIFT_LEFT: lambda call: _narrow(
+        f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)"
+    ),
+    Operation.SHIFT_RIGHT: lambda call: f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)",
     Operation.BIT_COUNT: _whole("bit_count"),
     Operation.EQUAL: _infix("="),
     Operation.UNEQUAL: _infix("<>"),
@@ -398,10 +365,12 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.OR: _infix("OR"),
     Operation.NOT: lambda call: f"(NOT {call.parts[0].sql})",
     Operation.IS_NULL: lambda call: f"({call.parts[0].clean} IS NULL)",
-    Operation.IN: _in,
+    Operation.IN: lambda call: f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))",
     Operation.LIKE: _infix("LIKE"),
     Operation.CASE: _case,
-    Operation.COALESCE: _coalesce,
+    Operation.COALESCE: lambda call: (
+        f"coalesce({', '.join([one.clean for one in call.parts[:-1]] + [call.parts[-1].sql])})"
+    ),
     Operation.NULLIF: _null_if,
     Operation.GREATEST: _extreme("greatest"),
     Operation.LEAST: _extreme("least"),
@@ -418,8 +387,11 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.LOWER: _letters("lower", _CAPITALS, _CAPITALS.lower()),
     Operation.UPPER: _letters("upper", _CAPITALS.lower(), _CAPITALS),
     Operation.TRIM: lambda call: f"trim({call.parts[0].sql}, ' ')",
-    Operation.SUBSTRING: _substring,
-    Operation.CONCAT: _concatenate,
+    Operation.SUBSTRING: lambda call: (
+        f"substring({call.parts[0].sql}, {int(call.parts[1].number or 1)}, {int(call.parts[2].number or 0)})"
+    ),
+    # cut to a length that memory always holds
+    Operation.CONCAT: lambda call: f"left({call.parts[0].sql} || {call.parts[1].sql}, {_LONGEST_CONCATENATION})",
     Operation.CAST: _cast,
     Operation.WEEKDAY: _function("isodow"),
     Operation.YEAR: _function("year"),
@@ -431,6 +403,6 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.LENGTH: _function("length"),
     Operation.EXP: _function("exp"),
     **{one: _truncate(one.name.removeprefix("TRUNCATE_").lower()) for one in Operation if "TRUNCATE_" in one.name},
-    Operation.DAYS_BETWEEN: _days_between,
+    Operation.DAYS_BETWEEN: lambda call: f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)",
     Operation.ADD_DAYS: _add_days,
 }

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from discreet.errors import PolicyError, QueryRefused, UnknownName
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.source import Stored
+from discreet.query.engines.duckdb.source import Stored, declared_columns
 from discreet.query.engines.duckdb.text import NAMES, WIDE, indented, quoted, scanned, type_of, whole_text
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
-from discreet.query.policy import COLLATED, FLOATS, ColumnPolicy, Policy, Unit, UnitColumn, UnitLink, unfit_in_words
+from discreet.query.policy import COLLATED, FLOATS, Policy, Unit, UnitColumn, UnitLink, unfit_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Tables:
 
     def type_of(self, table: str, column: str) -> Type:
         """Return the type of a column: the one declared in the policy, else the one it is stored with."""
-        stated = self._declared(table).get(column)
+        stated = declared_columns(self.policy, table).get(column)
         kind = stated.type if stated is not None else type_of(self.stored_type(table, column))
         if kind is None:
             raise UnknownName(f"column {column!r} of {table!r} has a type that cannot be queried")
@@ -60,10 +60,6 @@ class Tables:
         if column not in columns:
             raise UnknownName(f"table {table!r} has no column {column!r}; its columns are {', '.join(columns)}")
         return columns[column]
-
-    def _declared(self, table: str) -> Mapping[str, ColumnPolicy]:
-        private = self.policy.tables.get(table)
-        return private.columns if private is not None else self.policy.public[table].columns
 
 
 @dataclass(frozen=True, slots=True)
