@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from discreet.errors import PolicyError, QueryRefused, UnknownName
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.source import Stored, declared_columns
+from discreet.query.engines.duckdb.source import Stored
 from discreet.query.engines.duckdb.text import NAMES, WIDE, indented, quoted, scanned, type_of, whole_text
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
@@ -35,7 +35,7 @@ class Tables:
 
     def type_of(self, table: str, column: str) -> Type:
         """Return the type of a column: the one declared in the policy, else the one it is stored with."""
-        stated = declared_columns(self.policy, table).get(column)
+        stated = (self.policy.tables.get(table) or self.policy.public[table]).columns.get(column)
         kind = stated.type if stated is not None else type_of(self.stored_type(table, column))
         if kind is None:
             raise UnknownName(f"column {column!r} of {table!r} has a type that cannot be queried")

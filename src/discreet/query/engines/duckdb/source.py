@@ -156,7 +156,7 @@ def _csv_selects(
         if copies is None:
             yield name, header_select(header_of(name, files, policy.source.csv))
         elif name in copies:
-            declared = declared_columns(policy, name)
+            declared = _declared_columns(policy, name)
             numeric = {column.casefold() for column, stated in declared.items() if stated.type.numeric}
             yield name, csv_select(copies[name], numeric=numeric, decimal=policy.source.csv.decimal)
 
@@ -167,7 +167,7 @@ def _parquet(connection: Any, policy: Policy, name: str, files: list[Path]) -> S
         file: _described(connection, f"read_parquet({text(str(file))}, hive_partitioning = false)").columns
         for file in files
     }
-    columns = declared_columns(policy, name)
+    columns = _declared_columns(policy, name)
     public, units = name not in policy.tables, columns_of_units(policy, name)
     return _viewed(connection, name, parquet_select(name, footers, public=public, columns=columns, units=units))
 
@@ -189,11 +189,11 @@ def _frame(connection: Any, policy: Policy, name: str, frame: Any) -> Stored:
 
 def _typed_frame(policy: Policy, name: str, frame: Any) -> FrameTable:
     """Return a frame with the types that a policy states."""
-    declared = {one: column.type for one, column in declared_columns(policy, name).items()}
+    declared = {one: column.type for one, column in _declared_columns(policy, name).items()}
     return frame_table(name, frame, declared=declared, units=columns_of_units(policy, name))
 
 
-def declared_columns(policy: Policy, table: str) -> Mapping[str, ColumnPolicy]:
+def _declared_columns(policy: Policy, table: str) -> Mapping[str, ColumnPolicy]:
     """Return what a policy declares of the columns of a table, a private or a public one."""
     return (policy.tables.get(table) or policy.public[table]).columns
 
