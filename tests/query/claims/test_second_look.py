@@ -139,7 +139,7 @@ def test_ten_grants_of_a_tenth_fit_into_one():
 # tried: an engine that failed is still asked for rows
 def test_an_engine_that_failed_is_not_asked_for_rows():
     asked = session()
-    asked._failed = True
+    asked._desk._failed = True
     with pytest.raises(DiscreetError):
         granted(asked, PureDP(1))
     assert asked.budget.spent.epsilon == 0

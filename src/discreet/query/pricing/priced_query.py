@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -89,10 +89,13 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
+        measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
+        spent = [f"{spend.epsilon} {spend.rho}" for spend in self.spends]
+        together = [self.places[one.name] for one in self.ordered]
         parts = [
             _FORMAT,
             canonical(_nameless(self.query, self.ordered)),
-            [self.places[one.name] for one in self.ordered],  # which are released together
+            together,
             repr(self.bounding.form),
             f"Relation.{self.bounding.relation.name}",
             [str(self.bounding.total), str(self.bounding.squared)],
@@ -102,8 +105,8 @@ class PricedQuery:
             str(self.payment.delta),
             self.version,
             self.unit,
-            [f"{type(measure).__name__} {measure.entries}" for measure in self.measures],
-            [f"{spend.epsilon} {spend.rho}" for spend in self.spends],
+            measured,
+            spent,
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -143,39 +146,38 @@ class PricedQuery:
 
     def release(self, engine: Engine) -> ReleasedTable:
         """Read the data, add the noise, forget the data: the only road from rows to an answer."""
-        request = self.request()
+        request, keys = self._request, public_keys(self.query)
         sums = engine.run(request) if request.cells else Sums([], [])
-        histograms = [engine.histogram(one) for one in self.histogram_requests()]
-        keys, first = self._keys(request, sums)
+        histograms = iter(list(map(engine.histogram, self._histogram_requests)))
+        units: list[int] = []
+        if self.selection is not None:
+            keys, units = self._selected(self.selection, sums)
         place = {key: index for index, key in enumerate(sums.keys)}
-        released: list[list[list[int]]] = []
-        waiting = iter(histograms)
+        released: list[tuple[tuple[int, ...], ...]] = []
         for measure, spend in zip(self.measures, self.spends, strict=True):
-            if isinstance(measure, SelectedKeys):
-                released.append([first])
-            elif isinstance(measure, QuantilesOfGroups):
-                found = next(waiting)
-                released.append(measure.release([found.get(key, ((), ())) for key in keys], spend))
+            noisy: Sequence[Sequence[int]] = [units]
+            if isinstance(measure, QuantilesOfGroups):
+                found = next(histograms)
+                noisy = measure.release([found.get(key, ((), ())) for key in keys], spend)
             elif isinstance(measure, Additive):
                 columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
-                vectors = [[column[place[key]] if key in place else 0 for key in keys] for column in columns]
-                released.append(measure.release(vectors, spend))
-        return ReleasedTable(tuple(keys), tuple(tuple(map(tuple, one)) for one in released))
+                noisy = measure.release(
+                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], spend
+                )
+            released.append(tuple(map(tuple, noisy)))
+        return ReleasedTable(tuple(keys), tuple(released))
 
-    def _keys(self, request: Request, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
-        """Return the groups of the answer: all of a public domain, or those selected with their noisy units."""
-        aggregation = self.query.aggregation
-        if self.selection is None or self.selection_spend is None:
-            return public_keys(self.query), []
-        units = sums.cells[request.cells.index(Units())]
-        domains = [None if key.domain is None else set(key.domain) for key in aggregation.keys]
+    def _selected(self, selection: SelectedKeys, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
+        """Return the groups that are selected, with their noisy numbers of units; private until here."""
+        keys = self.query.aggregation.keys
+        domains = [None if key.domain is None else set(key.domain) for key in keys]
         counts = {
             key_to_text(key): count
-            for key, count in zip(sums.keys, units, strict=True)
+            for key, count in zip(sums.keys, sums.cells[self._request.cells.index(Units())], strict=True)
             if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
         }
-        named = self.selection.release(counts, self.selection_spend)
-        types = [key.expression.type for key in aggregation.keys]
+        named = selection.release(counts, self.spends[-1])
+        types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
 
@@ -205,22 +207,23 @@ def priced(
 
     `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
     """
-    aggregation, relation = query.aggregation, policy.relation
+    aggregation = query.aggregation
     table = policy.tables[aggregation.table]
     _check_size(query)
     if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
         raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
-    noise = noise_of(policy.budget, price)
+    unit, relation, noise = _unit_path(policy, table.name), policy.relation, noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
     bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
-    unit = _unit_path(policy, table.name)
 
     def at(settled: Stated) -> PricedQuery:
         paid = payment(policy.budget, settled, private_keys=not public, relation=relation)
         made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
-        weights = [selection.weight(paid.noise) if one is selection else _HALF_WIDTH[paid.noise] for one in made]
+        weights = [_HALF_WIDTH[paid.noise]] * len(made)
+        if selection is not None:
+            weights[-1] = selection.weight(paid.noise)
         spends = paid.spends(weights)
         return PricedQuery(
             query=query,

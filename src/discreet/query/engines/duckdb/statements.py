@@ -141,7 +141,7 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
 def _checked_block(tables: Tables, request: Request | HistogramRequest, read: Sequence[Expression]) -> Block:
     """Return the rows of a request, if its form bounds them."""
     form, cells = request.form, request.cells if isinstance(request, Request) else ()
-    wanted = read_by([key.expression for key in request.keys]) | read_by(read)
+    wanted = read_by([*[key.expression for key in request.keys], *read])
     below = block(tables, request.source, wanted, request.bounded).nested()
     if isinstance(form, EachRow) == (below.unit is not None):
         raise ParameterError("EachRow is for rows that are units and for bounded tables, every other form for units")
