@@ -31,6 +31,7 @@ from discreet.query.policy import Policy, SourceKind
 
 _Result = TypeVar("_Result")
 _MOST_RENDERED = 64  # statements that wait to be run
+_LARGEST_DICTIONARY = 1 << 14
 _FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"
 _UNOPENED = "the source cannot be opened; check that the path names readable data of the stated kind"
 
@@ -196,7 +197,7 @@ class DuckDBEngine(Engine):
         dictionaries: dict[str, str] = {}
         counts = self._connection.execute(table.distinct).fetchall()[0] if table.texts else ()
         for column, count in zip(table.texts, counts, strict=True):
-            if 1 <= count <= LARGEST_DICTIONARY:
+            if 1 <= count <= _LARGEST_DICTIONARY:
                 dictionaries[column], text = table.dictionary(column)
                 self._connection.execute(f"DROP TYPE IF EXISTS {dictionaries[column]}")  # of an attempt that was ended
                 self._connection.execute(text)
@@ -291,9 +292,6 @@ def _listed(column: Any, kind: Type) -> list[Any]:
     if kind is Type.TEXT:  # NULL among texts that are kept as numbers comes as NaN
         return [value if isinstance(value, str) else None for value in values]
     return values
-
-
-LARGEST_DICTIONARY = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Every number in a statement is an integer and fits: a row adds less than 2^42 ti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
@@ -82,32 +82,23 @@ def statement(tables: Tables, request: Request, salt: int) -> Statement:
     items, cells = _cell_columns(request.cells, below)
     source = _source(request, below, items)
     form, flat = request.form, [part for parts in cells for part in parts]
-    if isinstance(form, EachRow):
-        bounded = _Bounded([("rows", source.rows)], "rows")
-        sums = [_sum(part, "") for part in flat]
-    elif isinstance(form, RowWeights) and source.scans:
+    if isinstance(form, RowWeights) and source.scans:
         bounded = _row_weights_less(source, form, flat)
         sums = [f"sum(c_{index})" for index in range(1, len(flat) + 1)]
-    elif isinstance(form, RowWeights):
-        bounded = _row_weights(source, form)
-        sums = [_sum(part, "weight") for part in flat]
     else:
         values = dict.fromkeys(part.value for part in flat if part.value is not None)
         names = {value: f"s_{index}" for index, value in enumerate(values, 1)}
-        pair_sums = [f"sum({value}) AS {name}" for value, name in names.items()]
-        if isinstance(form, NormWeights):
-            bounded = _norm_weights(source, form, pair_sums)
-        elif isinstance(form, Groups):
-            bounded = _groups(source, form, pair_sums, salt)
+        bounded = _bounded(source, form, [f"sum({value}) AS {name}" for value, name in names.items()], salt)
+        if isinstance(form, EachRow | RowWeights):
+            sums = [_sum(part, "" if isinstance(form, EachRow) else "weight") for part in flat]
         else:
-            raise TypeError(f"no rule for {type(form).__name__}")
-        sums = [
-            "count(*)"
-            if isinstance(cell, Units)
-            else f"sum(weight * {'n' if part.value is None else names[part.value]})"
-            for cell, parts in zip(request.cells, cells, strict=True)
-            for part in parts
-        ]
+            sums = [
+                "count(*)"
+                if isinstance(cell, Units)
+                else f"sum(weight * {'n' if part.value is None else names[part.value]})"
+                for cell, parts in zip(request.cells, cells, strict=True)
+                for part in parts
+            ]
     sums = [f"{text} AS c_{index}" for index, text in enumerate(sums, 1)]
     factors = tuple(tuple(part.factor for part in parts) for parts in cells)
     text = _final(bounded, source.keys, sums, source.keys)
@@ -120,22 +111,28 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
     source, form = _source(request, below, [f"{text} AS x_1"]), request.form
     keys = [f"rows.{key}" for key in source.keys]
-    weight = "sum(weight)"
-    if isinstance(form, EachRow):
-        bounded, weight = _Bounded([("rows", source.rows)], "rows"), "count(*)"
-    elif isinstance(form, RowWeights):
-        bounded = _row_weights(source, form)
-    elif isinstance(form, NormWeights):
-        bounded = _norm_weights(source, form, [])
-        bounded = _Bounded(bounded.queries, _weighted("rows", "weights"))
+    bounded = _bounded(source, form, [], salt)
+    if isinstance(form, NormWeights):
+        bounded = replace(bounded, tables=_weighted("rows", "weights"))
     elif isinstance(form, Groups):
-        bounded = _groups(source, form, [], salt)
         same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
-        bounded = _Bounded(bounded.queries, "rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
-    else:
-        raise TypeError(f"no rule for {type(form).__name__}")
+        bounded = replace(bounded, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+    weight = "count(*)" if isinstance(form, EachRow) else "sum(weight)"
     final = _final(bounded, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
     return Statement(final, source.domains, request.keys, source.sizes, ((1,),))
+
+
+def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> _Bounded:
+    match form:
+        case EachRow():
+            return _Bounded([("rows", source.rows)], "rows")
+        case RowWeights():
+            return _row_weights(source, form)
+        case NormWeights():
+            return _norm_weights(source, form, pair_sums)
+        case Groups():
+            return _groups(source, form, pair_sums, salt)
+    raise TypeError(f"no rule for {type(form).__name__}")
 
 
 def _checked_block(tables: Tables, request: Request | HistogramRequest, read: Sequence[Expression]) -> Block:
