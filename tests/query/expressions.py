@@ -10,8 +10,7 @@ from datetime import date, datetime
 from typing import Any
 
 from discreet.query.engines.duckdb.text import quoted, scanned
-from discreet.query.expression.expression import Expression, Operation, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Expression, Operation, Type, Value
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle
 

@@ -13,8 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Expression, Operation
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Expression, Operation, Type
 from discreet.query.expression.typing_rules import apply, column
 from discreet.query.frames.tables import FrameTable
 from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.query.expression.expression import Value
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type, Value
 from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
 from discreet.query.plan.request import (
     WEIGHT,

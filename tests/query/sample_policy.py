@@ -7,8 +7,7 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Expression, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Expression, Type, Value
 from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,

@@ -11,8 +11,7 @@ import numpy as np
 
 from discreet.errors import UnknownName
 from discreet.privacy import PureDP
-from discreet.query.expression.expression import Column
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Column, Type
 from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, MeasureKind, Query, Scan
 from discreet.query.plan.request import Engine, Sums
 from discreet.query.policy.declarations import (

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from discreet.errors import DiscreetError, PolicyError
 from discreet.query import Session
 from discreet.query.engines.duckdb.source import parquet_select
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.policy.declarations import ColumnPolicy
 
 POLICY = """

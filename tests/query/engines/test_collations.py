@@ -13,7 +13,7 @@ from discreet.errors import PolicyError
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
 from discreet.query.plan.request import EachRow, One, Request

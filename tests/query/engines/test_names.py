@@ -14,8 +14,7 @@ from discreet.privacy import ZCDP, Relation
 from discreet.query.engines import evaluate
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.text import indented, quoted
-from discreet.query.expression.expression import Operation
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Operation, Type
 from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
 from discreet.query.plan.request import (

@@ -17,7 +17,7 @@ from pyarrow import parquet
 from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
 from discreet.query.plan.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps

@@ -14,9 +14,8 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Column
-from discreet.query.expression.types import Type
-from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.expression.expression import Column, Type
+from discreet.query.plan.canonical import key_from_text, key_to_text
 from discreet.query.plan.query_plan import Key, MeasureKind
 from discreet.query.plan.request import Steps, Sums, Units
 from discreet.query.policy.declarations import UnitColumn

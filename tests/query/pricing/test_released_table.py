@@ -9,8 +9,7 @@ import pytest
 
 from discreet.privacy import ApproxDP
 from discreet.query import Session
-from discreet.query.expression.expression import Column
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Column, Type
 from discreet.query.plan.query_plan import Finish, Order
 from discreet.query.pricing.released_table import finish
 

@@ -2,21 +2,42 @@
 
 An expression is a column, a literal, or an operation applied to expressions. What an operation means is fixed here, for
 every engine: where an engine would raise (an overflow, a zero divisor, a bad cast, a logarithm of 0) the result is
-NULL, and NaN is NULL everywhere.
+NULL, and NaN is NULL everywhere. A column of a frame for which no type is declared knows the line that declares one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
 
-from discreet.query.expression.types import Type
-
 Value = bool | int | float | str | date | datetime | None
 Interval = tuple[Fraction, Fraction]
+TYPE = "TYPE"  # stands in a line for the type that is wanted
+
+
+class Type(Enum):
+    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone.
+
+    Every engine's own types are read as one of these.
+    """
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    def __init__(self, word: str) -> None:
+        """Note whether values can be added up."""
+        self.numeric = word in ("integer", "real")
+
+    def __repr__(self) -> str:
+        """Print the name by which code reaches it."""
+        return f"Type.{self.name}"
 
 
 class Operation(Enum):
@@ -92,6 +113,11 @@ class Operation(Enum):
         return f"Operation.{self.name}"
 
 
+# what depends on the day of a date or a time alone
+PARTS_OF_DAYS = (Operation.YEAR, Operation.QUARTER, Operation.MONTH, Operation.DAY, Operation.WEEKDAY)
+TRUNCATED_DAYS = tuple(Operation[f"TRUNCATE_{unit}"] for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY"))
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
     """What every expression knows: its type, and the public range of its values where one follows from the policy.
@@ -146,3 +172,46 @@ class Apply(Expression):
     def parts(self) -> tuple[Expression, ...]:
         """The arguments."""
         return self.arguments
+
+
+# where a declaration reads more of the cells than the type without one
+_HELPS = {(Type.REAL, Type.INTEGER), (Type.TIMESTAMP, Type.DATE)}
+
+
+def advice(hint: str, expressions: Sequence[Expression], *wanted: Type) -> str:
+    """Return a hint together with the line that declares the type for a column of a frame without one.
+
+    Such a column read as text is NULL wherever a cell is no text, and no conversion in the query brings the cell back:
+    the line comes first, and the hint is for cells that are texts. Whether there are such cells is not looked at.
+    """
+    for column in _without_a_type(expressions):
+        if column.type is Type.TEXT:
+            line = _filled(column, *wanted)
+            return (
+                f"no type is declared for {column.name}, which is read as text, other cells as NULL: add {line}; only "
+                f"if its cells are texts, {hint}"
+            )
+    return hint + declared_otherwise(expressions, *wanted)
+
+
+def declared_otherwise(expressions: Sequence[Expression], *wanted: Type) -> str:
+    """Return the line that declares the type for a column of a frame without one, as the end of a sentence."""
+    for column in _without_a_type(expressions):
+        if any((column.type, type) in _HELPS for type in wanted):
+            line = _filled(column, *(type for type in wanted if (column.type, type) in _HELPS))
+            return f"; no type is declared for {column.name}, which is read as {column.type.value}: or add {line}"
+    return ""
+
+
+def _without_a_type(expressions: Sequence[Expression]) -> Iterator[Column]:
+    """Yield columns that a declaration could help: of texts those that stand by themselves, not inside functions."""
+    for expression in expressions:
+        for column in expression.columns():
+            if column.declare and (column.type is not Type.TEXT or column is expression):
+                yield column
+
+
+def _filled(column: Column, *wanted: Type) -> str:
+    """Return the line with the first type in it, and the others behind."""
+    line = column.declare.replace(TYPE, wanted[0].value)
+    return line + "".join(f' or "{other.value}"' for other in wanted[1:])

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.query.expression.expression import Expression, Interval, Literal, Operation, Value
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Expression, Interval, Literal, Operation, Type, Value
 
 SMALLEST_INTEGER = -(1 << 63)
 LARGEST_INTEGER = (1 << 63) - 1

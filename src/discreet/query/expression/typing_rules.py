@@ -11,10 +11,19 @@ from datetime import datetime, time
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import ranges
-from discreet.query.expression.expression import Apply, Column, Expression, Interval, Literal, Operation
+from discreet.query.expression.expression import (
+    PARTS_OF_DAYS,
+    TRUNCATED_DAYS,
+    Apply,
+    Column,
+    Expression,
+    Interval,
+    Literal,
+    Operation,
+    Type,
+    advice,
+)
 from discreet.query.expression.literals import WORDS, is_null, literal, read_day
-from discreet.query.expression.types import Type
-from discreet.query.expression.undeclared import advice
 
 __all__ = ["apply", "cast_implicitly", "column", "is_null", "literal"]
 
@@ -307,74 +316,46 @@ def _add_days(operation: Operation, arguments: _Arguments) -> tuple[Type, _Argum
     return day.type, (day, cast_implicitly(operation, number, Type.INTEGER))
 
 
-_BITS = _arithmetic(2, 2, real=False)
-_FUNCTION = _arithmetic(1, 1, integer=False)
-_PART = _calendar(Type.DATE, Type.TIMESTAMP, result=Type.INTEGER)
-_HOUR = _calendar(Type.TIMESTAMP, result=Type.INTEGER)
-_TRUNCATE = _calendar(Type.DATE, Type.TIMESTAMP)
-_TEXT = _fixed(Type.TEXT, Type.TEXT)
-
 _RULES: Mapping[Operation, _Rule] = {
-    Operation.ADD: _arithmetic(2, 2),
-    Operation.SUBTRACT: _arithmetic(2, 2),
-    Operation.MULTIPLY: _arithmetic(2, 2),
-    Operation.DIVIDE: _arithmetic(2, 2, integer=False),
-    Operation.FLOOR_DIVIDE: _BITS,
-    Operation.MODULO: _BITS,
-    Operation.NEGATE: _arithmetic(1, 1),
-    Operation.BIT_AND: _BITS,
-    Operation.BIT_OR: _BITS,
-    Operation.BIT_XOR: _BITS,
-    Operation.BIT_NOT: _arithmetic(1, 1, real=False),
-    Operation.SHIFT_LEFT: _BITS,
-    Operation.SHIFT_RIGHT: _BITS,
-    Operation.BIT_COUNT: _arithmetic(1, 1, real=False),
-    Operation.EQUAL: _comparison,
-    Operation.UNEQUAL: _comparison,
-    Operation.LESS: _comparison,
-    Operation.AT_MOST: _comparison,
-    Operation.GREATER: _comparison,
-    Operation.AT_LEAST: _comparison,
-    Operation.AND: _logical,
-    Operation.OR: _logical,
+    **dict.fromkeys((Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY), _arithmetic(2, 2)),
+    **dict.fromkeys((Operation.DIVIDE, Operation.POWER), _arithmetic(2, 2, integer=False)),
+    **dict.fromkeys(
+        (
+            Operation.FLOOR_DIVIDE,
+            Operation.MODULO,
+            Operation.BIT_AND,
+            Operation.BIT_OR,
+            Operation.BIT_XOR,
+            Operation.SHIFT_LEFT,
+            Operation.SHIFT_RIGHT,
+        ),
+        _arithmetic(2, 2, real=False),
+    ),
+    **dict.fromkeys((Operation.NEGATE, Operation.ABS), _arithmetic(1, 1)),
+    **dict.fromkeys((Operation.BIT_NOT, Operation.BIT_COUNT), _arithmetic(1, 1, real=False)),
+    **dict.fromkeys(
+        (Operation.EQUAL, Operation.UNEQUAL, Operation.LESS, Operation.AT_MOST, Operation.GREATER, Operation.AT_LEAST),
+        _comparison,
+    ),
+    **dict.fromkeys((Operation.AND, Operation.OR), _logical),
     Operation.NOT: _fixed(Type.BOOLEAN, Type.BOOLEAN),
     Operation.IS_NULL: _anything,
     Operation.IN: _membership,
     Operation.LIKE: _like,
     Operation.CASE: _case,
-    Operation.COALESCE: _choice,
+    **dict.fromkeys((Operation.COALESCE, Operation.GREATEST, Operation.LEAST), _choice),
     Operation.NULLIF: _null_if,
-    Operation.GREATEST: _choice,
-    Operation.LEAST: _choice,
     Operation.CLAMP: _clamp,
-    Operation.ABS: _arithmetic(1, 1),
-    Operation.SIGN: _arithmetic(1, 1, result=Type.INTEGER),
-    Operation.FLOOR: _arithmetic(1, 1, result=Type.INTEGER),
-    Operation.CEIL: _arithmetic(1, 1, result=Type.INTEGER),
+    **dict.fromkeys((Operation.SIGN, Operation.FLOOR, Operation.CEIL), _arithmetic(1, 1, result=Type.INTEGER)),
     Operation.ROUND: _round,
-    Operation.SQRT: _FUNCTION,
-    Operation.LN: _FUNCTION,
-    Operation.LOG10: _FUNCTION,
-    Operation.EXP: _FUNCTION,
-    Operation.POWER: _arithmetic(2, 2, integer=False),
-    Operation.LOWER: _TEXT,
-    Operation.UPPER: _TEXT,
-    Operation.TRIM: _TEXT,
+    **dict.fromkeys((Operation.SQRT, Operation.LN, Operation.LOG10, Operation.EXP), _arithmetic(1, 1, integer=False)),
+    **dict.fromkeys((Operation.LOWER, Operation.UPPER, Operation.TRIM), _fixed(Type.TEXT, Type.TEXT)),
     Operation.LENGTH: _fixed(Type.INTEGER, Type.TEXT),
     Operation.SUBSTRING: _substring,
     Operation.CONCAT: _fixed(Type.TEXT, Type.TEXT, Type.TEXT),
-    Operation.YEAR: _PART,
-    Operation.QUARTER: _PART,
-    Operation.MONTH: _PART,
-    Operation.DAY: _PART,
-    Operation.WEEKDAY: _PART,
-    Operation.HOUR: _HOUR,
-    Operation.MINUTE: _HOUR,
-    Operation.TRUNCATE_YEAR: _TRUNCATE,
-    Operation.TRUNCATE_QUARTER: _TRUNCATE,
-    Operation.TRUNCATE_MONTH: _TRUNCATE,
-    Operation.TRUNCATE_WEEK: _TRUNCATE,
-    Operation.TRUNCATE_DAY: _TRUNCATE,
+    **dict.fromkeys(PARTS_OF_DAYS, _calendar(Type.DATE, Type.TIMESTAMP, result=Type.INTEGER)),
+    **dict.fromkeys((Operation.HOUR, Operation.MINUTE), _calendar(Type.TIMESTAMP, result=Type.INTEGER)),
+    **dict.fromkeys(TRUNCATED_DAYS, _calendar(Type.DATE, Type.TIMESTAMP)),
     Operation.TRUNCATE_HOUR: _calendar(Type.TIMESTAMP),
     Operation.DAYS_BETWEEN: _days_between,
     Operation.ADD_DAYS: _add_days,

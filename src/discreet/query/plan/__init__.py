@@ -1,8 +1,14 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
-from discreet.query.plan.canonical import canonical, ordered_asked, ordered_keys, ordered_values
-from discreet.query.plan.group_keys import key_from_text, key_to_text
+from discreet.query.plan.canonical import (
+    canonical,
+    key_from_text,
+    key_to_text,
+    ordered_asked,
+    ordered_keys,
+    ordered_values,
+)
 from discreet.query.plan.in_words import written
 from discreet.query.plan.query_plan import (
     Aggregation,

@@ -4,24 +4,57 @@ Names of tables and columns inside the query, the order and nesting of subquerie
 no trace, nor do the order of keys, of their public values and of conditions, and conditions that are always true; every
 constant, range, key, aggregate, condition and name of the answer does. Equal parts are written once, so the text stays
 short where a query uses a column many times.
+
+Conditions have one form: what SQL's logic of true, false and NULL makes equal on every row is written alike. The order,
+the nesting and the repetition of what AND or OR joins, the order of a list behind IN, the side on which a comparison
+has its constant, and conditions over constants alone leave no trace. Every rule here holds for all three truth values
+and on every row, so that two conditions with one form can be exchanged anywhere; what no rule covers is left as it is,
+and is then another question.
+
+Group keys have one text too, so that keys of any types can be compared, sorted and stored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from datetime import date
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.plan.in_words import written
-from discreet.query.plan.one_form import JUNCTIONS, Reference, formed, junction
 from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, Project, PublicJoin, Query, Rows, Scan
 
 VERSION = 1
 _Names = Mapping[str, "int | tuple[Any, ...]"]
+_LARGEST = 2**63
+_MIRRORED = {
+    Operation.EQUAL: Operation.EQUAL,
+    Operation.UNEQUAL: Operation.UNEQUAL,
+    Operation.LESS: Operation.GREATER,
+    Operation.GREATER: Operation.LESS,
+    Operation.AT_MOST: Operation.AT_LEAST,
+    Operation.AT_LEAST: Operation.AT_MOST,
+}
+_COMPARED: dict[Operation, Callable[[Any, Any], bool]] = {
+    Operation.EQUAL: operator.eq,
+    Operation.UNEQUAL: operator.ne,
+    Operation.LESS: operator.lt,
+    Operation.GREATER: operator.gt,
+    Operation.AT_MOST: operator.le,
+    Operation.AT_LEAST: operator.ge,
+}
+_WHOLE: dict[Operation, Callable[..., int]] = {
+    Operation.ADD: operator.add,
+    Operation.SUBTRACT: operator.sub,
+    Operation.MULTIPLY: operator.mul,
+    Operation.NEGATE: operator.neg,
+}
+_JUNCTIONS = (Operation.AND, Operation.OR)
 
 
 def canonical(query: Query) -> str:
@@ -83,51 +116,55 @@ def _ranked_keys(aggregation: Aggregation, nodes: _Nodes, names: _Names) -> list
     return sorted(enumerate(aggregation.keys), key=rank)
 
 
+class _Reference(int):
+    """The number of a node, where a text holds one."""
+
+
 class _Nodes:
     """Every expression once, by number."""
 
     def __init__(self) -> None:
         """Start without nodes."""
-        self._numbers: dict[tuple[Any, ...], Reference] = {}
+        self._numbers: dict[tuple[Any, ...], _Reference] = {}
         self._content: list[tuple[Any, ...]] = []
         self._ranks: list[str] = []
-        self._constants: dict[Reference, Value] = {}
-        self._known: dict[tuple[int, int], tuple[Expression, _Names, Reference]] = {}
+        self._constants: dict[_Reference, Value] = {}
+        self._known: dict[tuple[int, int], tuple[Expression, _Names, _Reference]] = {}
 
-    def add(self, *content: Any) -> Reference:
+    def add(self, *content: Any) -> _Reference:
         """Return the number of a node with this content."""
         key = tuple((type(one).__name__, one) for one in content)
         if key not in self._numbers:
-            self._numbers[key] = Reference(len(self._content))
+            self._numbers[key] = _Reference(len(self._content))
             self._content.append(content)
-            said = [["node", self._ranks[one]] if isinstance(one, Reference) else one for one in content]
+            said = [["node", self._ranks[one]] if isinstance(one, _Reference) else one for one in content]
             self._ranks.append(hashlib.sha256(json.dumps(said).encode()).hexdigest())
         return self._numbers[key]
 
-    def constant(self, value: Value, type: Type) -> Reference:
+    def constant(self, value: Value, type: Type) -> _Reference:
         """Return the number of a constant."""
         found = self.add("literal", type.name, _value(value))
         self._constants[found] = value
         return found
 
-    def value(self, node: Reference) -> Value:
+    def value(self, node: _Reference) -> Value:
         """Return the value of a constant."""
         return self._constants[node]
 
-    def is_constant(self, node: Reference) -> bool:
+    def is_constant(self, node: _Reference) -> bool:
         """Say whether a node is a constant."""
         return node in self._constants
 
-    def operands(self, node: Reference, operation: Operation) -> Sequence[Reference]:
+    def operands(self, node: _Reference, operation: Operation) -> Sequence[_Reference]:
         """Return what AND or OR joins in a node, which is flat already, or the node alone."""
         content = self._content[node]
         return content[2:] if content[0] == operation.name else (node,)
 
-    def rank(self, node: Reference) -> str:
+    def rank(self, node: _Reference) -> str:
         """Return the hash of what a node says."""
         return self._ranks[node]
 
-    def number(self, expression: Expression, names: _Names) -> Reference:
+    def number(self, expression: Expression, names: _Names) -> _Reference:
         """Return the number of an expression over columns that stand for other nodes; long chains do not recurse."""
         pending = [expression]
         while pending:
@@ -143,17 +180,17 @@ class _Nodes:
                 self._known[id(one), id(names)] = one, names, self._number(one, found, names)
         return self._known[id(expression), id(names)][2]
 
-    def _number(self, expression: Expression, parts: Sequence[Reference], names: _Names) -> Reference:
+    def _number(self, expression: Expression, parts: Sequence[_Reference], names: _Names) -> _Reference:
         """Return the number of an expression whose parts have theirs."""
         if isinstance(expression, Column):
             meant = names.get(expression.name, ("column", expression.name))
-            if isinstance(meant, Reference):
+            if isinstance(meant, _Reference):
                 return meant
             return self.add(*meant, expression.type.name, _ends(expression.interval))  # type: ignore[misc]
         if isinstance(expression, Literal):
             return self.constant(expression.value, expression.type)
         if isinstance(expression, Apply):
-            return formed(self, expression.operation, expression.type, parts)
+            return _formed(self, expression.operation, expression.type, parts)
         return self.add(type(expression).__name__, expression.type.name, *parts)
 
     def renumbered(self, content: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +212,7 @@ class _Nodes:
 
 def _references(content: Any) -> list[int]:
     """Return the numbers of nodes in some content, in order."""
-    if isinstance(content, Reference):
+    if isinstance(content, _Reference):
         return [int(content)]
     if isinstance(content, dict):
         return [one for part in content.values() for one in _references(part)]
@@ -186,11 +223,86 @@ def _references(content: Any) -> list[int]:
 
 def _replaced(content: Any, order: Mapping[int, int]) -> Any:
     """Return content with other numbers, each marked as the number of a node."""
-    if isinstance(content, Reference):
+    if isinstance(content, _Reference):
         return {"node": order[int(content)]}
     if isinstance(content, list | tuple):
         return [_replaced(part, order) for part in content]
     return content
+
+
+def _formed(nodes: _Nodes, operation: Operation, type: Type, parts: Sequence[_Reference]) -> _Reference:
+    """Return the node of an operation in its one form."""
+    if operation in _JUNCTIONS:
+        return _junction(nodes, operation, parts)
+    if operation in _MIRRORED:
+        return _comparison(nodes, operation, *parts)
+    if operation is Operation.IN:
+        return _membership(nodes, *parts)
+    if all(nodes.is_constant(part) for part in parts):
+        return _of_constants(nodes, operation, type, parts)
+    return nodes.add(operation.name, type.name, *parts)
+
+
+def _of_constants(nodes: _Nodes, operation: Operation, type: Type, parts: Sequence[_Reference]) -> _Reference:
+    """Return the node of what follows from constants alone, where a rule says it exactly."""
+    known = [nodes.value(part) for part in parts]
+    if operation is Operation.IS_NULL:
+        return nodes.constant(known[0] is None, Type.BOOLEAN)
+    if operation is Operation.NOT:
+        return nodes.constant(None if known[0] is None else not known[0], Type.BOOLEAN)
+    if operation in _WHOLE and type is Type.INTEGER:
+        return nodes.constant(_whole(operation, known), Type.INTEGER)
+    return nodes.add(operation.name, type.name, *parts)
+
+
+def _junction(nodes: _Nodes, operation: Operation, parts: Sequence[_Reference]) -> _Reference:
+    """Return the node of what AND or OR joins: flat, each part once, in the order of their ranks.
+
+    One FALSE settles AND and TRUE leaves it alone; for OR it is the other way round. NULL does neither, and stays.
+    """
+    settles = operation is Operation.OR
+    kept: dict[_Reference, None] = {}
+    flat = [one for part in parts for one in nodes.operands(part, operation)]
+    for part in flat:
+        if not nodes.is_constant(part) or nodes.value(part) is None:
+            kept[part] = None
+        elif nodes.value(part) is settles:
+            return nodes.constant(settles, Type.BOOLEAN)
+    if not kept:
+        return nodes.constant(not settles, Type.BOOLEAN)
+    if len(kept) == 1:
+        return next(iter(kept))
+    return nodes.add(operation.name, Type.BOOLEAN.name, *sorted(kept, key=nodes.rank))
+
+
+def _comparison(nodes: _Nodes, operation: Operation, one: _Reference, other: _Reference) -> _Reference:
+    """Return the node of a comparison: of constants its truth, else with a constant behind, else in order of rank."""
+    if nodes.is_constant(one) and nodes.is_constant(other):
+        values = nodes.value(one), nodes.value(other)
+        truth = None if None in values else _COMPARED[operation](*values)
+        return nodes.constant(truth, Type.BOOLEAN)
+    if (nodes.is_constant(one), nodes.rank(one)) > (nodes.is_constant(other), nodes.rank(other)):
+        one, other, operation = other, one, _MIRRORED[operation]
+    return nodes.add(operation.name, Type.BOOLEAN.name, one, other)
+
+
+def _membership(nodes: _Nodes, value: _Reference, *listed: _Reference) -> _Reference:
+    """Return the node of IN: the list has no order and no repetitions; a list of one is an equality."""
+    unique = sorted(set(listed), key=nodes.rank)
+    if nodes.is_constant(value):
+        equal = [_comparison(nodes, Operation.EQUAL, value, one) for one in unique]
+        return _junction(nodes, Operation.OR, equal)
+    if len(unique) == 1:
+        return _comparison(nodes, Operation.EQUAL, value, unique[0])
+    return nodes.add(Operation.IN.name, Type.BOOLEAN.name, value, *unique)
+
+
+def _whole(operation: Operation, values: Sequence[Value]) -> int | None:
+    """Return the result of whole numbers; NULL where one is, and beyond 64 bits."""
+    if None in values:
+        return None
+    result = _WHOLE[operation](*values)
+    return result if -_LARGEST <= result < _LARGEST else None
 
 
 def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
@@ -199,7 +311,7 @@ def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
     while not isinstance(chain[-1], Scan):
         chain.append(chain[-1].source)  # type: ignore[attr-defined]
     steps: list[list[Any]] = []
-    conditions: list[Reference] = []
+    conditions: list[_Reference] = []
     names: dict[str, Any] = {}
     for step in reversed(chain):
         if isinstance(step, Scan):
@@ -222,9 +334,9 @@ def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
     return [*steps, *_filters(conditions, nodes)], names
 
 
-def _filters(conditions: Sequence[Reference], nodes: _Nodes) -> list[list[Any]]:
+def _filters(conditions: Sequence[_Reference], nodes: _Nodes) -> list[list[Any]]:
     """Return the conditions that all must be true, between two joins, in one order; what is always true is none."""
-    whole = junction(nodes, Operation.AND, conditions)
+    whole = _junction(nodes, Operation.AND, conditions)
     if nodes.is_constant(whole) and nodes.value(whole) is True:
         return []
     return [["filter", one] for one in nodes.operands(whole, Operation.AND)]
@@ -232,7 +344,9 @@ def _filters(conditions: Sequence[Reference], nodes: _Nodes) -> list[list[Any]]:
 
 def _parts(expression: Expression) -> list[Expression]:
     """Return the parts of an expression; of a chain of AND or of OR all that it joins."""
-    if not isinstance(expression, Apply) or expression.operation not in JUNCTIONS:
+    if isinstance(expression, Column | Literal):
+        return []
+    if not isinstance(expression, Apply) or expression.operation not in _JUNCTIONS:
         return list(expression.parts)
     found: list[Expression] = []
     pending = list(reversed(expression.arguments))
@@ -279,4 +393,42 @@ def _value(value: Value) -> Any:
     return f"text {value}" if isinstance(value, str) else value
 
 
-__all__ = ["canonical", "ordered_asked", "ordered_keys", "ordered_values", "written"]
+def key_to_text(key: Sequence[Value]) -> str:
+    """Write the values of a key as JSON; times in their standard form, reals that JSON has no word for as text.
+
+    Whatever the data holds, this raises nothing: whether a query fails must not depend on a row.
+
+    >>> key_to_text(("north", 3, None, date(2026, 11, 15)))
+    '["north", 3, null, "2026-11-15"]'
+    >>> key_to_text((math.inf,))
+    '["inf"]'
+    """
+    return json.dumps([_storable(value) for value in key], allow_nan=False)
+
+
+def key_from_text(text: str, types: Sequence[Type]) -> tuple[Value, ...]:
+    """Read the values of a key, given their types.
+
+    >>> key_from_text('["2026-11-15"]', [Type.DATE])
+    (datetime.date(2026, 11, 15),)
+    """
+    return tuple(_read_value(value, kind) for value, kind in zip(json.loads(text), types, strict=True))
+
+
+def _storable(value: Value) -> bool | int | float | str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _read_value(value: bool | int | float | str | None, kind: Type) -> Value:
+    if value is None:
+        return None
+    if kind is Type.DATE:
+        return date.fromisoformat(str(value))
+    if kind is Type.TIMESTAMP:
+        return datetime.fromisoformat(str(value))
+    return float(value) if kind is Type.REAL else value
+
+
+__all__ = ["canonical", "key_from_text", "key_to_text", "ordered_asked", "ordered_keys", "ordered_values", "written"]

@@ -7,7 +7,7 @@ alone. Nothing above an aggregation sees a row, nothing below it sees an answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -123,18 +123,16 @@ class Aggregation:
     keys: tuple[Key, ...]
     asked: tuple[Asked, ...]
 
-    @property
-    def table(self) -> str:
-        """The private table beneath."""
+    table: str = field(init=False, repr=False, compare=False)  # the private table beneath
+    public: bool = field(init=False, repr=False, compare=False)  # every key has a public domain: all groups are emitted
+
+    def __post_init__(self) -> None:
+        """Find the table, and whether the keys are public, once."""
         rows = self.source
         while not isinstance(rows, Scan):
             rows = rows.source  # type: ignore[attr-defined]
-        return rows.table
-
-    @property
-    def public(self) -> bool:
-        """Whether every key has a public domain, so that all groups are emitted."""
-        return all(key.domain is not None for key in self.keys)
+        object.__setattr__(self, "table", rows.table)
+        object.__setattr__(self, "public", None not in [key.domain for key in self.keys])
 
 
 @dataclass(frozen=True, slots=True)

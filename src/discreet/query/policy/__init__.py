@@ -1,7 +1,7 @@
 """The policy: what a curator declares about tables, columns, units and budgets, and how its file is read."""
 
 from discreet.query.policy.budget import concentrated
-from discreet.query.policy.check import Schema, with_schema
+from discreet.query.policy.check import COLLATED, FLOATS, Schema, Unfit, unfit_in_words, with_schema
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.csv_format import CsvFormat, read_format
 from discreet.query.policy.declarations import (
@@ -14,15 +14,16 @@ from discreet.query.policy.declarations import (
     Source,
     SourceKind,
     TablePolicy,
+    TableTypes,
     Unit,
     UnitColumn,
     UnitIsRow,
     UnitLink,
+    undeclared,
+    undeclared_texts,
 )
 from discreet.query.policy.file import parse_policy, read_policy
 from discreet.query.policy.skeleton import find_source, skeleton, table_files, table_names
 from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
 from discreet.query.policy.toml_section import Problems, Section
-from discreet.query.policy.undeclared import TableTypes, declaration, undeclared_texts
-from discreet.query.policy.units import COLLATED, FLOATS, Unfit, unfit_in_words

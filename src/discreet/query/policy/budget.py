@@ -92,15 +92,13 @@ def notion_of(section: Section) -> str | None:
 
 def _notion(section: Section) -> str | None:
     if "notion" not in section:
-        section.missing("notion", _NOTION_LINE, _NOTION_WHY)
-        return None
+        return section.missing("notion", _NOTION_LINE, _NOTION_WHY)
     notion = section.entries["notion"]
     if isinstance(notion, str) and notion in NOTIONS:
         return notion
     given = shown(notion) if isinstance(notion, str) else kind(notion)
     near = meant(notion, NOTIONS) if isinstance(notion, str) else ""
-    section.complain(f"{given} is no notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion")
-    return None
+    return section.complain(f"{given} is no notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion")
 
 
 def _promise(section: Section, notion: str, total: Guarantee | None) -> Guarantee | None:
@@ -137,23 +135,23 @@ def _concentrated(section: Section, epsilon: Fraction, delta: Fraction) -> ZCDP 
     try:
         return concentrated(epsilon, delta)
     except ParameterError as problem:
-        section.complain(f"{problem}. Write larger ones, or state rho", "epsilon")
-        return None
+        return section.complain(f"{problem}. Write larger ones, or state rho", "epsilon")
 
 
 def _loss(section: Section, key: str, notion: str) -> Fraction | None:
     """Return epsilon or rho, which is never defaulted."""
     if key not in section:
         other = ", or state epsilon and delta, of which rho is computed" if notion == "zcdp" else ""
-        section.missing(key, f"{key} = ...", f"how much may be learned about one unit in all: your decision{other}")
-        return None
+        return section.missing(
+            key, f"{key} = ...", f"how much may be learned about one unit in all: your decision{other}"
+        )
     value = section.number(key)
     if value is not None and value <= 0:
-        section.complain(f"must be greater than 0: nothing could be asked. Write, for example, `{key} = 0.5`", key)
-        return None
+        return section.complain(
+            f"must be greater than 0: nothing could be asked. Write, for example, `{key} = 0.5`", key
+        )
     if value is not None and value > LARGEST_EPSILON:
-        section.complain(f"must be at most {LARGEST_EPSILON}: more protects nobody. Write a smaller {key}", key)
-        return None
+        return section.complain(f"must be at most {LARGEST_EPSILON}: more protects nobody. Write a smaller {key}", key)
     return value
 
 
@@ -164,16 +162,13 @@ def _delta(section: Section, main: str, notion: str, total: Guarantee | None) ->
         if of_total is not None and not (notion == "zcdp" and main == "epsilon"):
             return Fraction(of_total)
         none = "; 0 if no query may group by private keys" if main == "rho" else ""
-        section.missing("delta", "delta = ...", f"{_DELTA_WHY}, such as 1e-7{none}")
-        return None
+        return section.missing("delta", "delta = ...", f"{_DELTA_WHY}, such as 1e-7{none}")
     value = section.number("delta")
     if value is not None and not 0 <= value < 1:
-        section.complain("must be at least 0 and less than 1. Write, for example, `delta = 1e-7`", "delta")
-        return None
+        return section.complain("must be at least 0 and less than 1. Write, for example, `delta = 1e-7`", "delta")
     if value == 0 and total is None and main == "epsilon":
         words = 'must be greater than 0. Write, for example, `delta = 1e-7`, or `notion = "pure"` without a delta'
-        section.complain(words, "delta")
-        return None
+        return section.complain(words, "delta")
     return value
 
 
@@ -199,8 +194,7 @@ def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guar
 def _share(section: Section) -> Fraction | None:
     share = section.number("share")
     if share is not None and not 0 < share <= 1:
-        section.complain("must be greater than 0 and at most 1. Write, for example, `share = 0.25`", "share")
-        return None
+        return section.complain("must be greater than 0 and at most 1. Write, for example, `share = 0.25`", "share")
     return share
 
 

@@ -140,24 +140,22 @@ def _checked(section: Section, column: ColumnPolicy) -> ColumnPolicy | None:
     """Return the column with its values as its type has them, None where its parts do not go together."""
     trouble = range_problem(column, column.type)
     if trouble:
-        section.complain(trouble[1], trouble[0])
-        return None
+        return section.complain(trouble[1], trouble[0])
     if column.values is not None:
         trouble_in_words = values_problem(column.values, column.type)
         if trouble_in_words:
-            section.complain(trouble_in_words, "values")
-            return None
+            return section.complain(trouble_in_words, "values")
         if column.low is not None and column.high is not None:
             outside = [one for one in column.values if not column.low <= _comparable(one) <= column.high]  # type: ignore[operator]
             if outside:
-                section.complain("a value lies outside min and max. Widen the range, or remove the value", "values")
-                return None
+                return section.complain(
+                    "a value lies outside min and max. Widen the range, or remove the value", "values"
+                )
         values = tuple(value_of_type(value, column.type) for value in column.values)
         return ColumnPolicy(column.name, column.type, column.low, column.high, values, column.public, column.typed)
     if column.public and _range_size(column) > LARGEST_DOMAIN:
         words = f"has more than {LARGEST_DOMAIN} values, and every one would be a row of an answer"
-        section.complain(f"the public range {words}. Narrow it, or remove public = true", "public")
-        return None
+        return section.complain(f"the public range {words}. Narrow it, or remove public = true", "public")
     return column
 
 
@@ -183,12 +181,10 @@ def _declared(section: Section, needs_type: bool) -> Type | None:
     if isinstance(word, str) and word in TYPES:
         return TYPES[word]
     if not isinstance(word, str):
-        section.complain(f"must be a text in quotes, not {kind(word)}. Write one of {', '.join(TYPES)}", "type")
-        return None
+        return section.complain(f"must be a text in quotes, not {kind(word)}. Write one of {', '.join(TYPES)}", "type")
     other = _OTHER_WORDS.get(word.casefold())
     near = f"Did you mean {other}? " if other else meant(word, list(TYPES))
-    section.complain(f"{shown(word)} is no type. {near}Write one of {', '.join(TYPES)}", "type")
-    return None
+    return section.complain(f"{shown(word)} is no type. {near}Write one of {', '.join(TYPES)}", "type")
 
 
 def _inferred(listed: tuple[Value, ...] | None, ends: tuple[End, End] | None) -> Type | None:
@@ -208,20 +204,19 @@ def _values(section: Section) -> tuple[Value, ...] | None:
         return None
     given = section.entries["values"]
     if not isinstance(given, list):
-        section.complain(f'must be a list, not {kind(given)}. Write, for example, `values = ["a", "b"]`', "values")
-        return None
+        return section.complain(
+            f'must be a list, not {kind(given)}. Write, for example, `values = ["a", "b"]`', "values"
+        )
     if not 0 < len(given) <= LARGEST_DOMAIN:
         words = "is empty" if not given else f"has more than {LARGEST_DOMAIN} values"
-        section.complain(f"the list {words}. Write from 1 to {LARGEST_DOMAIN} values", "values")
-        return None
+        return section.complain(f"the list {words}. Write from 1 to {LARGEST_DOMAIN} values", "values")
     found = [_value(section, position, value) for position, value in enumerate(given)]
     if None in found:
         return None
     kinds = {type_of(value) for value in found}
     if len(kinds) > 1 and kinds != {Type.INTEGER, Type.REAL}:
         words = " and ".join(sorted(one.value for one in kinds if one))
-        section.complain(f"mixes {words}. Write values of one type", "values")
-        return None
+        return section.complain(f"mixes {words}. Write values of one type", "values")
     return tuple(found) if _distinct(section, found) else None
 
 
@@ -229,8 +224,7 @@ def _value(section: Section, position: int, value: object) -> Value:
     """Return one public value as Python has it, None where it cannot be one."""
     words = _unlisted(value)
     if words:
-        section.complain(f"a value {words}", "values", position)
-        return None
+        return section.complain(f"a value {words}", "values", position)
     if isinstance(value, Decimal):
         return float(value) + 0.0  # minus zero is zero
     return value  # type: ignore[return-value]  # what has no type was refused
@@ -274,17 +268,14 @@ def _ends(section: Section) -> tuple[End, End] | None:
         return None
     for key, other in (("min", "max"), ("max", "min")):
         if key not in section:
-            section.complain(f"{key} is missing beside {other}. Add `{key} = ...`: a range has two ends")
-            return None
+            return section.complain(f"{key} is missing beside {other}. Add `{key} = ...`: a range has two ends")
     low, high = _end(section, "min"), _end(section, "max")
     if low is None or high is None:
         return None
     if type_of(low) is not type_of(high):
-        section.complain("min and max are of different types. Write both as numbers, or both as dates", "max")
-        return None
+        return section.complain("min and max are of different types. Write both as numbers, or both as dates", "max")
     if not low < high:  # type: ignore[operator]
-        section.complain("min must be less than max. Write the smaller one as min", "min")
-        return None
+        return section.complain("min must be less than max. Write the smaller one as min", "min")
     return low, high
 
 
@@ -292,19 +283,17 @@ def _end(section: Section, key: str) -> End | None:
     value = section.entries[key]
     if isinstance(value, date):
         if _far(value):
-            section.complain(_FAR, key)
-            return None
+            return section.complain(_FAR, key)
         if type_of(value) is None:
-            section.complain("must be without a time zone. Write, for example, `2026-01-31T12:00:00`", key)
-            return None
+            return section.complain("must be without a time zone. Write, for example, `2026-01-31T12:00:00`", key)
         return value
     if isinstance(value, str):
-        section.complain(
+        return section.complain(
             "must not be in quotes. Write a number, a date such as 2026-01-31, or list values = [...]", key
         )
-        return None
     number = section.number(key)
     if number is not None and isinstance(value, int) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-        section.complain("is no 64-bit integer. Write a smaller number, or one with decimals for a real column", key)
-        return None
+        return section.complain(
+            "is no 64-bit integer. Write a smaller number, or one with decimals for a real column", key
+        )
     return number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import Enum
@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.privacy import Guarantee, Relation
-from discreet.query.expression import Type, Value
+from discreet.query.expression import TYPE, Type, Value
 from discreet.query.policy.csv_format import USUAL, CsvFormat
 from discreet.query.policy.toml_lines import Place
 
@@ -158,3 +158,54 @@ class Policy:
         """Add/remove one unit; where a size is public, change one unit."""
         sized = any(table.size is not None for table in self.tables.values())
         return Relation.CHANGE_ONE if sized else Relation.ADD_REMOVE
+
+
+def undeclared(policy: Policy, stated: TablePolicy | PublicTable) -> dict[str, str]:
+    """Return how another type is declared for the columns of a frame that have none, with TYPE in the type's place.
+
+    >>> visits = PublicTable("visits", {"age": ColumnPolicy("age", Type.REAL)})
+    >>> policy = Policy(
+    ...     source=Source(SourceKind.FRAMES, None), lineage="", version="1", unit="person", tables={}, budget=None,
+    ...     analysts={},
+    ... )
+    >>> print(undeclared(policy, visits)["age"])
+    columns={"visits.age": {"type": "TYPE"}}
+    """
+    found: dict[str, str] = {}
+    for name, column in stated.columns.items() if policy.source.kind is SourceKind.FRAMES else ():
+        if not column.typed and column.values is None and not column.public:
+            ends = [
+                (word, end) for word, end in (("min", column.low), ("max", column.high)) if isinstance(end, Fraction)
+            ]
+            words = "".join(f', "{word}": {end if end.denominator == 1 else float(end)}' for word, end in ends)
+            place = name if list(policy.tables) == [stated.name] else f"{stated.name}.{name}"
+            found[name] = f'columns={{"{place}": {{"type": "{TYPE}"{words}}}}}'
+    return found
+
+
+def undeclared_texts(policy: Policy, table: str, among: Collection[str] | None = None) -> list[str]:
+    """Say which columns of a table, all or some, are read as texts because nothing is declared about them."""
+    stated = policy.tables[table] if table in policy.tables else policy.public[table]
+    return [
+        f"{table}.{name} has no declared type and is read as text: cells that are not texts are NULL. "
+        f"If they are of another type, such as date, boolean or real, add {line.replace(TYPE, '...')}"
+        for name, line in undeclared(policy, stated).items()
+        if stated.columns[name].type is Type.TEXT and (among is None or name in among)
+    ]
+
+
+class TableTypes(dict[str, dict[str, str]]):
+    """The tables of a policy, each with its columns and their types; `notes` says what no declaration decided."""
+
+    def __init__(self, policy: Policy) -> None:
+        """List them."""
+        tables: dict[str, TablePolicy | PublicTable] = {**policy.tables, **policy.public}
+        types = {
+            name: {one: column.type.value for one, column in stated.columns.items()} for name, stated in tables.items()
+        }
+        super().__init__(types)
+        self.notes = tuple(note for name in tables for note in undeclared_texts(policy, name))
+
+    def __repr__(self) -> str:
+        """Print the tables, and the notes below."""
+        return "\n".join([super().__repr__(), *self.notes])

@@ -110,8 +110,7 @@ def _source(data: Section, folder: Path) -> Source | None:
         return None
     found = find_source(written, folder)
     if isinstance(found, str):
-        data.complain(found, "source")
-        return None
+        return data.complain(found, "source")
     stated = read_format(data.beneath("csv"))
     if "csv" in data and found.kind is not SourceKind.CSV:
         data.complain("only CSV files are read with a delimiter, and the source is none. Remove it", "csv")
@@ -145,8 +144,7 @@ def _file_path(section: Section, key: str, path: Path) -> Path | None:
     """Return a path at which a file can be kept."""
     try:
         if path.is_dir():
-            section.complain("is a folder. Write the path of a file in it", key)
-            return None
+            return section.complain("is a folder. Write the path of a file in it", key)
         if path.parent.is_dir():
             return path
         section.complain("is in a folder that does not exist. Make the folder, or write another path", key)

@@ -130,8 +130,7 @@ def _unit(section: Section) -> Unit | None:
         words = "a link has one step. Link to the next table only; that table says itself where its unit is"
     else:
         words = f'is not understood. Write `{_UNIT_LINE}` ({_UNIT_WHY}); names with dots or quotes stand in "..."'
-    section.complain(words, "unit")
-    return None
+    return section.complain(words, "unit")
 
 
 def _unquoted(name: str) -> str:

@@ -7,37 +7,27 @@ from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import TypeVar
 
 from discreet.query.policy.toml_lines import Place, header, key_in_toml, text_in_toml
 
 _BELONGS = {
-    "source": "data",
-    "lineage": "data",
-    "version": "data",
-    "delimiter": "data.csv",
-    "quote": "data.csv",
-    "decimal": "data.csv",
-    "encoding": "data.csv",
-    "notion": "budget",
-    "epsilon": "budget",
-    "delta": "budget",
-    "rho": "budget",
-    "ledger": "budget",
-    "anchor": "budget",
-    "shared_answers": "budget",
-    "share": "analysts",
-    "rows": "tables.NAME",
-    "groups": "tables.NAME",
-    "rows_per_group": "tables.NAME",
-    "size": "tables.NAME",
-    "min": "tables.NAME.columns",
-    "max": "tables.NAME.columns",
-    "values": "tables.NAME.columns",
-    "unique": "public.NAME",
+    key: section
+    for section, keys in {
+        "data": ("source", "lineage", "version"),
+        "data.csv": ("delimiter", "quote", "decimal", "encoding"),
+        "budget": ("notion", "epsilon", "delta", "rho", "ledger", "anchor", "shared_answers"),
+        "analysts": ("share",),
+        "tables.NAME": ("rows", "groups", "rows_per_group", "size"),
+        "tables.NAME.columns": ("min", "max", "values"),
+        "public.NAME": ("unique",),
+    }.items()
+    for key in keys
 }
 _LARGEST_EXPONENT = 300
 _MOST_DIGITS = 600
 _LONGEST_NAME = 1000
+_Nothing = TypeVar("_Nothing")
 
 
 class Problems:
@@ -80,13 +70,14 @@ class Section:
         """Whether the key is written, rightly or wrongly."""
         return key in self.entries
 
-    def complain(self, words: str, *at: str | int) -> None:
-        """Note a mistake at a key of this section, or at the section itself."""
+    def complain(self, words: str, *at: str | int) -> _Nothing | None:
+        """Note a mistake at a key of this section, or at the section itself; return nothing, as what was read there."""
         self.problems.add((*self.place, *at), f"{self.title}{f' {key_in_toml(at[0])}' if at else ''}: {words}")
+        return None
 
-    def missing(self, key: str, line: str, why: str) -> None:
+    def missing(self, key: str, line: str, why: str) -> _Nothing | None:
         """Note that something that is never defaulted was left out, and print the line to add."""
-        self.complain(f"{key} is missing. Add the line `{line}` ({why}).")
+        return self.complain(f"{key} is missing. Add the line `{line}` ({why}).")
 
     def only(self, known: Sequence[str]) -> None:
         """Note every key that has no meaning here."""
@@ -97,16 +88,13 @@ class Section:
     def text(self, key: str, *, line: str, why: str) -> str | None:
         """Return a text that must be there and must not be empty."""
         if key not in self:
-            self.missing(key, line, why)
-            return None
+            return self.missing(key, line, why)
         value = self.entries[key]
         if not isinstance(value, str):
-            self.complain(f"must be a text in quotes, not {kind(value)}. Write, for example, `{line}`", key)
-            return None
+            return self.complain(f"must be a text in quotes, not {kind(value)}. Write, for example, `{line}`", key)
         words = unusable(value)
         if words:
-            self.complain(f"{words}. Write, for example, `{line}`", key)
-            return None
+            return self.complain(f"{words}. Write, for example, `{line}`", key)
         return value
 
     def flag(self, key: str) -> bool | None:
@@ -122,8 +110,7 @@ class Section:
             return None
         found = exact(self.entries[key])
         if isinstance(found, str):
-            self.complain(found, key)
-            return None
+            return self.complain(found, key)
         return found
 
     def whole(self, key: str, *, most: int) -> int | None:

@@ -1,8 +1,11 @@
-"""COUNT, SUM, AVG and the other aggregates: what is asked of each group, with a public range for every argument."""
+"""COUNT, SUM, AVG and the other aggregates: what is asked of each group, with a public range for every argument.
+
+An aggregate is first read as it is written (`Call`: which one, of what, under which condition), then asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,12 +14,39 @@ from sqlglot import exp
 from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
 from discreet.query.plan import Asked, MeasureKind
-from discreet.query.reading.calls import Call, is_aggregate, read_call
-from discreet.query.reading.expressions import Reader
-from discreet.query.reading.parse import shown
-from discreet.query.reading.rows import Source
-from discreet.query.reading.scope import fold, look_up, short
+from discreet.query.reading.expressions import Reader, number, refused
+from discreet.query.reading.parse import bare, fold, is_aggregate, look_up, only, shown
+from discreet.query.reading.refusals import reason
+from discreet.query.reading.rows import Source, short
 from discreet.statistics.columns import FixedPoint
+
+_WITH_RANGE: dict[type[exp.Expr], MeasureKind] = {
+    exp.Sum: MeasureKind.SUM,
+    exp.Avg: MeasureKind.MEAN,
+    exp.Variance: MeasureKind.VARIANCE,
+    exp.VariancePop: MeasureKind.VARIANCE,
+    exp.Stddev: MeasureKind.DEVIATION,
+    exp.StddevPop: MeasureKind.DEVIATION,
+    exp.StddevSamp: MeasureKind.DEVIATION,
+    exp.Median: MeasureKind.QUANTILE,
+}
+_NAMED: dict[str, MeasureKind] = {"MEAN": MeasureKind.MEAN, "STD": MeasureKind.DEVIATION, "VAR": MeasureKind.VARIANCE}
+_QUANTILES: dict[type[exp.Expr], str] = {
+    exp.Quantile: "quantile",
+    exp.ApproxQuantile: "quantile",
+    exp.PercentileCont: "expression",
+    exp.PercentileDisc: "expression",
+}
+_WORDS: dict[MeasureKind, str] = {
+    MeasureKind.COUNT_ROWS: "count",
+    MeasureKind.COUNT_VALUES: "count",
+    MeasureKind.COUNT_UNITS: "count",
+    MeasureKind.SUM: "sum",
+    MeasureKind.MEAN: "avg",
+    MeasureKind.VARIANCE: "variance",
+    MeasureKind.DEVIATION: "stddev",
+    MeasureKind.QUANTILE: "quantile",
+}
 
 
 @dataclass(slots=True)
@@ -111,9 +141,7 @@ class Aggregates:
 
     def _check_unit(self, call: Call) -> None:
         """Refuse COUNT(DISTINCT) of anything but the unit of protection."""
-        node = call.argument
-        while isinstance(node, exp.Paren):
-            node = node.this
+        node = bare(call.argument) if call.argument is not None else None
         if isinstance(node, exp.Column):
             matches = self.source.scope.matches(node.name, node.table or None)
             if len(matches) == 1 and matches[0].unit:
@@ -166,3 +194,141 @@ def _not_numbers(call: Call, argument: Expression) -> str:
     days = "write it of DATEDIFF('day', DATE '2000-01-01', x)"
     hint = advice(remedies.get(argument.type, days), [argument], Type.REAL)
     return f"{shown(call.node)} needs numbers, and got {argument.type.value}: {hint}."
+
+
+@dataclass(slots=True)
+class Call:
+    """An aggregate as it was written."""
+
+    kind: MeasureKind
+    node: exp.Expr
+    argument: exp.Expr | None = None
+    level: Fraction | None = None
+    conditions: list[exp.Expr] = field(default_factory=list)
+
+
+def read_call(node: exp.Expr) -> Call:
+    """Return what an aggregate asks, or refuse it."""
+    if isinstance(node, exp.Filter):
+        only(node, "this", "expression")
+        call = read_call(node.this)
+        only(node.args["expression"], "this")
+        return Call(call.kind, node, call.argument, call.level, [*call.conditions, node.args["expression"].this])
+    if isinstance(node, exp.WithinGroup):
+        return _within_group(node)
+    if type(node) not in _CALLS:
+        raise refused(node)
+    return _CALLS[type(node)](node)
+
+
+def _counted(node: exp.Expr) -> Call:
+    """Read COUNT in its forms."""
+    only(node, "this", "big_int")
+    what = node.this
+    if what is None or isinstance(what, exp.Star):
+        if isinstance(what, exp.Star):
+            only(what)
+        return Call(MeasureKind.COUNT_ROWS, node)
+    if isinstance(what, exp.Distinct):
+        only(what, "expressions")
+        if len(what.expressions) != 1:
+            raise UnsupportedSQL("COUNT(DISTINCT ...) takes the unit of protection alone. Write COUNT(DISTINCT unit).")
+        return Call(MeasureKind.COUNT_UNITS, node, what.expressions[0])
+    return Call(MeasureKind.COUNT_VALUES, node, what)
+
+
+def _counted_if(node: exp.Expr) -> Call:
+    """Read COUNT_IF as a count of rows with a condition."""
+    only(node, "this")
+    if isinstance(node.this, exp.Distinct):
+        raise UnsupportedSQL(reason("Distinct", ""))
+    return Call(MeasureKind.COUNT_ROWS, node, conditions=[node.this])
+
+
+def _ranged(node: exp.Expr) -> Call:
+    """Read an aggregate of numbers."""
+    only(node, "this")
+    kind = _WITH_RANGE[type(node)]
+    level = Fraction(1, 2) if isinstance(node, exp.Median) else None
+    return Call(kind, node, _plain(node.this), level)
+
+
+def _named(node: exp.Expr) -> Call:
+    """Read an aggregate that sqlglot knows by name alone."""
+    only(node, "this", "expressions")
+    name = str(node.this).upper()
+    if name not in _NAMED:
+        raise refused(node)
+    if len(node.expressions) != 1:
+        raise UnsupportedSQL(f"{name} takes one argument. Write {name}(x).")
+    return Call(_NAMED[name], node, _plain(node.expressions[0]))
+
+
+def _quantile(node: exp.Expr) -> Call:
+    """Read QUANTILE(x, level)."""
+    place = _QUANTILES[type(node)]
+    only(node, "this", place)
+    if node.args.get(place) is None:
+        raise UnsupportedSQL(
+            f"{shown(node)} needs a level. Write QUANTILE(x, 0.5), or PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."
+        )
+    return Call(MeasureKind.QUANTILE, node, _plain(node.this), _level(node.args[place]))
+
+
+def _within_group(node: exp.Expr) -> Call:
+    """Read PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x)."""
+    only(node, "this", "expression")
+    inner, order = node.this, node.args.get("expression")
+    terms = order.expressions if isinstance(order, exp.Order) else []
+    if (
+        not isinstance(inner, exp.PercentileCont | exp.PercentileDisc)
+        or inner.args.get("expression")
+        or len(terms) != 1
+    ):
+        raise UnsupportedSQL("WITHIN GROUP is written PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x).")
+    only(inner, "this")
+    only(terms[0], "this", "desc")
+    level = _level(inner.this)
+    return Call(MeasureKind.QUANTILE, node, _plain(terms[0].this), 1 - level if terms[0].args.get("desc") else level)
+
+
+def _level(node: exp.Expr) -> Fraction:
+    """Return the level of a quantile exactly as it is written."""
+    node = bare(node)
+    if not isinstance(node, exp.Literal) or node.is_string or len(node.name) > 20:
+        raise UnsupportedSQL(
+            f"{shown(node)!r} is no level. Write one constant between 0 and 1 a QUANTILE: QUANTILE(x, 0.5)."
+        )
+    number(node.name)
+    level = Fraction(node.name.rstrip("."))
+    if not 0 < level < 1:
+        raise UnsupportedSQL(
+            "The level of a quantile lies between 0 and 1: the ends are single people. Write 0.01 or 0.99."
+        )
+    return level
+
+
+def _plain(node: exp.Expr) -> exp.Expr:
+    """Refuse DISTINCT and ORDER BY inside an aggregate."""
+    if isinstance(node, exp.Distinct | exp.Order):
+        raise UnsupportedSQL(reason(type(node).__name__, ""))
+    return node
+
+
+_CALLS: dict[type[exp.Expr], Callable[[exp.Expr], Call]] = {
+    exp.Count: _counted,
+    exp.CountIf: _counted_if,
+    exp.Anonymous: _named,
+    **dict.fromkeys(_WITH_RANGE, _ranged),
+    **dict.fromkeys(_QUANTILES, _quantile),
+}
+
+
+def default_name(node: exp.Expr) -> str:
+    """Return the name of an aggregate in the answer where none is given: count, sum_cost, avg_cost, ..."""
+    call = read_call(node)
+    word = "median" if call.level == Fraction(1, 2) else _WORDS[call.kind]
+    inner = bare(call.argument) if call.argument is not None else None
+    if isinstance(inner, exp.Anonymous) and str(inner.this).upper() == "CLAMP" and inner.expressions:
+        inner = inner.expressions[0]
+    return f"{word}_{fold(inner.name)}" if isinstance(inner, exp.Column) else word

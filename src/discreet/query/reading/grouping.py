@@ -1,4 +1,4 @@
-"""A SELECT with aggregates: keys, what is asked of each group, and the step that shapes the answer."""
+"""What is released of rows, and what is made of it: aggregates by keys, a SELECT around them, ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
@@ -7,20 +7,59 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from discreet.errors import UnsupportedSQL
+from discreet.errors import UnknownName, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan import Aggregation, Finish, Key
-from discreet.query.reading.after_release import Released, limit_of, orders_of, position_of
-from discreet.query.reading.aggregates import Aggregates
-from discreet.query.reading.calls import default_name, has_aggregate, is_aggregate
+from discreet.query.plan import Aggregation, Finish, Key, Order
+from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
-from discreet.query.reading.parse import only, part, shown
+from discreet.query.reading.parse import (
+    bare,
+    check_number,
+    claim,
+    did_you_mean,
+    fold,
+    has_aggregate,
+    is_aggregate,
+    items,
+    look_up,
+    named_item,
+    only,
+    shown,
+)
 from discreet.query.reading.refusals import ROWS, reason
-from discreet.query.reading.rows import Source, items
-from discreet.query.reading.scope import fold, look_up
+from discreet.query.reading.rows import Source
 
 MOST_KEYS = 30
+LONGEST_LIMIT = 10**9
+_Columns = tuple[tuple[str, Expression], ...]
+_Clauses = Mapping[str, exp.Expr | None]
+_Items = Sequence[tuple[str | None, exp.Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A released table: how it comes about, and its columns; `alias` is its name in the FROM around it."""
+
+    aggregation: Aggregation
+    finish: tuple[Finish, ...]
+    columns: tuple[Column, ...]
+    alias: str = ""
+
+    def resolve(self, node: exp.Column) -> Expression:
+        """Return the column that a name stands for."""
+        only(node, "this", "table")
+        if not isinstance(node.this, exp.Identifier):
+            raise UnsupportedSQL(reason("Star", ""))
+        if node.table and fold(node.table) != fold(self.alias):
+            raise UnknownName(
+                f"There is no table {shown(node.table)!r} in this FROM. {did_you_mean(node.table, [self.alias])}"
+            )
+        for column in self.columns:
+            if fold(column.name) == fold(node.name):
+                return column
+        known = [column.name for column in self.columns]
+        raise UnknownName(f"There is no column {shown(node.name)!r} in the answer. {did_you_mean(node.name, known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +74,7 @@ class _Term:
 def aggregate(
     source: Source,
     select: exp.Select,
+    clauses: _Clauses,
     unit: str,
     bounds: Mapping[str, Interval],
     keys: Mapping[str, Sequence[Value]],
@@ -45,32 +85,70 @@ def aggregate(
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
-    terms = _terms(source, select, listed, unit)
+    terms = _terms(source, clauses["group"], listed, unit)
     grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source))
     columns = grouping.columns(listed)
-    having = part(select, "having")
-    if having is not None:
-        only(having, "this")
-    condition = grouping.reader().condition(having.this) if having is not None else None
-    order = orders_of(select, columns, grouping.reader(columns))
+    having = clauses["having"]
+    condition = grouping.reader().clause(having) if having is not None else None
+    order = _orders(clauses["order"], columns, grouping.reader(columns))
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
-    step = Finish(columns, condition, order, limit_of(select))
-    made = tuple(grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys())
+    step = Finish(columns, condition, order, _limit(clauses["limit"]))
+    made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
     plain = [key.name for key in made] + [one.name for one in aggregation.asked]
-    shaped = [(name, expression) for name, expression in columns]
-    trivial = [name for name, _ in shaped] == plain and all(
-        isinstance(one, Column) and one.name == name for name, one in shaped
-    )
-    if trivial and condition is None and not order and step.limit is None:
-        return Released(aggregation, (), tuple(Column(one.type, None, name) for name, one in shaped))
-    return Released(aggregation, (step,), tuple(Column(one.type, None, name) for name, one in shaped))
+    return _released(aggregation, (), step, plain)
 
 
-def _labels(listed: Sequence[tuple[str | None, exp.Expr]], source: Source) -> list[str]:
+def finish(select: exp.Select, clauses: _Clauses, origin: Released) -> Released:
+    """Return a released table after a SELECT without aggregates around it."""
+    reader = Reader(origin.resolve)
+    columns = _columns(select, origin, reader)
+    condition = reader.clause(clauses["where"]) if clauses["where"] is not None else None
+    named = {fold(name): expression for name, expression in columns}
+
+    def special(node: exp.Expr) -> Expression | None:
+        plain = isinstance(node, exp.Column) and not node.table
+        return named.get(fold(node.name)) if plain else None
+
+    order = _orders(clauses["order"], columns, Reader(origin.resolve, special))
+    step = Finish(columns, condition, order, _limit(clauses["limit"]))
+    return _released(origin.aggregation, origin.finish, step, [one.name for one in origin.columns])
+
+
+def _released(aggregation: Aggregation, earlier: tuple[Finish, ...], step: Finish, names: list[str]) -> Released:
+    """Return a table with the columns of these names after one more step; a step that changes nothing is left out."""
+    columns = tuple([Column(one.type, None, name) for name, one in step.columns])
+    same = [(name, name) for name in names] == [
+        (name, one.name if isinstance(one, Column) else None) for name, one in step.columns
+    ]
+    idle = same and step.condition is None and not step.order and step.limit is None
+    return Released(aggregation, earlier if idle else (*earlier, step), columns)
+
+
+def _columns(select: exp.Select, origin: Released, reader: Reader) -> _Columns:
+    """Return the columns of an outer SELECT."""
+    found: list[tuple[str, Expression]] = []
+    check_number(select)
+    for position, written in enumerate(select.expressions, 1):
+        if isinstance(written, exp.Star):
+            only(written)
+            found.extend((column.name, column) for column in origin.columns)
+            continue
+        name, node = named_item(written)
+        expression = reader.read(node)
+        plain = expression.name if isinstance(expression, Column) else f"column{position}"
+        found.append((name or plain, expression))
+    taken: set[str] = set()
+    for name, _ in found:
+        claim(name, taken)
+    return tuple(found)
+
+
+def _labels(listed: _Items, source: Source) -> list[str]:
     """Return the names of the answer's columns."""
     found: list[str] = []
+    taken: set[str] = set()
     for position, (name, node) in enumerate(listed, 1):
         if name is not None:
             label = name
@@ -80,24 +158,20 @@ def _labels(listed: Sequence[tuple[str | None, exp.Expr]], source: Source) -> li
         else:
             label = default_name(node) if is_aggregate(node) else f"column{position}"
             stem, number = label, 1
-            while fold(label) in [fold(one) for one in found]:
+            while fold(label) in taken:
                 number += 1
                 label = f"{stem}_{number}"
         if label.startswith("#"):
             raise UnsupportedSQL(
                 f"{shown(label)!r} cannot be a name in the answer. Write AS and another name behind it."
             )
-        if fold(label) in [fold(one) for one in found]:
-            raise UnsupportedSQL(
-                f"Two columns are called {shown(label)!r}. Write AS and another name behind one of them."
-            )
+        claim(label, taken)
         found.append(label)
     return found
 
 
-def _terms(source: Source, select: exp.Select, listed: Sequence[tuple[str | None, exp.Expr]], unit: str) -> list[_Term]:
+def _terms(source: Source, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
     """Return the terms of GROUP BY, without repetitions."""
-    clause = part(select, "group")
     if clause is None:
         return []
     only(clause, "expressions")
@@ -106,11 +180,11 @@ def _terms(source: Source, select: exp.Select, listed: Sequence[tuple[str | None
     found: list[_Term] = []
     for written in clause.expressions:
         node = _meant(written, source, listed)
-        if has_aggregate(node):
+        visible = source.find(node) if isinstance(node, exp.Column) else None
+        if visible is None and has_aggregate(node):
             raise UnsupportedSQL(
                 f"GROUP BY {shown(node)}: an aggregate cannot be a key. Group by columns or expressions."
             )
-        visible = source.find(node) if isinstance(node, exp.Column) else None
         expression = visible.column if visible is not None else source.reader().read(node)
         if source.scope.from_unit(expression):
             key = visible.name if visible is not None else shown(node)
@@ -122,17 +196,16 @@ def _terms(source: Source, select: exp.Select, listed: Sequence[tuple[str | None
             raise UnsupportedSQL(
                 f"GROUP BY {shown(node)} is a constant. Leave it out: without keys there is one group."
             )
-        if all(one.expression != expression for one in found):
+        if expression not in [one.expression for one in found]:
             found.append(_Term(node, expression, visible.name if visible is not None else None))
     return found
 
 
-def _meant(node: exp.Expr, source: Source, listed: Sequence[tuple[str | None, exp.Expr]]) -> exp.Expr:
+def _meant(node: exp.Expr, source: Source, listed: _Items) -> exp.Expr:
     """Return the expression that a term of GROUP BY stands for: itself, a position, or a name given by AS."""
-    while isinstance(node, exp.Paren):
-        node = node.this
+    node = bare(node)
     if isinstance(node, exp.Literal) and not node.is_string:
-        return listed[position_of(node, len(listed))][1]
+        return listed[_position(node, len(listed))][1]
     if isinstance(node, exp.Column) and not node.table and not source.scope.matches(node.name, None):
         for name, item in listed:
             if name is not None and fold(name) == fold(node.name):
@@ -155,22 +228,24 @@ class _Grouping:
     names: dict[int, str] = field(default_factory=dict)  # of the keys that are shown, by place in `terms`
     earlier: dict[str, Expression] = field(default_factory=dict)  # what the names before an item stand for
 
-    def columns(self, listed: Sequence[tuple[str | None, exp.Expr]]) -> tuple[tuple[str, Expression], ...]:
+    def columns(self, listed: _Items) -> _Columns:
         """Return the columns of the answer over the released table; plain keys and aggregates get their names first."""
+        plain: list[Expression | None] = []
         for label, (_, node) in zip(self.labels, listed, strict=True):
             place = self._place(node)
             if place is not None:
                 self.names.setdefault(place, label)
-            elif is_aggregate(node):
-                self.aggregates.ask(node, label)
+                plain.append(self._shown(place))
+            else:
+                plain.append(self.aggregates.ask(node, label) if is_aggregate(node) else None)
         found = []
-        for label, (_, node) in zip(self.labels, listed, strict=True):
-            expression = self.reader().read(node)
+        for label, (_, node), known in zip(self.labels, listed, plain, strict=True):
+            expression = known if known is not None else self.reader().read(node)
             found.append((label, expression))
             self.earlier[fold(label)] = expression
         return tuple(found)
 
-    def reader(self, named: tuple[tuple[str, Expression], ...] = ()) -> Reader:
+    def reader(self, named: _Columns = ()) -> Reader:
         """Return what reads expressions over the released table; `named` columns of the answer go before keys."""
         first = {fold(name): expression for name, expression in named}
 
@@ -180,7 +255,7 @@ class _Grouping:
             if is_aggregate(node):
                 return self.aggregates.ask(node)
             place = self._place(node)
-            return self._released(place) if place is not None else None
+            return self._shown(place) if place is not None else None
 
         return Reader(self._column, special)
 
@@ -192,7 +267,7 @@ class _Grouping:
 
     def key(self, term: _Term, name: str, keys: Mapping[str, Sequence[Value]], evaluate: Evaluate | None) -> Key:
         """Return a key with its public domain, from the call, the policy or the expression itself."""
-        for label in (name, term.name):
+        for label in (name, term.name) if keys else ():
             given = look_up(label, keys) if label is not None else None
             if given is not None and label is not None:
                 self.aggregates.used.add(f"key {fold(label)}")
@@ -204,23 +279,23 @@ class _Grouping:
         """Return the name of a key in the released table."""
         return self.names.get(place, f"#key{place + 1}")
 
-    def _released(self, place: int) -> Column:
+    def _shown(self, place: int) -> Column:
         """Return the column of the released table that holds a key."""
         return Column(self.terms[place].expression.type, None, self._name(place))
 
     def _place(self, node: exp.Expr) -> int | None:
         """Return which key a node is, if it is one."""
-        if not any(type(node) is type(term.node) for term in self.terms):
+        if type(node) not in [type(term.node) for term in self.terms]:
             return None
-        if has_aggregate(node):
+        if isinstance(node, exp.Column):
+            if not self.source.scope.matches(node.name, node.table or None):
+                return None
+            expression = self.source.resolve(node)
+        elif has_aggregate(node):
             return None
-        if isinstance(node, exp.Column) and not self.source.scope.matches(node.name, node.table or None):
-            return None
-        expression = self.source.resolve(node) if isinstance(node, exp.Column) else self.source.reader().read(node)
-        for place, term in enumerate(self.terms):
-            if term.expression == expression:
-                return place
-        return None
+        else:
+            expression = self.source.reader().read(node)
+        return next((place for place, term in enumerate(self.terms) if term.expression == expression), None)
 
     def _column(self, node: exp.Column) -> Expression:
         """Return what a name stands for that is no key: an earlier column of the answer, or a refusal."""
@@ -231,3 +306,50 @@ class _Grouping:
             f"{shown(node)!r} differs from row to row, and rows are never shown. Write an aggregate such as "
             f"{'AVG' if found.column.type.numeric else 'COUNT'}({found.name}), or add {found.name} to GROUP BY."
         )
+
+
+def _orders(clause: exp.Expr | None, columns: _Columns, reader: Reader) -> tuple[Order, ...]:
+    """Return the terms of ORDER BY: positions, names of the answer's columns, or expressions."""
+    if clause is None:
+        return ()
+    only(clause, "expressions")
+    found = []
+    for term in clause.expressions:
+        if not isinstance(term, exp.Ordered):
+            raise UnsupportedSQL(
+                f"{shown(term)!r} is not understood in ORDER BY. Write names of columns of the answer."
+            )
+        only(term, "this", "desc")
+        node = term.this
+        if isinstance(node, exp.Var):
+            raise UnsupportedSQL("ORDER BY ALL is not understood. Name the columns, or their positions: ORDER BY 1, 2.")
+        if isinstance(node, exp.Literal) and not node.is_string:
+            expression = columns[_position(node, len(columns))][1]
+        else:
+            expression = reader.read(node)
+        found.append(Order(expression, bool(term.args.get("desc"))))
+    return tuple(found)
+
+
+def _position(node: exp.Expr, count: int) -> int:
+    """Return which column a position names, from 0."""
+    text = node.name
+    if not (text.isdecimal() and text.isascii()) or len(text) > 6 or not 1 <= int(text) <= count:
+        raise UnsupportedSQL(
+            f"{shown(text)} is no position in the SELECT, which has {count}. Write a name, or 1 to {count}."
+        )
+    return int(text) - 1
+
+
+def _limit(clause: exp.Expr | None) -> int | None:
+    """Return the number of rows that LIMIT allows."""
+    if clause is None:
+        return None
+    if not isinstance(clause, exp.Limit):
+        raise UnsupportedSQL("FETCH FIRST is not understood. Write LIMIT 10.")
+    only(clause, "expression")
+    node = clause.args.get("expression")
+    text = node.name if isinstance(node, exp.Literal) and not node.is_string else ""
+    if not (text.isdecimal() and text.isascii()) or len(text) > 10 or int(text) > LONGEST_LIMIT:
+        raise UnsupportedSQL("LIMIT takes a whole number of rows. Write LIMIT 10.")
+    return int(text)

@@ -6,29 +6,29 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import islice, product
 
 from discreet.errors import ParameterError
-from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value, plain_value
+from discreet.query.expression import (
+    PARTS_OF_DAYS,
+    TRUNCATED_DAYS,
+    Apply,
+    Column,
+    Expression,
+    Interval,
+    Literal,
+    Operation,
+    Type,
+    Value,
+    plain_value,
+)
 from discreet.query.policy import LARGEST_DOMAIN
-from discreet.query.reading.scope import Visible, whole_numbers
+from discreet.query.reading.rows import Visible
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
 
-_BY_DAY = (
-    Operation.YEAR,
-    Operation.QUARTER,
-    Operation.MONTH,
-    Operation.DAY,
-    Operation.WEEKDAY,
-    Operation.TRUNCATE_YEAR,
-    Operation.TRUNCATE_QUARTER,
-    Operation.TRUNCATE_MONTH,
-    Operation.TRUNCATE_WEEK,
-    Operation.TRUNCATE_DAY,
-)
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]
 
@@ -47,7 +47,7 @@ def public_domain(
         return None
     if isinstance(definition, Column):
         known = base.get(definition.name)
-        declared = known.domain if known is not None else None
+        declared = known.declared.domain if known is not None and known.declared is not None else None
         return declared or ((False, True) if definition.type is Type.BOOLEAN else None)
     leaves: _Leaves = {}
     outer = _reduce(definition, base, leaves)
@@ -72,7 +72,7 @@ def _by_itself(expression: Expression) -> tuple[Value, ...] | None:
     if expression.type is Type.BOOLEAN:
         return False, True
     if expression.type is Type.INTEGER and expression.interval is not None and isinstance(expression, Apply):
-        return whole_numbers(expression.interval)
+        return _whole_numbers(expression.interval)
     return None
 
 
@@ -82,7 +82,7 @@ def _reduce(expression: Expression, base: Mapping[str, Visible], leaves: _Leaves
         return expression
     if isinstance(expression, Column):
         known = base.get(expression.name)
-        values = known.finite if known is not None and expression.type is not Type.TIMESTAMP else None
+        values = _finite(known) if known is not None and expression.type is not Type.TIMESTAMP else None
         if values is None and expression.type is Type.BOOLEAN:
             values = (False, True)
         return None if values is None else _leaf(expression, values, leaves)
@@ -101,6 +101,35 @@ def _reduce(expression: Expression, base: Mapping[str, Visible], leaves: _Leaves
     return None if values is None else _leaf(expression, values, leaves)
 
 
+def _finite(column: Visible) -> tuple[Value, ...] | None:
+    """Return all values between declared ends, where there are not too many; of a time its midnights."""
+    declared = column.declared
+    if declared is None:
+        return None
+    if declared.domain is not None:
+        return declared.domain
+    if column.column.type is Type.INTEGER and column.column.interval is not None:
+        return _whole_numbers(column.column.interval)
+    return _days(column.column.type, declared.low, declared.high)
+
+
+def _whole_numbers(interval: Interval) -> tuple[int, ...] | None:
+    """Return all whole numbers of an interval, None where they are too many."""
+    low, high = math.ceil(interval[0]), math.floor(interval[1])
+    return tuple(range(low, high + 1)) if high - low < LARGEST_DOMAIN else None
+
+
+def _days(type: Type, low: object, high: object) -> tuple[Value, ...] | None:
+    """Return all days of a range, None where they are too many or no days."""
+    if type not in (Type.DATE, Type.TIMESTAMP) or not isinstance(low, date) or not isinstance(high, date):
+        return None
+    first, last = (end.date() if isinstance(end, datetime) else end for end in (low, high))
+    if (last - first).days >= LARGEST_DOMAIN:
+        return None
+    days = [first + timedelta(days=day) for day in range((last - first).days + 1)]
+    return tuple(days) if type is Type.DATE else tuple(datetime.combine(day, time()) for day in days)
+
+
 def _leaf(expression: Expression, values: tuple[Value, ...], leaves: _Leaves) -> Column:
     """Return a column that stands for a part with known values."""
     name = (
@@ -112,13 +141,13 @@ def _leaf(expression: Expression, values: tuple[Value, ...], leaves: _Leaves) ->
 
 def _midnights(expression: Apply, base: Mapping[str, Visible]) -> tuple[Value, ...] | None:
     """Return the midnights of a time's declared range where only the day matters."""
-    by_day = expression.operation in _BY_DAY or (
+    by_day = expression.operation in (*PARTS_OF_DAYS, *TRUNCATED_DAYS) or (
         expression.operation is Operation.CAST and expression.type is Type.DATE
     )
     inner = expression.arguments[0]
     if not by_day or not isinstance(inner, Column) or inner.type is not Type.TIMESTAMP or inner.name not in base:
         return None
-    return base[inner.name].finite
+    return _finite(base[inner.name])
 
 
 def _choices(expression: Apply) -> tuple[Value, ...] | None:

@@ -1,13 +1,17 @@
 """SQL text to a tree: one SELECT statement of bounded length, depth and size, or a refusal.
 
 Nothing here knows a table or a column. The tree is sqlglot's, in DuckDB's dialect; whoever reads it accepts only what
-is listed, and every argument of a node that was not looked at is refused by `only`.
+is listed, and every argument of a node that was not looked at is refused by `only`. How nodes and names are looked at
+is here too, for all who read the tree.
 """
 
 from __future__ import annotations
 
+import difflib
 import logging
 import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from discreet.errors import MissingExtra, UnsupportedSQL
 
@@ -22,19 +26,24 @@ except ImportError:
         "Install discreet with its extra 'sql': discreet[sql]."
     ) from None
 
-from discreet.query.reading.refusals import reason, statement_reason
+from discreet.query.reading.refusals import ROWS, reason, statement_reason
 
 LONGEST_TEXT = 50_000
 MOST_TOKENS = 12_000
 DEEPEST_BRACKETS = 30
 DEEPEST_TREE = 100
 MOST_SELECTS = 20
+MOST_ITEMS = 500
 SHOWN = 80
 
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+_CLAUSES = ("with", "from", "where", "group", "having", "order", "limit")
 _EMPTY: tuple[object, ...] = (None, False, "")
 _CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
+# Aggregates that sqlglot knows by name alone: those that are understood, and those that are refused as aggregates.
+_NAMED_AGGREGATES = ("MEAN", "STD", "VAR", "PRODUCT", "ENTROPY", "HISTOGRAM", "FAVG", "FSUM", "RESERVOIR_QUANTILE")
+_Named = TypeVar("_Named")
 
 
 def parse(sql: str) -> exp.Select:
@@ -75,6 +84,12 @@ def only(node: exp.Expr, *understood: str) -> None:
             )
 
 
+def clauses(select: exp.Select) -> dict[str, exp.Expr | None]:
+    """Return the clauses of a SELECT that are understood, by name; refuse one that has others."""
+    only(select, *_CLAUSES, "expressions", "joins")
+    return {name: part(select, name) for name in _CLAUSES}
+
+
 def continues(node: exp.Expr, left: exp.Expr) -> bool:
     """Say whether the left side of an operator is one more link of a chain such as a AND b AND c, or a + b - c.
 
@@ -89,6 +104,99 @@ def part(node: exp.Expr, name: str) -> exp.Expr | None:
     value = node.args.get(name)
     found = value if value is not None else node.args.get(f"{name}_")
     return found if isinstance(found, exp.Expr) else None
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Return a node without the brackets around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node adds up rows, in a way that is understood or not."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() in _NAMED_AGGREGATES
+    return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls)
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an aggregate stands somewhere in a node, subqueries aside."""
+    if is_aggregate(node):
+        return True
+    return any(has_aggregate(child) for child in node.iter_expressions() if not isinstance(child, exp.Query))
+
+
+def fold(name: str) -> str:
+    """Return a name as it is compared: Latin capitals do not matter, look-alike letters of other alphabets do."""
+    return name.lower() if name.isascii() else "".join(sign.lower() if sign.isascii() else sign for sign in name)
+
+
+def look_up(name: str, among: Mapping[str, _Named]) -> _Named | None:
+    """Return what has this name, spelled exactly or else in other capitals, unless that is ambiguous."""
+    if name in among:
+        return among[name]
+    found = [value for key, value in among.items() if fold(key) == fold(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the sentence that names the likeliest spelling, or all names."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(fold(name), [fold(key) for key in names], n=1)
+    for key in names:
+        if near and fold(key) == near[0]:
+            return f"Did you mean {key!r}?"
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"Known: {listed}." if listed else "There are none."
+
+
+def items(select: exp.Select, columns: Sequence[exp.Expr] | None) -> list[tuple[str | None, exp.Expr]]:
+    """Return the items of a SELECT with the names given to them; * stands for all columns, where there are some."""
+    found: list[tuple[str | None, exp.Expr]] = []
+    check_number(select)
+    for written in select.expressions:
+        if isinstance(written, exp.Star) and columns is not None:
+            only(written)
+            found.extend((None, column) for column in columns)
+        else:
+            found.append(named_item(written))
+    if not found:
+        raise UnsupportedSQL(ROWS)
+    return found
+
+
+def check_number(select: exp.Select) -> None:
+    """Refuse a SELECT of very many items."""
+    if len(select.expressions) > MOST_ITEMS:
+        raise UnsupportedSQL(f"A SELECT has at most {MOST_ITEMS} items, and this one more. Ask in several queries.")
+
+
+def named_item(written: exp.Expr) -> tuple[str | None, exp.Expr]:
+    """Return the name that AS gives to an item of a SELECT, and the item without brackets."""
+    if not isinstance(written, exp.Alias):
+        return None, bare(written)
+    only(written, "this", "alias")
+    name = written.alias
+    if not name or name.startswith("#") or not isinstance(written.args.get("alias"), exp.Identifier):
+        raise UnsupportedSQL(f"{shown(written)!r} gives no usable name. Write AS and a name of letters, digits and _.")
+    return name, bare(written.this)
+
+
+def table_alias(node: exp.Expr) -> str:
+    """Return the name a table has in the query, if one is given."""
+    alias = part(node, "alias")
+    if alias is None:
+        return ""
+    only(alias, "this")
+    return alias.name
+
+
+def claim(name: str, taken: set[str]) -> None:
+    """Add the name of a column to those that are taken, or refuse it."""
+    if fold(name) in taken:
+        raise UnsupportedSQL(f"Two columns are called {shown(name)!r}. Write AS and another name behind one of them.")
+    taken.add(fold(name))
 
 
 def shown(node: exp.Expr | str) -> str:

@@ -1,33 +1,37 @@
 """SQL to a typed plan: one aggregation over private rows, and steps on its released answer.
 
 A SELECT is read from the inside out. Without aggregates it gives rows, with aggregates the one aggregation; whatever
-stands around an aggregation works on the released table and becomes a `Finish`.
+stands around an aggregation works on the released table and becomes a `Finish`. A join is with a public table, on a key
+that is declared unique: one row stays one row.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from discreet.errors import ParameterError, QueryRefused, UnknownName, UnsupportedSQL
-from discreet.query.expression import Interval, Value
-from discreet.query.plan import Query
-from discreet.query.policy import LARGEST_DOMAIN, Policy
-from discreet.query.reading.after_release import Released, finish
-from discreet.query.reading.calls import has_aggregate
-from discreet.query.reading.grouping import aggregate
-from discreet.query.reading.joins import join
+from discreet.query.expression import Expression, Interval, Value
+from discreet.query.plan import JoinKind, PublicJoin, Query
+from discreet.query.policy import LARGEST_DOMAIN, Policy, PublicTable
+from discreet.query.reading.grouping import Released, aggregate, finish
 from discreet.query.reading.key_domains import Evaluate
-from discreet.query.reading.parse import only, parse, part, shown
+from discreet.query.reading.parse import bare, clauses, fold, has_aggregate, look_up, only, parse, shown, table_alias
 from discreet.query.reading.refusals import ROWS, reason
-from discreet.query.reading.rows import Source, project, read_table, table_alias, where
-from discreet.query.reading.scope import fold
+from discreet.query.reading.rows import (
+    Scope,
+    Source,
+    Visible,
+    of_table,
+    project,
+    read_table,
+    unknown_table,
+    where,
+)
 from discreet.statistics.columns import stated_bounds
-
-_CLAUSES = ("with", "expressions", "from", "joins", "where", "group", "having", "order", "limit")
 
 
 def read_query(
@@ -97,38 +101,38 @@ class _Reading:
     keys: dict[str, Sequence[Value]]
     evaluate: Evaluate | None
     used: set[str] = field(default_factory=set)  # names in bounds and keys that the query has
-    columns: set[str] = field(default_factory=set)  # of all tables that are read
+    columns: list[str] = field(default_factory=list)  # of all tables that are read
     read: set[str] = field(default_factory=set)  # the names of WITH that are read
 
     def select(self, select: exp.Select, known: Mapping[str, Source | Released]) -> Source | Released:
         """Return what a SELECT gives: rows, or a released table."""
-        only(select, *_CLAUSES)
-        known, defined = self._common_tables(select, known)
-        origin = self._origin(select, known)
+        read = clauses(select)
+        known, defined = self._common_tables(read["with"], known)
+        origin = self._origin(read["from"], known)
         unread = [name for name in defined if fold(name) not in self.read]
         if unread:
             raise UnsupportedSQL(f"WITH {shown(unread[0])} is never read. Leave it out, or read it in FROM.")
-        grouped = part(select, "group") is not None or any(has_aggregate(one) for one in select.expressions)
-        grouped = grouped or (part(select, "having") is not None)
+        grouped = read["group"] is not None or read["having"] is not None
+        grouped = grouped or any(has_aggregate(one) for one in select.expressions)
         if isinstance(origin, Released):
-            return self._outer(select, origin, grouped)
+            return _outer(select, read, origin, grouped)
         for node in select.args.get("joins") or []:
-            origin = join(origin, node, self.policy, list(known), self.bounds)
-            self.columns.update(fold(one.name) for one in origin.scope.visible)
-        origin = where(origin, part(select, "where"))
+            origin = _join(origin, node, self.policy, list(known), self.bounds)
+            self.columns += [one.name for one in origin.scope.visible]
+        origin = where(origin, read["where"])
         if grouped:
-            return aggregate(origin, select, self.policy.unit, self.bounds, self.keys, self.evaluate, self.used)
-        return self._rows(select, origin)
+            return aggregate(origin, select, read, self.policy.unit, self.bounds, self.keys, self.evaluate, self.used)
+        return _plain(select, read, origin)
 
     def check_used(self, found: Released) -> None:
         """Refuse bounds and keys for names that the query does not have, and more groups than can be shown."""
         for name in self.bounds:
-            if fold(name) not in self.used | self.columns:
+            if fold(name) not in self.used | {fold(one) for one in self.columns}:
                 raise UnknownName(f"bounds= names {shown(name)!r}, which is no column or aggregate of the query.")
         for name in self.keys:
             if f"key {fold(name)}" not in self.used:
                 raise UnknownName(f"keys= names {shown(name)!r}, which is no key of the query. Add it to GROUP BY.")
-        groups = math.prod(len(key.domain) for key in found.aggregation.keys if key.domain is not None)
+        groups = math.prod([len(key.domain) for key in found.aggregation.keys if key.domain is not None])
         if groups > LARGEST_DOMAIN:
             raise UnsupportedSQL(
                 f"The public keys have {min(groups, 10**12)} combinations, and at most {LARGEST_DOMAIN} groups are "
@@ -136,14 +140,14 @@ class _Reading:
             )
 
     def _common_tables(
-        self, select: exp.Select, known: Mapping[str, Source | Released]
+        self, clause: exp.Expr | None, known: Mapping[str, Source | Released]
     ) -> tuple[dict[str, Source | Released], list[str]]:
         """Return the tables of WITH beside those known before, and their names."""
         found, names = dict(known), list[str]()
-        clause = part(select, "with")
-        if clause is not None:
-            only(clause, "expressions")
-        for node in clause.expressions if clause is not None else []:
+        if clause is None:
+            return found, names
+        only(clause, "expressions")
+        for node in clause.expressions:
             only(node, "this", "alias", "materialized")
             name = table_alias(node)
             if fold(name) in (fold(one) for one in names):
@@ -163,9 +167,8 @@ class _Reading:
             raise UnsupportedSQL(reason(name, f"{shown(node)!r} cannot stand here. Write a SELECT in brackets."))
         return self.select(node, known)
 
-    def _origin(self, select: exp.Select, known: Mapping[str, Source | Released]) -> Source | Released:
+    def _origin(self, clause: exp.Expr | None, known: Mapping[str, Source | Released]) -> Source | Released:
         """Return what stands first in FROM."""
-        clause = part(select, "from")
         if clause is None:
             raise UnsupportedSQL("The query reads no table. Write SELECT COUNT(*) FROM table.")
         only(clause, "this")
@@ -183,30 +186,29 @@ class _Reading:
             self.read.add(fold(name))
             return _renamed(known[fold(name)], alias or name)
         source = read_table(name, alias or name, self.policy, self.bounds)
-        self.columns.update(fold(one.name) for one in source.scope.visible)
+        self.columns += [one.name for one in source.scope.visible]
         return source
 
-    def _outer(self, select: exp.Select, origin: Released, grouped: bool) -> Released:
-        """Return a released table after one more step."""
-        if select.args.get("joins"):
-            raise UnsupportedSQL("Answers are not joined with tables. Join the public table before GROUP BY.")
-        if grouped or any(has_aggregate(one) for one in select.expressions):
-            raise UnsupportedSQL(
-                "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
-            )
-        return finish(select, origin)
 
-    def _rows(self, select: exp.Select, origin: Source) -> Source:
-        """Return the rows of a SELECT without aggregates."""
-        for clause in ("order", "limit"):
-            if part(select, clause) is not None:
-                word = {"order": "ORDER BY", "limit": "LIMIT"}[clause]
-                if has_aggregate(part(select, clause)):  # type: ignore[arg-type]
-                    raise UnsupportedSQL(ROWS)
-                raise UnsupportedSQL(
-                    f"{ROWS} {word} is understood on answers alone: a SELECT of rows has neither order nor number."
-                )
-        return project(origin, select)
+def _outer(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Released, grouped: bool) -> Released:
+    """Return a released table after one more step."""
+    if select.args.get("joins"):
+        raise UnsupportedSQL("Answers are not joined with tables. Join the public table before GROUP BY.")
+    if grouped:
+        raise UnsupportedSQL(
+            "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
+        )
+    return finish(select, read, origin)
+
+
+def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Source) -> Source:
+    """Return the rows of a SELECT without aggregates."""
+    for name, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
+        node = read[name]
+        if node is not None:
+            words = f"{ROWS} {word} is understood on answers alone: a SELECT of rows has neither order nor number."
+            raise UnsupportedSQL(ROWS if has_aggregate(node) else words)
+    return project(origin, select)
 
 
 def _renamed(origin: Source | Released, alias: str) -> Source | Released:
@@ -214,3 +216,129 @@ def _renamed(origin: Source | Released, alias: str) -> Source | Released:
     if isinstance(origin, Released):
         return Released(origin.aggregation, origin.finish, origin.columns, alias)
     return Source(origin.rows, origin.scope.under(alias))
+
+
+def _join(
+    source: Source, node: exp.Join, policy: Policy, known: Sequence[str], bounds: Mapping[str, Interval]
+) -> Source:
+    """Return the rows joined with a public table; `known` are the names that stand for something else."""
+    kind = _join_kind(node)
+    table, alias = _public_table(node.this, policy, known, source)
+    prefix = _prefix(table.name, source.scope)
+    section = f"[public.{table.name}.columns]"
+    added = [of_table(one, f"{prefix}.{name}", alias, section, bounds) for name, one in table.columns.items()]
+    right = Scope(tuple(added), {})
+    merged: set[str] = set()
+    pairs: list[tuple[Expression, Visible]] = []
+    if node.args.get("using"):
+        for name in (one.name for one in node.args["using"]):
+            pairs.append((source.scope.find(name, None).column, right.find(name, None)))
+        merged = {one.name for _, one in pairs}
+    else:
+        pairs = [_pair(one, source, right) for one in _equalities(node.args.get("on"), node)]
+    for left, one in pairs:
+        if left.type is not one.column.type:
+            words = f"{left.type.value} and {one.column.type.value}"
+            raise UnsupportedSQL(
+                f"The join compares {words} in {one.name!r}. CAST the private side to the public type."
+            )
+    keys = {one.name for _, one in pairs}
+    if not any(unique <= keys for unique in table.unique):
+        raise UnsupportedSQL(
+            f"Rows of {table.name!r} may match more than once, since {', '.join(sorted(keys))} is not declared unique. "
+            f'Join on a unique key, or declare it: unique = ["{sorted(keys)[0]}"] under [public.{table.name}].'
+        )
+    rows = PublicJoin(
+        source.rows,
+        table.name,
+        tuple((left, one.name) for left, one in pairs),
+        tuple((one.column.name, one.name, one.column.type) for one in added),
+        kind,
+    )
+    units = _from_unit(table, [(source.scope.from_unit(left), one.name) for left, one in pairs])
+    shown_columns = [replace(one, qualified_only=one.name in merged, from_unit=one.name in units) for one in added]
+    visible = (*source.scope.visible, *shown_columns)
+    return Source(rows, Scope(visible, {**source.scope.base, **{one.column.name: one for one in added}}))
+
+
+def _from_unit(table: PublicTable, pairs: Sequence[tuple[bool, str]]) -> set[str]:
+    """Return the columns of a public table that tell units apart: equal to something of the unit, or unique beside it.
+
+    A column that the join equates with the unit is the unit, and one that is declared unique is another name of it.
+    The other columns are what the table says about a unit, as a column of the private table is.
+    """
+    equal = {name for of_unit, name in pairs if of_unit}
+    others = {name for unique in table.unique if len(unique) == 1 for name in unique} if equal else set()
+    return equal | others
+
+
+def _join_kind(node: exp.Join) -> JoinKind:
+    """Return how rows without a match are treated, or refuse other joins."""
+    method, side, kind = (str(node.args.get(name) or "").upper() for name in ("method", "side", "kind"))
+    if not (node.args.get("on") or node.args.get("using")):
+        word = method or kind or "A comma, or a JOIN without ON,"
+        raise UnsupportedSQL(
+            f"{word} would pair all rows with each other. Write JOIN public_table ON table.column = public_table.key."
+        )
+    if method or side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER"):
+        word = method or side or kind
+        raise UnsupportedSQL(f"{word} JOIN is not understood. Write JOIN or LEFT JOIN with a public table on its key.")
+    only(node, "this", "on", "using", "side", "kind")
+    return JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
+
+
+def _public_table(node: exp.Expr, policy: Policy, known: Sequence[str], source: Source) -> tuple[PublicTable, str]:
+    """Return the public table that is joined, and the name it has in the query."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        words = f"{shown(node)!r} cannot be joined. Join a public table of the policy by its name."
+        raise UnsupportedSQL(reason(type(node).__name__, words))
+    only(node, "this", "alias")
+    name, alias = node.name, table_alias(node) or node.name
+    table = look_up(name, policy.public) if name not in known else None
+    if table is None:
+        if look_up(name, policy.tables) is not None or name in known:
+            raise UnsupportedSQL(
+                f"{shown(name)!r} holds private rows, and rows of people are not joined with each other. Join public "
+                "tables alone; what two private tables share belongs into one table."
+            )
+        raise unknown_table(name, policy)
+    if any(fold(one.table) == fold(alias) for one in source.scope.visible):
+        raise UnsupportedSQL(f"Two tables are called {shown(alias)!r}. Write AS and another name behind one of them.")
+    return table, alias
+
+
+def _prefix(table: str, scope: Scope) -> str:
+    """Return a prefix for the columns of a joined table that no column has yet."""
+    prefix = table
+    while any(name.startswith(f"{prefix}.") for name in (*scope.base, *(one.column.name for one in scope.visible))):
+        prefix += "'"
+    return prefix
+
+
+def _equalities(node: exp.Expr | None, join: exp.Expr) -> list[exp.Expr]:
+    """Return the equalities of ON."""
+    node = bare(node) if node is not None else None
+    if isinstance(node, exp.And):
+        return [*_equalities(node.this, join), *_equalities(node.args["expression"], join)]
+    if not isinstance(node, exp.EQ):
+        raise UnsupportedSQL(
+            f"A join needs equalities alone: ON table.column = public_table.key, joined by AND; {shown(join)!r} has "
+            "something else. Put other conditions into WHERE."
+        )
+    return [node]
+
+
+def _pair(node: exp.Expr, source: Source, right: Scope) -> tuple[Expression, Visible]:
+    """Return the two sides of an equality of ON: an expression over the rows, and a column of the public table."""
+    sides = (node.this, node.args["expression"])
+    for mine, other in (sides, sides[::-1]):
+        theirs = bare(other)
+        if not isinstance(theirs, exp.Column) or not right.matches(theirs.name, theirs.table or None):
+            continue
+        if not theirs.table and source.scope.matches(theirs.name, None):
+            continue
+        return source.reader().read(mine), right.find(theirs.name, theirs.table or None)
+    raise UnsupportedSQL(
+        f"{shown(node)!r} does not compare a column of the public table with the private rows. "
+        "Write ON table.column = public_table.key."
+    )

@@ -1,24 +1,103 @@
-"""FROM, WITH, joins with public tables and WHERE, as rows of one private table."""
+"""The rows that a query reads, with their names: which columns stand where, and what the policy says about each.
+
+Rows are those of one private table; WHERE keeps some of them, and a SELECT without aggregates gives them other columns.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval
 from discreet.query.plan import Filter, Project, Rows, Scan
-from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, declaration
-from discreet.query.reading.calls import is_aggregate
-from discreet.query.reading.expressions import Reader
-from discreet.query.reading.parse import only, part, shown
-from discreet.query.reading.refusals import ROWS, reason
-from discreet.query.reading.scope import Scope, Visible, did_you_mean, fold, look_up, short
+from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, undeclared
+from discreet.query.reading.expressions import LARGEST_EXPRESSION, Reader
+from discreet.query.reading.parse import claim, did_you_mean, fold, is_aggregate, items, look_up, only, shown
+from discreet.query.reading.refusals import reason
 
-MOST_ITEMS = 500
 SYSTEM = ("information_schema", "pg_catalog", "sqlite_", "duckdb_", "pg_")
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A column that a query can name.
+
+    `definition` is the column in terms of the columns of the tables, or None where that would be very long. A column of
+    a table has what the policy says in `declared`, and `section` is the place where more could be declared. `unit` says
+    that the column is the unit of protection, `from_unit` that it is the unit, leads to it, or is computed from either.
+    """
+
+    table: str
+    name: str
+    column: Column
+    definition: Expression | None
+    size: int = 1
+    declared: ColumnPolicy | None = None
+    unit: bool = False
+    from_unit: bool = False
+    section: str = ""
+    qualified_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The columns that can be read at one place, and the columns of the tables that they are made of."""
+
+    visible: tuple[Visible, ...]
+    base: Mapping[str, Visible]
+    alike: dict[str, list[Visible]] = field(default_factory=dict, init=False, repr=False, compare=False)  # by name
+
+    def __post_init__(self) -> None:
+        """Sort the columns by their names as they are compared."""
+        for one in self.visible:
+            self.alike.setdefault(fold(one.name), []).append(one)
+
+    def find(self, name: str, table: str | None) -> Visible:
+        """Return the one column that a name stands for."""
+        found = self.matches(name, table)
+        if len(found) == 1:
+            return found[0]
+        written = f"{table}.{name}" if table else name
+        if found:
+            tables = " or ".join(f"{one.table}.{one.name}" for one in found[:3])
+            raise UnsupportedSQL(f"{written!r} could be more than one column. Write {tables}.")
+        if table is not None and not any(fold(one.table) == fold(table) for one in self.visible):
+            known = {one.table for one in self.visible if one.table}
+            raise UnknownName(f"There is no table {table!r} in this FROM. {did_you_mean(table, known)}")
+        known = {one.name for one in self.visible if table is None or fold(one.table) == fold(table)}
+        raise UnknownName(f"There is no column {written!r} here. {did_you_mean(name, known)}")
+
+    def matches(self, name: str, table: str | None) -> list[Visible]:
+        """Return all columns that a name could stand for; one spelled exactly hides those in other capitals."""
+        near = self.alike.get(name) or self.alike.get(fold(name), [])
+        if table is None:
+            near = [one for one in near if not one.qualified_only]
+        else:
+            near = [one for one in near if fold(one.table) == fold(table)]
+        exact = [one for one in near if one.name == name]
+        return exact if len(near) > 1 and len(exact) == 1 else near
+
+    def under(self, table: str) -> Scope:
+        """Return the same columns under another name of the table."""
+        return Scope(tuple(replace(one, table=table, qualified_only=False) for one in self.visible), self.base)
+
+    def from_unit(self, expression: Expression) -> bool:
+        """Say whether the unit of protection, or anything computed from it, is read in an expression."""
+        names = {one.column.name for one in self.visible if one.from_unit}
+        return not names.isdisjoint([one.name for one in expression.columns()])
+
+    def definition(self, expression: Expression) -> tuple[Expression | None, int]:
+        """Return an expression over these columns in terms of the columns of the tables, and how large that is."""
+        by_name = {one.column.name: one for one in self.visible}
+        size = tree_size(expression, {name: one.size for name, one in by_name.items()})
+        if size > LARGEST_EXPRESSION // 10 or None in [by_name[one.name].definition for one in expression.columns()]:
+            return None, size
+        return substitute(expression, {name: one.definition for name, one in by_name.items() if one.definition}), size
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +115,14 @@ class Source:
         """Return the column that a name stands for."""
         return self.find(node).column
 
+    def columns(self) -> list[exp.Expr]:
+        """Return what * stands for."""
+        return [
+            exp.column(one.name, table=one.table or None, quoted=True)
+            for one in self.scope.visible
+            if not one.qualified_only
+        ]
+
     def find(self, node: exp.Column) -> Visible:
         """Return what is known about the column that a name stands for."""
         only(node, "this", "table")
@@ -44,28 +131,21 @@ class Source:
         return self.scope.find(node.name, node.table or None)
 
 
-def _refuse_aggregate(node: exp.Expr) -> Expression | None:
-    """Refuse an aggregate where single rows are read."""
-    if is_aggregate(node):
-        raise UnsupportedSQL(f"{shown(node)} adds up rows where single rows are read. Write it in SELECT or HAVING.")
-    return None
-
-
 def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Interval]) -> Source:
     """Return all rows of a private table; ranges that the call gives take the place of declared ones."""
     table = look_up(name, policy.tables)
     if table is None:
         raise unknown_table(name, policy)
-    visible = tuple(
-        replace(
-            of_table(column, column.name, alias, f"[tables.{table.name}.columns]"),
-            unit=_names_unit(table, column.name, policy),
-            from_unit=_leads_to_unit(table, column.name, policy),
-        )
-        for column in table.columns.values()
-    )
-    visible = tuple(_with_declaration(with_range(one, bounds), policy, table.name) for one in visible)
-    return Source(Scan(table.name), Scope(visible, {one.column.name: one for one in visible}))
+    lines = undeclared(policy, table)
+    visible = []
+    for column in table.columns.values():
+        one = of_table(column, column.name, alias, f"[tables.{table.name}.columns]", bounds)
+        if column.name in lines:
+            made = replace(one.column, declare=lines[column.name])
+            one = replace(one, column=made, definition=made)
+        unit, from_unit = _names_unit(table, column.name, policy), _leads_to_unit(table, column.name, policy)
+        visible.append(replace(one, unit=unit, from_unit=from_unit))
+    return Source(Scan(table.name), Scope(tuple(visible), {one.column.name: one for one in visible}))
 
 
 def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
@@ -86,26 +166,11 @@ def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
     return UnknownName(f"There is no table {shown(name)!r}. {did_you_mean(name, [*policy.tables, *policy.public])}")
 
 
-def of_table(column: ColumnPolicy, name: str, alias: str, section: str) -> Visible:
-    """Return a column of a table with what the policy says of it."""
-    made = Column(column.type, column.interval if column.type.numeric else None, name)
+def of_table(column: ColumnPolicy, name: str, alias: str, section: str, bounds: Mapping[str, Interval]) -> Visible:
+    """Return a column of a table with what the policy says of it, or with the range that the call gives for it."""
+    given = look_up(column.name, bounds) if bounds else None
+    made = Column(column.type, (given or column.interval) if column.type.numeric else None, name)
     return Visible(alias, column.name, made, made, declared=column, section=section)
-
-
-def _with_declaration(one: Visible, policy: Policy, table: str) -> Visible:
-    """Return a column that knows how another type is declared for it, where none is."""
-    line = declaration(policy, table, one.declared) if one.declared is not None else ""
-    made = replace(one.column, declare=line)
-    return replace(one, column=made, definition=made) if line else one
-
-
-def with_range(one: Visible, bounds: Mapping[str, Interval]) -> Visible:
-    """Return a column with the range that the call gives for it."""
-    given = look_up(one.name, bounds)
-    if given is None or not one.column.type.numeric:
-        return one
-    made = replace(one.column, interval=given)
-    return replace(one, column=made, definition=made)
 
 
 def _names_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
@@ -131,8 +196,7 @@ def where(source: Source, node: exp.Expr | None) -> Source:
     """Return the rows that a WHERE keeps."""
     if node is None:
         return source
-    only(node, "this")
-    return Source(Filter(source.rows, source.reader().condition(node.this)), source.scope)
+    return Source(Filter(source.rows, source.reader().clause(node)), source.scope)
 
 
 def project(source: Source, select: exp.Select) -> Source:
@@ -141,15 +205,11 @@ def project(source: Source, select: exp.Select) -> Source:
     visible: list[Visible] = []
     taken: set[str] = set()
     reader = source.reader()
-    for position, (name, node) in enumerate(items(select, source), 1):
+    for position, (name, node) in enumerate(items(select, source.columns()), 1):
         found = source.find(node) if isinstance(node, exp.Column) else None
         expression = found.column if found is not None else reader.read(node)
         label = name or (found.name if found is not None else f"column{position}")
-        if fold(label) in taken:
-            raise UnsupportedSQL(
-                f"Two columns are called {shown(label)!r}. Write AS and another name behind one of them."
-            )
-        taken.add(fold(label))
+        claim(label, taken)
         columns.append((label, expression))
         definition, size = source.scope.definition(expression)
         made = Column(expression.type, short(expression.interval), label)
@@ -159,53 +219,38 @@ def project(source: Source, select: exp.Select) -> Source:
     return Source(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
 
 
-def items(select: exp.Select, source: Source | None) -> list[tuple[str | None, exp.Expr]]:
-    """Return the items of a SELECT with the names given to them; * stands for all columns of the rows."""
-    found: list[tuple[str | None, exp.Expr]] = []
-    check_number(select)
-    for written in select.expressions:
-        if isinstance(written, exp.Star) and source is not None:
-            only(written)
-            found.extend(
-                (None, exp.column(one.name, table=one.table or None, quoted=True))
-                for one in source.scope.visible
-                if not one.qualified_only
-            )
-            continue
-        found.append(named_item(written))
-    if not found:
-        raise UnsupportedSQL(ROWS)
-    return found
+def _refuse_aggregate(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate where single rows are read."""
+    if is_aggregate(node):
+        raise UnsupportedSQL(f"{shown(node)} adds up rows where single rows are read. Write it in SELECT or HAVING.")
+    return None
 
 
-def check_number(select: exp.Select) -> None:
-    """Refuse a SELECT of very many items."""
-    if len(select.expressions) > MOST_ITEMS:
-        raise UnsupportedSQL(f"A SELECT has at most {MOST_ITEMS} items, and this one more. Ask in several queries.")
+def short(interval: Interval | None) -> Interval | None:
+    """Return a range whose ends have few digits, wider by a hair where they had many; None beyond all floats."""
+    if interval is None or all(
+        end.denominator.bit_length() + abs(end.numerator).bit_length() < 2500 for end in interval
+    ):
+        return interval
+    try:
+        low, high = (float(end) for end in interval)
+    except OverflowError:
+        return None
+    ends = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    return None if any(math.isinf(end) for end in ends) else (Fraction(ends[0]), Fraction(ends[1]))
 
 
-def named_item(written: exp.Expr) -> tuple[str | None, exp.Expr]:
-    """Return the name that AS gives to an item of a SELECT, and the item without brackets."""
-    if not isinstance(written, exp.Alias):
-        return None, bare(written)
-    only(written, "this", "alias")
-    name = written.alias
-    if not name or name.startswith("#") or not isinstance(written.args.get("alias"), exp.Identifier):
-        raise UnsupportedSQL(f"{shown(written)!r} gives no usable name. Write AS and a name of letters, digits and _.")
-    return name, bare(written.this)
+def tree_size(expression: Expression, columns: Mapping[str, int]) -> int:
+    """Return how many nodes an expression has, columns counted as given."""
+    if isinstance(expression, Column):
+        return columns.get(expression.name, 1)
+    return 1 + sum(tree_size(part, columns) for part in expression.parts)
 
 
-def bare(node: exp.Expr) -> exp.Expr:
-    """Return a node without the brackets around it."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
-def table_alias(node: exp.Expr) -> str:
-    """Return the name a table has in the query, if one is given."""
-    alias = part(node, "alias")
-    if alias is None:
-        return ""
-    only(alias, "this")
-    return alias.name
+def substitute(expression: Expression, definitions: Mapping[str, Expression]) -> Expression:
+    """Return an expression with columns replaced by what they stand for."""
+    if isinstance(expression, Column):
+        return definitions.get(expression.name, expression)
+    if not expression.parts:
+        return expression
+    return replace(expression, arguments=tuple(substitute(part, definitions) for part in expression.parts))  # type: ignore[call-arg]

@@ -1,22 +1,39 @@
-"""Functions of SQL, one rule each: numbers, texts, CLAMP and BIN."""
+"""Functions of SQL, one rule each: numbers, texts, CLAMP and BIN, parts of dates, truncation, days between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import reduce
 
 from sqlglot import exp
 
-from discreet.errors import QueryRefused, UnknownName, UnsupportedSQL
+from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Expression, Literal, Operation, Type, typing_rules
-from discreet.query.reading.expressions.dates import date_part
-from discreet.query.reading.expressions.operators import Rule, simple_rule
+from discreet.query.reading.expressions.reader import (
+    NAMED,
+    RULES,
+    Reader,
+    Rule,
+    add_days,
+    cast_to,
+    days_of,
+    refused,
+    rule_of,
+)
 from discreet.query.reading.parse import shown
-from discreet.query.reading.refusals import FUNCTIONS, UNDERSTOOD
-from discreet.query.reading.scope import did_you_mean
+from discreet.query.reading.refusals import reason
 
-if TYPE_CHECKING:
-    from discreet.query.reading.expressions import Reader
+_PARTS: dict[str, Operation] = {
+    "YEAR": Operation.YEAR,
+    "QUARTER": Operation.QUARTER,
+    "MONTH": Operation.MONTH,
+    "DAY": Operation.DAY,
+    "DAYOFMONTH": Operation.DAY,
+    "ISODOW": Operation.WEEKDAY,
+    "HOUR": Operation.HOUR,
+    "MINUTE": Operation.MINUTE,
+}
+_PLACES = {1: "(x)", 2: "(x, y)", 3: "(x, low, high)"}
 
 
 def _several(operation: Operation) -> Rule:
@@ -30,8 +47,7 @@ def _several(operation: Operation) -> Rule:
 
 def _round(reader: Reader, node: exp.Expr) -> Expression:
     """Read ROUND with or without a number of digits."""
-    digits = node.args.get("decimals")
-    places = reader.read(digits) if digits is not None else typing_rules.literal(0)
+    places = reader.optional(node.args.get("decimals"), 0)
     return reader.apply(Operation.ROUND, reader.read(node.this), places)
 
 
@@ -47,10 +63,9 @@ def _log(reader: Reader, node: exp.Expr) -> Expression:
 
 def _substring(reader: Reader, node: exp.Expr) -> Expression:
     """Read SUBSTRING with literal positions."""
-    first, length = node.args.get("start"), node.args.get("length")
-    start = reader.read(first) if first is not None else typing_rules.literal(1)
-    many = reader.read(length) if length is not None else typing_rules.literal(1_000_000)
-    return reader.apply(Operation.SUBSTRING, reader.read(node.this), start, many)
+    start = reader.optional(node.args.get("start"), 1)
+    length = reader.optional(node.args.get("length"), 1_000_000)
+    return reader.apply(Operation.SUBSTRING, reader.read(node.this), start, length)
 
 
 def _left(reader: Reader, node: exp.Expr) -> Expression:
@@ -65,10 +80,7 @@ def _concat(reader: Reader, node: exp.Expr) -> Expression:
     parts = [reader.apply(Operation.COALESCE, reader.read(one), typing_rules.literal("")) for one in node.expressions]
     if not parts:
         raise UnsupportedSQL("CONCAT needs at least one text. Write CONCAT(a, b) or a || b.")
-    whole: Expression = parts[0]
-    for one in parts[1:]:
-        whole = reader.apply(Operation.CONCAT, whole, one)
-    return whole
+    return reduce(lambda whole, one: reader.apply(Operation.CONCAT, whole, one), parts)
 
 
 def _clamp(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
@@ -103,67 +115,112 @@ def _of(operation: Operation) -> Callable[[Reader, Sequence[exp.Expr]], Expressi
 
 def _part_of(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
     """Read DATE_PART('year', x)."""
-    return date_part(reader, arguments[0].name if isinstance(arguments[0], exp.Literal) else "", arguments[1])
-
-
-NAMED: dict[str, tuple[int, Callable[[Reader, Sequence[exp.Expr]], Expression]]] = {
-    "CLAMP": (3, _clamp),
-    "BIN": (2, _bin),
-    "BIT_COUNT": (1, _of(Operation.BIT_COUNT)),
-    "XOR": (2, _of(Operation.BIT_XOR)),
-    "DATE_PART": (2, _part_of),
-    "DATEPART": (2, _part_of),
-}
-
-
-def _null_if(reader: Reader, node: exp.Expr) -> Expression:
-    """Read NULLIF(x, y)."""
-    return reader.apply(Operation.NULLIF, reader.read(node.this), reader.read(node.args["expression"]))
-
-
-_PLACES = {1: "(x)", 2: "(x, y)", 3: "(x, low, high)"}
-
-
-def unknown_function(name: str) -> QueryRefused:
-    """Return the refusal of a function that has no rule, by its name in capitals."""
-    if name in FUNCTIONS:
-        return UnsupportedSQL(FUNCTIONS[name])
-    known = did_you_mean(name, [*NAMED, "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "FLOOR", "ROUND"])
-    hint = known if known.startswith("Did") else UNDERSTOOD
-    return UnknownName(f"There is no function {shown(name)!r} here. {hint}")
+    return _date_part(reader, arguments[0].name if isinstance(arguments[0], exp.Literal) else "", arguments[1])
 
 
 def _named(reader: Reader, node: exp.Expr) -> Expression:
     """Read a function that sqlglot knows by name alone."""
     name = str(node.this).upper()
     if name not in NAMED:
-        raise unknown_function(name)
+        raise refused(node)
     count, read = NAMED[name]
     if len(node.expressions) != count:
         raise UnsupportedSQL(f"{name} takes arguments {_PLACES[count]}, and has {len(node.expressions)} of them.")
     return read(reader, node.expressions)
 
 
-RULES: dict[type[exp.Expr], Rule] = {
-    exp.Coalesce: _several(Operation.COALESCE),
-    exp.Nullif: (("this", "expression"), _null_if),
-    exp.Greatest: _several(Operation.GREATEST),
-    exp.Least: _several(Operation.LEAST),
-    exp.Abs: simple_rule(Operation.ABS),
-    exp.Sign: simple_rule(Operation.SIGN),
-    exp.Floor: simple_rule(Operation.FLOOR),
-    exp.Ceil: simple_rule(Operation.CEIL),
-    exp.Round: (("this", "decimals"), _round),
-    exp.Sqrt: simple_rule(Operation.SQRT),
-    exp.Ln: simple_rule(Operation.LN),
-    exp.Log: (("this", "expression"), _log),
-    exp.Exp: simple_rule(Operation.EXP),
-    exp.Lower: simple_rule(Operation.LOWER),
-    exp.Upper: simple_rule(Operation.UPPER),
-    exp.Trim: simple_rule(Operation.TRIM),
-    exp.Length: simple_rule(Operation.LENGTH),
-    exp.Substring: (("this", "start", "length"), _substring),
-    exp.Left: (("this", "expression"), _left),
-    exp.Concat: (("expressions", "safe", "coalesce"), _concat),
-    exp.Anonymous: (("this", "expressions"), _named),
-}
+def _date_part(reader: Reader, part: str, moment_of: exp.Expr) -> Expression:
+    """Read EXTRACT and its relatives."""
+    operation = _PARTS.get(part.upper().strip())
+    if operation is None:
+        raise UnsupportedSQL(
+            f"{shown(part)!r} is no part of a date here. Write YEAR, QUARTER, MONTH, DAY, ISODOW, HOUR or MINUTE."
+        )
+    return reader.apply(operation, reader.read(moment_of))
+
+
+def _extract(reader: Reader, node: exp.Expr) -> Expression:
+    """Read EXTRACT(part FROM x)."""
+    return _date_part(reader, node.this.name, node.args["expression"])
+
+
+def _to_date(reader: Reader, node: exp.Expr) -> Expression:
+    """Read DATE(x)."""
+    return cast_to(reader, reader.read(node.this), Type.DATE)
+
+
+def _truncate(reader: Reader, node: exp.Expr) -> Expression:
+    """Read DATE_TRUNC."""
+    unit = node.args.get("unit")
+    name = f"TRUNCATE_{(unit.name if unit is not None else '').upper()}"
+    if name not in Operation.__members__:
+        raise UnsupportedSQL("DATE_TRUNC takes 'year', 'quarter', 'month', 'week', 'day' or 'hour'.")
+    return reader.apply(Operation[name], reader.read(node.this))
+
+
+def _difference(reader: Reader, node: exp.Expr) -> Expression:
+    """Read DATEDIFF('day', first, second)."""
+    unit = node.args.get("unit")
+    if unit is None or unit.name.upper() not in ("DAY", "DAYS"):
+        raise UnsupportedSQL("Dates are subtracted in days alone. Write DATEDIFF('day', first, second).")
+    second, first = reader.read(node.this), reader.read(node.args["expression"])
+    return reader.apply(Operation.DAYS_BETWEEN, first, second)
+
+
+def _date_add(reader: Reader, node: exp.Expr) -> Expression:
+    """Read DATE_ADD(d, INTERVAL n DAY)."""
+    amount = node.args.get("expression")
+    if not isinstance(amount, exp.Interval):
+        raise UnsupportedSQL(reason("Interval", ""))
+    return add_days(reader, reader.read(node.this), days_of(reader, amount), False)
+
+
+NAMED.update(
+    {
+        "CLAMP": (3, _clamp),
+        "BIN": (2, _bin),
+        "BIT_COUNT": (1, _of(Operation.BIT_COUNT)),
+        "XOR": (2, _of(Operation.BIT_XOR)),
+        "DATE_PART": (2, _part_of),
+        "DATEPART": (2, _part_of),
+    }
+)
+RULES.update(
+    {
+        exp.Coalesce: _several(Operation.COALESCE),
+        exp.Nullif: rule_of(Operation.NULLIF, "this", "expression"),
+        exp.Greatest: _several(Operation.GREATEST),
+        exp.Least: _several(Operation.LEAST),
+        exp.Abs: rule_of(Operation.ABS),
+        exp.Sign: rule_of(Operation.SIGN),
+        exp.Floor: rule_of(Operation.FLOOR),
+        exp.Ceil: rule_of(Operation.CEIL),
+        exp.Round: (("this", "decimals"), _round),
+        exp.Sqrt: rule_of(Operation.SQRT),
+        exp.Ln: rule_of(Operation.LN),
+        exp.Log: (("this", "expression"), _log),
+        exp.Exp: rule_of(Operation.EXP),
+        exp.Lower: rule_of(Operation.LOWER),
+        exp.Upper: rule_of(Operation.UPPER),
+        exp.Trim: rule_of(Operation.TRIM),
+        exp.Length: rule_of(Operation.LENGTH),
+        exp.Substring: (("this", "start", "length"), _substring),
+        exp.Left: (("this", "expression"), _left),
+        exp.Concat: (("expressions", "safe", "coalesce"), _concat),
+        exp.Anonymous: (("this", "expressions"), _named),
+        exp.Extract: (("this", "expression"), _extract),
+        exp.Year: rule_of(Operation.YEAR),
+        exp.Quarter: rule_of(Operation.QUARTER),
+        exp.Month: rule_of(Operation.MONTH),
+        exp.Day: rule_of(Operation.DAY),
+        exp.DayOfMonth: rule_of(Operation.DAY),
+        exp.DayOfWeekIso: rule_of(Operation.WEEKDAY),
+        exp.Hour: rule_of(Operation.HOUR),
+        exp.Minute: rule_of(Operation.MINUTE),
+        exp.TimestampTrunc: (("this", "unit"), _truncate),
+        exp.DateTrunc: (("this", "unit"), _truncate),
+        exp.DateDiff: (("this", "expression", "unit", "date_part_boundary"), _difference),
+        exp.DateAdd: (("this", "expression"), _date_add),
+        exp.Date: (("this",), _to_date),
+    }
+)

@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import PolicyError
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.policy.check import check, with_schema
 from discreet.query.policy.declarations import UnitColumn, UnitLink
 from discreet.query.policy.file import parse_policy
-from tests.query.policies import DATA, SCHEMA, TABLES, policy_text
+from tests.query.policy.policies import DATA, SCHEMA, TABLES, policy_text
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from discreet.errors import PolicyError
 from discreet.query.policy.csv_format import CsvFormat
 from tests.conftest import Rounds
-from tests.query.csv_cases import (
+from tests.query.csv_files.csv_cases import (
     ENDS,
     HEADER,
     Prices,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 
 DATA = """[data]
 source = "hospital.duckdb"

@@ -17,7 +17,7 @@ from discreet.query.csv_files import reader
 from discreet.query.csv_files.reader import LONGEST_RECORD, Records, UnreadableFile, own_csv
 from discreet.query.policy.csv_format import ENCODINGS, CsvFormat
 from discreet.query.policy.file import read_policy
-from tests.query.csv_cases import opened, written
+from tests.query.csv_files.csv_cases import opened, written
 
 
 def rows(policy: Path, columns: str = "uid, k, x") -> list[tuple[object, ...]]:
@@ -83,7 +83,7 @@ def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_
     policy = written(tmp_path, b"uid;k;x\n7;a;1\n7,0;b;1\n007;c;1\n", csv=section(delimiter='";"', decimal='","'))
     policy.write_text(policy.read_text().replace('uid = {type = "text"}', 'uid = {type = "integer"}'))
     from discreet.query.pricing.price import stated
-    from tests.query.csv_cases import PEOPLE
+    from tests.query.csv_files.csv_cases import PEOPLE
 
     with opened(policy) as session:
         made = session._desk.priced(PEOPLE, stated(epsilon=1))

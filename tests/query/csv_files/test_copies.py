@@ -20,7 +20,7 @@ from discreet.query.csv_files.reader import header_of
 from discreet.query.csv_files.sources import convert_source
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.file import read_policy
-from tests.query.csv_cases import opened, written
+from tests.query.csv_files.csv_cases import opened, written
 
 SMALL = b"uid,k,x\np,a,1\nq,b,2\n"
 
@@ -329,7 +329,7 @@ KILLED = textwrap.dedent(
     """
     import os, signal, sys
     from pathlib import Path
-    import pyarrow.parquet
+    import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
     from discreet.query.csv_files import conversion, copies
     from discreet.query.csv_files.copies import Table, convert_anew, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
@@ -387,7 +387,7 @@ AT_ONCE = textwrap.dedent(
     """
     import os, sys
     from pathlib import Path
-    import pyarrow.parquet
+    import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
     from discreet.query.csv_files.copies import Table, convert_anew, current_copy, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import PolicyError
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.policy.declarations import Contributions, SourceKind, UnitColumn, UnitIsRow, UnitLink
 from discreet.query.policy.file import parse_policy, read_policy
-from tests.query.policies import ANALYSTS, BUDGET, DATA, PROTECT, PUBLIC, TABLES, policy_text
+from tests.query.policy.policies import ANALYSTS, BUDGET, DATA, PROTECT, PUBLIC, TABLES, policy_text
 
 
 @pytest.fixture(scope="module")

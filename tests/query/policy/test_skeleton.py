@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.policy.check import check, with_schema
 from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLink
 from discreet.query.policy.file import parse_policy
 from discreet.query.policy.skeleton import skeleton
-from tests.query.policies import SCHEMA
+from tests.query.policy.policies import SCHEMA
 
 DRUGS = {"drugs": {"visit_id": Type.INTEGER, "drug": Type.TEXT, "given": Type.TIMESTAMP, "paid": Type.BOOLEAN}}
 

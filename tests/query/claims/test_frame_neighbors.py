@@ -20,7 +20,7 @@ import pytest
 from discreet.errors import DiscreetError, InputError
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.expression.types import Type
+from discreet.query.expression.expression import Type
 from discreet.query.frames.cells import SAFE, fitted
 from discreet.query.frames.columns import columns_of
 from discreet.query.frames.tables import TYPE_OF_KIND, frame_table

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from discreet.query.plan.canonical import canonical, written
 from discreet.query.policy.declarations import Policy
 from discreet.query.reading.query import read_query
+from tests.query.reading.test_expressions import MEANINGS
+from tests.query.reading.test_fuzz import VALID
 from tests.query.sample_policy import POLICY, VISITS, column, evaluate
-from tests.query.test_parse_expressions import MEANINGS
-from tests.query.test_parse_fuzz import VALID
 
 
 def text(sql, policy=POLICY, **rest):

@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Relation, implies
 from discreet.query.policy.budget import concentrated
 from discreet.query.policy.file import parse_policy
-from tests.query.policies import policy_text
+from tests.query.policy.policies import policy_text
 
 TARGETS = [
     (Fraction(1), Fraction(1, 10**6)),
