@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from discreet.query.engines.duckdb.expressions import quoted, scanned
+from discreet.query.engines.duckdb.text import quoted, scanned
 from discreet.query.expression.expression import Expression, Operation, Type, Value
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle

@@ -16,7 +16,7 @@ from discreet.query import Session
 from discreet.query.csv_files.copies import Table, temporary_copy
 from discreet.query.csv_files.reader import UnreadableFile
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.engines.duckdb.files import csv_select
+from discreet.query.engines.duckdb.source import csv_select
 from discreet.query.plan.request import Request
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.declarations import Policy, Source, SourceKind
@@ -95,7 +95,7 @@ class Prices:
         session = Session(self.policy, analyst="ana", engine=engine, ledger=MemoryLedger(terms_of(self.policy)))
         self.asked: dict[tuple[str, str], tuple[Request, int]] = {}
         for name, sql in product(self.names, (COUNT, PEOPLE, SUM)):
-            made = session._priced(sql.replace("FROM t", f"FROM {name}"), stated(epsilon=1))
+            made = session._desk.priced(sql.replace("FROM t", f"FROM {name}"), stated(epsilon=1))
             (measure,) = made.measures
             self.asked[name, sql] = made.request(), measure.bounding.total * measure.norms.one
         session.close()

@@ -12,7 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.query.engines.duckdb.expressions import constant, quoted, render
+from discreet.query.engines.duckdb.expressions import render
+from discreet.query.engines.duckdb.text import constant, quoted
 from discreet.query.expression.expression import Expression, Operation, Type
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle

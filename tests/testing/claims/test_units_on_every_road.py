@@ -54,7 +54,7 @@ def statistic(name: str) -> Road:
 def counted(session: Any) -> int:
     """Return the exact number of units: private, for us only."""
     with session:
-        answer = session._engine.run(Request(Scan("t"), (), Groups(1, 1), (Units(),)))
+        answer = session.engine.run(Request(Scan("t"), (), Groups(1, 1), (Units(),)))
     return int(answer.cells[0][0])
 
 

@@ -1,27 +1,32 @@
-"""An answer: a table of noisy values with their intervals, the promise under which it left, and its record."""
+"""An answer: a table of noisy values with their intervals, the promise under which it left, and its record.
+
+The certificate of a release: what left, under which promise, by which record, and what is not promised.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._optional import optional
-from discreet.display import Table, definition_list, visible
+from discreet._version import __version__
+from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
 from discreet.errors import ParameterError
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
-from discreet.query.answer.after_release import Finished
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated, Measure, Spend
-from discreet.query.pricing import PricedQuery, ReleasedTable
+from discreet.query.pricing import Finished, PricedQuery, ReleasedTable
 from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
-    from discreet.query.answer.certificate import Certificate
+
 
 LOW, HIGH = "low", "high"
 _SHOWN = 60
@@ -229,7 +234,6 @@ class Answer:
         """Return the certificate of this release, to be kept as HTML or JSON."""
         if self.record.rehearsed:
             raise ParameterError("a rehearsal on made-up rows releases nothing, so there is nothing to certify")
-        from discreet.query.answer.certificate import Certificate
 
         return Certificate.of(self)
 
@@ -280,3 +284,73 @@ def key_columns(answer: Answer) -> list[str]:
     """Return the columns of an answer that are keys shown unchanged."""
     keys = {key.name for key in answer.priced.query.aggregation.keys}
     return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
+
+
+_CAVEATS = (
+    "The promise is about one unit of protection with all its rows in the policy's tables, for the neighbours named.",
+    "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
+    "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
+    "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A release for the file: everything in it is public."""
+
+    fields: dict[str, Any]
+
+    @classmethod
+    def of(cls, answer: Answer) -> Certificate:
+        """Make the certificate of an answer."""
+        priced = answer.priced
+        released = zip(priced.measures, priced.spends, strict=True)
+        return cls(
+            {
+                "lineage": answer.lineage,
+                "data version": priced.version,
+                "query": answer.sql,
+                "digest": priced.digest,
+                "promise": with_notion(priced.guarantee),
+                "unit of protection": answer.unit,
+                "neighbours": answer.relation.sentence,
+                "bounding": priced.bounding.reason,
+                "mechanisms": [measure.words(spend) for measure, spend in released],
+                "record": answer.record.number,
+                "entry": answer.record.entry_hash,
+                "analyst": answer.record.analyst,
+                "library": f"discreet {__version__}",
+                "caveats": list(_CAVEATS),
+                "answer": {name: [plain(value) for value in column] for name, column in answer.to_dict().items()},
+            }
+        )
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON."""
+        return printable_json(json.dumps(self.fields, indent=2, ensure_ascii=False))
+
+    def to_html(self) -> str:
+        """Return the certificate as a page that loads nothing."""
+        answer = self.fields["answer"]
+        rows = [list(row) for row in zip(*answer.values(), strict=True)]
+        body = [
+            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
+            section("Under which promise", self._repr_html_()),
+            section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
+            section("What is not promised", "".join(paragraph(words) for words in self.fields["caveats"])),
+        ]
+        return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the certificate; the suffix, .html or .json, says in which form."""
+        target = Path(path)
+        if target.suffix not in (".html", ".json"):
+            raise ParameterError("a certificate is saved as .html or .json", parameter="path")
+        target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        """Show the facts in a notebook."""
+        return definition_list(
+            [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from discreet.query.expression import Expression, Type, Value
@@ -17,6 +17,16 @@ def engine_for(policy: Policy, frames: Mapping[str, Any] | None = None, *, heade
     return DuckDBEngine(policy, frames, header_only=header_only)
 
 
+def engine_and_policy(
+    policy: Policy, frames: Mapping[str, Any] | None, fit: Callable[[Policy, Engine], Policy]
+) -> tuple[Policy, Engine]:
+    """Open the engine that a policy's source needs, once, and return the policy as `fit` completes it in between."""
+    from discreet.query.engines.duckdb import DuckDBEngine
+
+    engine = DuckDBEngine(policy, frames, fit=fit)
+    return engine.policy, engine
+
+
 def evaluate(
     expressions: Sequence[Expression], columns: Mapping[str, list[Value]], types: Mapping[str, Type]
 ) -> list[list[Value]]:
@@ -26,4 +36,4 @@ def evaluate(
     return evaluated(expressions, columns, types)
 
 
-__all__ = ["engine_for", "evaluate"]
+__all__ = ["engine_and_policy", "engine_for", "evaluate"]

@@ -1,4 +1,4 @@
-"""What every measure knows: which integers it adds up, how far they move, and what noisy ones say."""
+"""What every measure knows: which integers it adds up, how far they move, and what noisy ones say; counts and sums."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
+from discreet.errors import UnsupportedSQL
 from discreet.laws import DiscreteGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.noise import floor_log2, two_to
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Asked, Bounding, Cell, RowNorms
+from discreet.query.plan import Asked, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.pricing import NoisyVector
 
@@ -26,6 +28,8 @@ Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 STEP_BITS = 24  # of a sum: weight, value and contribution together stay far below 63 bits
 SQUARE_BITS = 19  # of a sum of squares
 _FLOAT_BITS = 51
+_LARGEST = 1 << 40
+_ONE = RowNorms(one=1, squared=1, apart=1, apart_squared=1, nonnegative=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,19 @@ class Measure(ABC):
     def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
         """Return for each aggregate value, low and high in every group, each interval with this confidence."""
 
-    @abstractmethod
-    def spread(self, spend: Spend) -> list[float | None]:
-        """Return for each aggregate the standard deviation of its noise in its own unit; None where it has none."""
+    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002  for measures whose noise has one
+        """Return for each aggregate the standard deviation of its noise in its own unit; None where it has none.
 
-    @abstractmethod
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
-        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known."""
+        The noise of a ratio depends on the size of the group, and a quantile is off in rank, not in value.
+        """
+        return [None] * len(self.asked)
+
+    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
+
+        How far a rank is in value depends on the data.
+        """
+        return [None] * len(self.asked)
 
     @abstractmethod
     def words(self, spend: Spend) -> str:
@@ -72,18 +82,23 @@ class Additive(Measure):
     """Integer sums with noise on each."""
 
     norms: RowNorms
-
-    @property
-    @abstractmethod
-    def cells(self) -> tuple[Cell, ...]:
-        """What every row adds."""
+    cells: tuple[Cell, ...]  # what every row adds
 
     def vectors(self, sums: Sequence[Sequence[int]]) -> list[list[int]]:
         """Return the integers that get noise, from the sums of the cells; as they are unless said otherwise."""
         return [list(one) for one in sums]
 
     def noise(self, spend: Spend) -> NoisyVector:
-        """Return the noise that a part of the price buys."""
+        """Return the noise that a part of the price buys; it is made once."""
+        if spend not in self._bought:
+            self._bought[spend] = self._noise(spend)
+        return self._bought[spend]
+
+    @cached_property
+    def _bought(self) -> dict[Spend, NoisyVector]:
+        return {}
+
+    def _noise(self, spend: Spend) -> NoisyVector:
         shift, squared = self.bounding.moved(self.norms)
         relation, scalar = self.bounding.relation, self.bounding.single and self.entries == 1
         if spend.rho is not None:
@@ -105,19 +120,11 @@ class Simple(Additive):
     asked: tuple[Asked, ...]
     bounding: Bounding
     norms: RowNorms
-    cell: Cell
+    cells: tuple[Cell, ...]  # one
     step: Fraction  # what the integer 1 stands for
     name: str
 
-    @property
-    def entries(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The one cell."""
-        return (self.cell,)
+    entries = 1
 
     def values(self, released: Released) -> list[list[Number]]:
         """Return the integers in the unit of the answer."""
@@ -161,6 +168,13 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
     return FixedPoint.between((start * fine, end * fine), grid=fine)
 
 
+def argument_on_grid(asked: Asked, *, bits: int) -> tuple[Expression, FixedPoint]:
+    """Return the argument of an aggregate that has bounds, and the grid over them."""
+    if asked.argument is None or asked.bounds is None:
+        raise AssertionError("this aggregate has an argument and bounds")
+    return asked.argument, grid_between(asked.bounds, asked.argument, bits=bits)
+
+
 def rounding(scale: FixedPoint, argument: Expression) -> Fraction:
     """Return how far a value can be from its place on the grid: not at all where both are whole numbers."""
     return Fraction(0) if scale.grid == 1 and argument.type is Type.INTEGER else scale.grid / 2
@@ -174,11 +188,57 @@ def noise_words(noise: IntegerNoise, step: Fraction) -> str:
     'discrete Laplace noise of scale 30 on steps of 2^-20'
     """
     family = "Gaussian" if isinstance(noise, DiscreteGaussian) else "Laplace"
-    power = floor_log2(step)
-    grid = f"2^{power}" if two_to(power) == step else f"{float(step):.6g}"
+    up, down = step.numerator, step.denominator
+    power_of_two = up.bit_count() == down.bit_count() == 1
+    grid = f"2^{up.bit_length() - down.bit_length()}" if power_of_two else f"{float(step):.6g}"
     return f"discrete {family} noise of scale {float(noise.scale * step):.6g} on steps of {grid}"
 
 
 def deviation(noise: IntegerNoise) -> float:
     """Return the standard deviation of integer noise, in steps, to within a step."""
     return float(noise.scale) * (1.0 if isinstance(noise, DiscreteGaussian) else math.sqrt(2.0))
+
+
+def count(asked: Asked, bounding: Bounding) -> Simple:
+    """Return the measure of COUNT(*), COUNT(x) or COUNT(DISTINCT unit).
+
+    Privacy. A row adds 1 to its group, or 0: r = s = 1 in `Bounding`. A unit adds 1 to each of at most k groups.
+    Accuracy. The interval is the exact quantile of the integer noise, for the count of the rows as they were weighted.
+    """
+    if asked.kind is MeasureKind.COUNT_UNITS:
+        return Simple((asked,), units_bounding(bounding), _ONE, (Units(),), Fraction(1), "number of units")
+    cell = One() if asked.argument is None else Present(asked.argument)
+    return Simple((asked,), bounding, _ONE, (cell,), Fraction(1, bounding.unit), "count")
+
+
+def units_bounding(bounding: Bounding) -> Bounding:
+    """Return the bounds of a count of units: each counts 1 in each of its groups, whatever its rows weigh."""
+    if isinstance(bounding.form, EachRow):
+        return bounding
+    groups = bounding.groups
+    if groups is None:
+        raise AssertionError("units are counted in the form that bounds groups")
+    return Bounding(
+        bounding.form, bounding.relation, 1, groups, groups, groups, bounding.single, bounding.reason
+    )  # L1 norm k, L2 norm sqrt(k)
+
+
+def total(asked: Asked, bounding: Bounding) -> Simple:
+    """Return the measure of SUM(x).
+
+    Privacy. After clipping and rounding a row adds an integer between L and U, in steps of the grid, or 0 where the
+        argument is NULL: r = s = max(|L|, |U|) in `Bounding`; two units in one group are max(U, 0) - min(L, 0) apart.
+    Accuracy. The interval is the exact quantile of the integer noise, for the sum of the rows as they were clipped,
+        rounded and weighted.
+    """
+    argument, scale = argument_on_grid(asked, bits=STEP_BITS)
+    most = max(abs(scale.start), abs(scale.end), 1)
+    if most > _LARGEST:
+        raise UnsupportedSQL(
+            f"the range of {asked.name} is narrow and far from 0, so its sum would be all offset: subtract a public "
+            "number from the argument, such as SUM(x - 1000000). Nothing was spent."
+        )
+    apart = max(scale.end, 0) - min(scale.start, 0)
+    norms = RowNorms(one=most, squared=most**2, apart=apart, apart_squared=apart**2, nonnegative=scale.start >= 0)
+    cell = Steps(argument, scale, offset=scale.start)
+    return Simple((asked,), bounding, norms, (cell,), scale.grid / bounding.unit, "sum")

@@ -28,10 +28,7 @@ class SelectedKeys(Measure):
     bounding: Bounding
     delta: Fraction
 
-    @property
-    def entries(self) -> int:
-        """The number of units."""
-        return 1
+    entries = 1  # the number of units
 
     def mechanism(self, spend: Spend) -> ThresholdedHistogram:
         """Return the selection that a part of the price buys."""

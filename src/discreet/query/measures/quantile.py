@@ -13,7 +13,7 @@ from discreet.laws.number import round_down, round_up
 from discreet.privacy import Relation
 from discreet.privacy.guarantees import in_words
 from discreet.query.expression import Expression
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, grid_between, rounding
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, argument_on_grid, rounding
 from discreet.query.plan import WEIGHT, Asked, Bounding
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.order_statistics import QuantileTree
@@ -114,14 +114,6 @@ class QuantilesOfGroups(Measure):
             found.append(rows)
         return found
 
-    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002
-        """Return nothing: a quantile is off in rank, not in value."""
-        return [None] * len(self.asked)
-
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
-        """Return nothing: how far a rank is in value depends on the data."""
-        return [None] * len(self.asked)
-
     def rank_error(self, spend: Spend, confidence: float) -> float | None:
         """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
         choice = self.mechanism(spend)
@@ -147,10 +139,7 @@ def divided(positions: Integers, weights: Integers, count: int) -> tuple[Integer
 
 def quantiles(asked: tuple[Asked, ...], bounding: Bounding) -> QuantilesOfGroups:
     """Return the measure of all quantiles that were asked of one argument."""
-    first = asked[0]
-    if first.argument is None or first.bounds is None:
-        raise AssertionError("a quantile has an argument and bounds")
     levels = tuple(sorted({one.level for one in asked if one.level is not None}))
     bits = _BITS if len(levels) == 1 else _BITS_OF_SEVERAL
-    scale = grid_between(first.bounds, first.argument, bits=bits)
-    return QuantilesOfGroups(asked, bounding, first.argument, scale, levels)
+    argument, scale = argument_on_grid(asked[0], bits=bits)
+    return QuantilesOfGroups(asked, bounding, argument, scale, levels)

@@ -3,4 +3,4 @@
 from discreet.query.pricing.explanation import Explanation, explain
 from discreet.query.pricing.price import Stated, noise_of, payment, stated
 from discreet.query.pricing.priced_query import PricedQuery, as_released, fresh_digest, priced
-from discreet.query.pricing.released_table import ReleasedTable, public_keys
+from discreet.query.pricing.released_table import Finished, ReleasedTable, finish, public_keys

@@ -83,8 +83,6 @@ def explain(
 ) -> Explanation:
     """Describe a priced query; the engine is asked for its statement only."""
     held = stated_confidence(confidence)
-    statements = [engine.text(made.request())] if made.request().cells else []
-    statements += [engine.text(one) for one in made.histogram_requests()]
     return Explanation(
         guarantee=made.guarantee,
         unit=policy.unit,
@@ -92,7 +90,7 @@ def explain(
         groups=_groups(made),
         bounding=made.bounding.reason,
         bias=_bias(made),
-        statements=tuple(statements),
+        statements=tuple(engine.text(one) for one in made.requests),
         fits=fits,
         confidence=held,
         digest=made.digest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, PrivateKeys
@@ -20,6 +20,10 @@ _DOUBLINGS = 200
 _FINENESS = 10**6
 _LONGEST = 2048  # bits: more than any float needs
 _LEAST = Fraction(1, 10**300)
+_NO_DELTA = (
+    "the budget has no delta, and keys that are not public cannot be shown without one. Give the values of the keys, "
+    "or ask the curator for a budget with delta. Nothing was spent."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,10 @@ class Payment:
         """Return a part of the amount."""
         return Spend(rho=part) if self.noise is Noise.GAUSSIAN else Spend(epsilon=part)
 
+    def spends(self, weights: Sequence[float]) -> tuple[Spend, ...]:
+        """Return the whole amount in parts; see `divided`."""
+        return tuple(self.spend(part) for part in divided(self.amount, weights, self.noise))
+
 
 def noise_of(budget: Guarantee, price: Stated) -> Noise:
     """Return the noise that a price buys under a budget: Gaussian for zCDP, unless a pure epsilon is asked for."""
@@ -112,38 +120,33 @@ def noise_of(budget: Guarantee, price: Stated) -> Noise:
     return Noise.GAUSSIAN if isinstance(budget, ZCDP) and not pure else Noise.LAPLACE
 
 
-def payment(budget: Guarantee, price: Stated, *, private_keys: bool) -> Payment:
-    """Return what a stated price pays under a budget; `error=` must have been settled before.
+def payment(budget: Guarantee, price: Stated, *, private_keys: bool, relation: Relation | None = None) -> Payment:
+    """Return what a stated price pays under a budget, for its neighbours or those of a relation that is stated here.
+
+    `error=` must have been settled before.
 
     Under a zCDP budget epsilon= with delta= buys the largest rho that implies them; epsilon= alone buys Laplace noise,
     and the ledger charges the zCDP that a pure promise implies.
     """
     match budget:
-        case PureDP():
-            return _under_pure(budget, price, private_keys=private_keys)
-        case ApproxDP():
-            return _under_approx(budget, price, private_keys=private_keys)
+        case PureDP() | ApproxDP():
+            paid = _in_epsilon(budget, price, private_keys=private_keys)
         case ZCDP():
-            return _under_concentrated(budget, price, private_keys=private_keys)
-    raise AssertionError("a budget is pure, approximate or concentrated")
+            paid = _under_concentrated(budget, price, private_keys=private_keys)
+        case _:
+            raise AssertionError("a budget is pure, approximate or concentrated")
+    return paid if relation is None else replace(paid, relation=relation)
 
 
-def _under_pure(budget: PureDP, price: Stated, *, private_keys: bool) -> Payment:
-    if private_keys:
-        raise PrivateKeys(
-            "the budget has no delta, and keys that are not public cannot be shown without one. Give the values of "
-            "the keys, or ask the curator for a budget with delta. Nothing was spent."
-        )
-    if price.delta is not None:
-        raise ParameterError("the budget is pure: it has no delta to spend. Nothing was spent.", parameter="delta")
+def _in_epsilon(budget: PureDP | ApproxDP, price: Stated, *, private_keys: bool) -> Payment:
+    if isinstance(budget, PureDP):
+        if private_keys:
+            raise PrivateKeys(_NO_DELTA)
+        if price.delta is not None:
+            raise ParameterError("the budget is pure: it has no delta to spend. Nothing was spent.", parameter="delta")
+        return Payment(Noise.LAPLACE, _epsilon_of(budget, price), Fraction(0), budget.relation)
     amount = _epsilon_of(budget, price)
-    return Payment(Noise.LAPLACE, amount, Fraction(0), budget.relation)
-
-
-def _under_approx(budget: ApproxDP, price: Stated, *, private_keys: bool) -> Payment:
-    amount, delta = _epsilon_of(budget, price), Fraction(0)
-    if private_keys:
-        delta = _key_delta(Fraction(budget.delta), price)
+    delta = _key_delta(Fraction(budget.delta), price) if private_keys else Fraction(0)
     return Payment(Noise.LAPLACE, amount, delta, budget.relation)
 
 
@@ -180,10 +183,7 @@ def _epsilon_of(budget: PureDP | ApproxDP, price: Stated) -> Fraction:
 def _key_delta(available: Fraction, price: Stated) -> Fraction:
     """Return the delta that selecting private keys may use."""
     if not available:
-        raise PrivateKeys(
-            "the budget has no delta, and keys that are not public cannot be shown without one. Give the values of "
-            "the keys, or ask the curator for a budget with delta. Nothing was spent."
-        )
+        raise PrivateKeys(_NO_DELTA)
     if price.share is not None:
         return price.share * available
     if price.delta is None:

@@ -5,14 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee
 from discreet.query.expression import Column, Type, Value, declared_otherwise
-from discreet.query.measures import Additive, Measure, Place, QuantilesOfGroups, SelectedKeys, Spend, measures
+from discreet.query.measures import (
+    Additive,
+    Measure,
+    QuantilesOfGroups,
+    SelectedKeys,
+    Spend,
+    count,
+    mean,
+    quantiles,
+    total,
+    variance,
+)
 from discreet.query.plan import (
     Asked,
     Bounding,
@@ -31,10 +43,11 @@ from discreet.query.plan import (
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.price import Payment, Stated, cheapest, divided, noise_of, payment
+from discreet.query.pricing.price import Payment, Stated, cheapest, noise_of, payment
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
+Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 1
@@ -62,9 +75,10 @@ class PricedQuery:
     selection_spend: Spend | None
     version: str
     unit: str  # where the unit of protection is found in the table
+    ordered: tuple[Asked, ...]  # what is asked, in the order of its meaning
     bounded: str | None = None
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release keeps."""
         return self.payment.guarantee
@@ -75,13 +89,15 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
-        asked = ordered_asked(self.query.aggregation)
+        measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
+        spent = [f"{spend.epsilon} {spend.rho}" for spend in self.spends]
+        together = [self.places[one.name] for one in self.ordered]
         parts = [
             _FORMAT,
-            canonical(_nameless(self.query, asked)),
-            [self.places[one.name] for one in asked],  # which are released together
+            canonical(_nameless(self.query, self.ordered)),
+            together,
             repr(self.bounding.form),
-            repr(self.bounding.relation),
+            f"Relation.{self.bounding.relation.name}",
             [str(self.bounding.total), str(self.bounding.squared)],
             self.bounded,
             self.payment.noise.value,
@@ -89,70 +105,79 @@ class PricedQuery:
             str(self.payment.delta),
             self.version,
             self.unit,
-            [f"{type(measure).__name__} {measure.entries}" for measure in self.measures],
-            [f"{spend.epsilon} {spend.rho}" for spend in self.spends],
+            measured,
+            spent,
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def words(self) -> tuple[str, ...]:
         """Return public words about what is released, for the ledger."""
-        return tuple(measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True))
+        return tuple([measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True)])
 
     def request(self) -> Request:
-        """Return what the engine is asked for all sums."""
-        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
-        if self.selection is not None:
-            cells = [Units(), *cells]
-        unique = tuple(dict.fromkeys(cells))
-        aggregation = self.query.aggregation
-        return Request(aggregation.source, aggregation.keys, self.bounding.form, unique, self.bounded)
+        """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
+        return self._request
 
     def histogram_requests(self) -> list[HistogramRequest]:
         """Return what the engine is asked for quantiles, one request for each argument."""
-        aggregation = self.query.aggregation
+        return list(self._histogram_requests)
+
+    @property
+    def requests(self) -> list[Request | HistogramRequest]:
+        """Everything that the engine is asked."""
+        return [*([self._request] if self._request.cells else []), *self._histogram_requests]
+
+    @cached_property
+    def _request(self) -> Request:
+        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
+        if self.selection is not None:
+            cells = [Units(), *cells]
+        rows = self.query.aggregation
+        return Request(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
+
+    @cached_property
+    def _histogram_requests(self) -> list[HistogramRequest]:
+        rows, form = self.query.aggregation, self.bounding.form
         return [
-            HistogramRequest(
-                aggregation.source, aggregation.keys, self.bounding.form, one.argument, one.scale, self.bounded
-            )
+            HistogramRequest(rows.source, rows.keys, form, one.argument, one.scale, self.bounded)
             for one in self.measures
             if isinstance(one, QuantilesOfGroups)
         ]
 
     def release(self, engine: Engine) -> ReleasedTable:
         """Read the data, add the noise, forget the data: the only road from rows to an answer."""
-        request = self.request()
+        request, keys = self._request, public_keys(self.query)
         sums = engine.run(request) if request.cells else Sums([], [])
-        histograms = [engine.histogram(one) for one in self.histogram_requests()]
-        keys, first = self._keys(request, sums)
+        histograms = iter(list(map(engine.histogram, self._histogram_requests)))
+        units: list[int] = []
+        if self.selection is not None:
+            keys, units = self._selected(self.selection, sums)
         place = {key: index for index, key in enumerate(sums.keys)}
-        released: list[list[list[int]]] = []
-        waiting = iter(histograms)
+        released: list[tuple[tuple[int, ...], ...]] = []
         for measure, spend in zip(self.measures, self.spends, strict=True):
-            if isinstance(measure, SelectedKeys):
-                released.append([first])
-            elif isinstance(measure, QuantilesOfGroups):
-                found = next(waiting)
-                released.append(measure.release([found.get(key, ((), ())) for key in keys], spend))
+            noisy: Sequence[Sequence[int]] = [units]
+            if isinstance(measure, QuantilesOfGroups):
+                found = next(histograms)
+                noisy = measure.release([found.get(key, ((), ())) for key in keys], spend)
             elif isinstance(measure, Additive):
                 columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
-                vectors = [[column[place[key]] if key in place else 0 for key in keys] for column in columns]
-                released.append(measure.release(vectors, spend))
-        return ReleasedTable(tuple(keys), tuple(tuple(map(tuple, one)) for one in released))
+                noisy = measure.release(
+                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], spend
+                )
+            released.append(tuple(map(tuple, noisy)))
+        return ReleasedTable(tuple(keys), tuple(released))
 
-    def _keys(self, request: Request, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
-        """Return the groups of the answer: all of a public domain, or those selected with their noisy units."""
-        aggregation = self.query.aggregation
-        if self.selection is None or self.selection_spend is None:
-            return public_keys(self.query), []
-        units = sums.cells[request.cells.index(Units())]
-        domains = [None if key.domain is None else set(key.domain) for key in aggregation.keys]
+    def _selected(self, selection: SelectedKeys, sums: Sums) -> tuple[list[tuple[Value, ...]], list[int]]:
+        """Return the groups that are selected, with their noisy numbers of units; private until here."""
+        keys = self.query.aggregation.keys
+        domains = [None if key.domain is None else set(key.domain) for key in keys]
         counts = {
             key_to_text(key): count
-            for key, count in zip(sums.keys, units, strict=True)
+            for key, count in zip(sums.keys, sums.cells[self._request.cells.index(Units())], strict=True)
             if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
         }
-        named = self.selection.release(counts, self.selection_spend)
-        types = [key.expression.type for key in aggregation.keys]
+        named = selection.release(counts, self.spends[-1])
+        types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
 
@@ -187,16 +212,33 @@ def priced(
     _check_size(query)
     if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
         raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
-    noise = noise_of(policy.budget, price)
+    unit, relation, noise = _unit_path(policy, table.name), policy.relation, noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
-    bounding = choose(aggregation, table, policy.relation, noise, bounded_rows=bounded_rows, frames=frames)
+    bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
-    asked = ordered_asked(aggregation)
+    public, asked = aggregation.public, ordered_asked(aggregation)
 
     def at(settled: Stated) -> PricedQuery:
-        paid = payment(policy.budget.under(policy.relation), settled, private_keys=not aggregation.public)
-        unit = _unit_path(policy, table.name)
-        return _divide(query, asked, bounding, paid, version=policy.version, unit=unit, bounded=where)
+        paid = payment(policy.budget, settled, private_keys=not public, relation=relation)
+        made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
+        weights = [_HALF_WIDTH[paid.noise]] * len(made)
+        if selection is not None:
+            weights[-1] = selection.weight(paid.noise)
+        spends = paid.spends(weights)
+        return PricedQuery(
+            query=query,
+            bounding=bounding,
+            payment=paid,
+            measures=made,
+            places=places,
+            selection=selection,
+            spends=spends,
+            selection_spend=None if selection is None else spends[-1],
+            version=policy.version,
+            unit=unit,
+            ordered=asked,
+            bounded=where,
+        )
 
     if price.error is None:
         return _checked_length(at(price))
@@ -205,7 +247,7 @@ def priced(
     def with_amount(amount: Fraction) -> PricedQuery:
         return at(Stated(delta=price.delta, **{word: amount}))
 
-    settled = _cheapest_parts if aggregation.public else _cheapest_whole
+    settled = _cheapest_parts if public else _cheapest_whole
     return _checked_length(settled(with_amount, price.error, people))
 
 
@@ -263,42 +305,49 @@ def _no_width(asked: Asked) -> ParameterError:
     )
 
 
-def _divide(
-    query: Query,
-    asked: tuple[Asked, ...],
-    bounding: Bounding,
-    paid: Payment,
-    *,
-    version: str,
-    unit: str,
-    bounded: str | None,
-) -> PricedQuery:
-    """Divide the price over the measures and the selection of keys."""
-    aggregation = query.aggregation
-    private = not aggregation.public
+def _measures_and_keys(
+    asked: tuple[Asked, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
+) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
+    """Return the measures; where keys are private, their selection is the last one, and counts the units."""
+    if not private_keys:
+        return *measures(asked, bounding, paid.noise), None
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
-    rest = tuple(one for one in asked if one not in counts) if private else asked
-    made, places = measures(rest, bounding, paid.noise)
-    selection = None
-    if private:
-        selection = SelectedKeys(counts, bounding, paid.delta)
-        made = (*made, selection)
-        places = {**places, **{one.name: (len(made) - 1, 0) for one in counts}}
-    weights = [one.weight(paid.noise) if isinstance(one, SelectedKeys) else _HALF_WIDTH[paid.noise] for one in made]
-    spends = tuple(paid.spend(part) for part in divided(paid.amount, weights, paid.noise))
-    return PricedQuery(
-        query=query,
-        bounding=bounding,
-        payment=paid,
-        measures=made,
-        places=places,
-        selection=selection,
-        spends=spends,
-        selection_spend=spends[-1] if private else None,
-        version=version,
-        unit=unit,
-        bounded=bounded,
-    )
+    made, places = measures(tuple(one for one in asked if one not in counts), bounding, paid.noise)
+    selection = SelectedKeys(counts, bounding, paid.delta)
+    return (*made, selection), {**places, **{one.name: (len(made), 0) for one in counts}}, selection
+
+
+def measures(
+    asked: tuple[Asked, ...], bounding: Bounding, noise: Noise
+) -> tuple[tuple[Measure, ...], dict[str, Place]]:
+    """Return the measures, and where the answer to each name is found; the same question twice is released once.
+
+    Quantiles of one argument are released together.
+    """
+    bundles: dict[object, list[Asked]] = {}
+    for one in asked:
+        bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
+    places = {
+        one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
+        for index, bundle in enumerate(bundles.values())
+        for inner, one in enumerate(bundle)
+    }
+    return tuple([_measure(tuple(bundle), bounding, noise) for bundle in bundles.values()]), places
+
+
+def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Measure:
+    first = bundle[0]
+    match first.kind:
+        case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
+            return count(first, bounding)
+        case MeasureKind.SUM:
+            return total(first, bounding)
+        case MeasureKind.MEAN:
+            return mean(first, bounding)
+        case MeasureKind.VARIANCE | MeasureKind.DEVIATION:
+            return variance(first, bounding, noise)
+        case MeasureKind.QUANTILE:
+            return quantiles(bundle, bounding)
 
 
 def _unit_path(policy: Policy, table: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from discreet.errors import (
+    MissingParameter,
     ParameterError,
     PolicyError,
     QueryFailed,
@@ -20,12 +20,12 @@ from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
 from discreet.ledger.contract import GRANTED, Parts, taking_up
 from discreet.privacy import Guarantee, Relation
-from discreet.query.answer import Answer, Record, finish
+from discreet.privacy.numbers import as_written
+from discreet.query.answer import Record
 from discreet.query.engines import evaluate
-from discreet.query.expression import Type
-from discreet.query.plan import Engine, HistogramRequest, MeasureKind, PublicJoin, Query, Request, Rows, Scan
-from discreet.query.policy import Policy
-from discreet.query.pricing import PricedQuery, ReleasedTable, Stated, priced
+from discreet.query.plan import Engine, MeasureKind, PublicJoin, Query, Scan
+from discreet.query.policy import Policy, TablePolicy, UnitIsRow
+from discreet.query.pricing import PricedQuery, Stated, fresh_digest, priced
 from discreet.query.reading import read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
@@ -43,29 +43,29 @@ UNBOUNDED = (
 
 
 class Desk:
-    """One analyst at one engine and one ledger; `Session` adds the questions that people ask.
+    """One analyst at one engine and one ledger; a `Session` has one, and adds the questions that people ask.
 
     Every release takes the same road: what can be refused is refused; the charge is durable; data is read; the answer
     is stored; only then it is handed out.
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        """Put the parts together; `open` and `from_frames` make them."""
+        """Put the parts together."""
         if analyst not in policy.analysts:
             names = ", ".join(policy.analysts)
             raise UnknownName(
                 f"{analyst!r} is not among the analysts of the policy ({names}). The curator adds a line under "
                 "[analysts]."
             )
-        self.policy, self.analyst = policy, analyst
-        self._engine, self._ledger = engine, ledger
+        self.policy, self.analyst, self.engine, self.ledger = policy, analyst, engine, ledger
+        self.last: Guarantee | None = None  # the price of the last release
+        self.closed = False
+        self._failed = False
         self._bounded: dict[str, tuple[str, int]] = {}
-        self._failed = self._closed = False
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
-        self._last: Guarantee | None = None
         self._lock = threading.RLock()
 
-    def _priced(
+    def priced(
         self,
         sql: str,
         price: Stated,
@@ -81,9 +81,9 @@ class Desk:
             handle, rows = None, None
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
 
-    def _refuse_after_failure(self) -> None:
+    def refuse_after_failure(self) -> None:
         """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
-        if self._closed:
+        if self.closed:
             raise QueryRefused("this session is closed: open another one to ask. Nothing was spent.")
         if self._failed:
             raise QueryRefused(
@@ -91,39 +91,69 @@ class Desk:
                 "asked of it: tell the curator, and open another session. Nothing was spent."
             )
 
-    def _check(self, made: PricedQuery) -> None:
+    def check(self, made: PricedQuery) -> None:
         """Refuse, before the charge, what the engine cannot say, and a public table whose declared key is not unique.
 
-        Only public data is read.
+        Only public data is read. The engine keeps the statements until they are run.
         """
-        self._refuse_after_failure()
-        requests: list[Request | HistogramRequest] = [*made.histogram_requests()]
-        if made.request().cells:
-            requests.append(made.request())
-        for request in requests:
-            self._engine.text(request)
+        self.refuse_after_failure()
+        for request in made.requests:
+            self.engine.text(request)
         rows = made.query.aggregation.source
         while not isinstance(rows, Scan):
             if isinstance(rows, PublicJoin):
-                key = (rows.table, tuple(sorted(column for _, column in rows.keys)))
-                if key not in self._unique:
-                    self._unique[key] = not self._engine.unique_violated(rows.table, key[1])
-                if not self._unique[key]:
-                    raise PolicyError(
-                        [
-                            (
-                                None,
-                                f"two rows of the public table {rows.table} agree on {', '.join(key[1])}, which is "
-                                "declared unique. Correct the table or the declaration. Nothing was spent.",
-                            )
-                        ],
-                        file=self.policy.file,
-                    )
+                self._check_unique(rows.table, tuple(sorted(column for _, column in rows.keys)))
             rows = rows.source  # type: ignore[attr-defined]
 
-    def _request(
+    def _check_unique(self, table: str, columns: tuple[str, ...]) -> None:
+        if (table, columns) not in self._unique:
+            self._unique[table, columns] = not self.engine.unique_violated(table, columns)
+        if not self._unique[table, columns]:
+            words = (
+                f"two rows of the public table {table} agree on {', '.join(columns)}, which is declared unique. "
+                "Correct the table or the declaration. Nothing was spent."
+            )
+            raise PolicyError([(None, words)], file=self.policy.file)
+
+    def once(
+        self,
+        request: LedgerRequest,
+        work: Callable[[Charge], tuple[Any, str | None]],
+        *,
+        charged: Callable[[Charge], None] | None = None,
+        timeout: float | None = None,
+    ) -> tuple[Any, str | None, Record]:
+        """Charge a release and run it, or return the text that was stored for the same digest.
+
+        Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
+        `work` keeps the price. What it returns, besides, as text is stored; where that is None, the same request will
+        be charged again. `charged` is told the charge before rows are read. Whatever they raise becomes one constant
+        message.
+        """
+        with self.ledger.turn_at(request, timeout=checked_timeout(timeout)):
+            self.refuse_after_failure()  # this session may have ended while it waited
+            found = self.ledger.obtain(request)
+            if isinstance(found, Stored):
+                return None, found.answer, _record(found, replayed=True)
+            if charged is not None:
+                self.guarded(lambda: [charged(found)], found)
+            made, text = self.guarded(lambda: work(found), found)
+            record = self._ended(found, text)
+            self.last = request.price
+            return made, text, record
+
+    def charge(self, price: Guarantee, description: str, releases: tuple[str, ...]) -> Charge:
+        """Charge a release that is never replayed."""
+        found = self.ledger.obtain(self.request(price, fresh_digest(), description, releases))
+        if isinstance(found, Stored):
+            raise AssertionError("a fresh digest has no stored answer")
+        self.last = price
+        return found
+
+    def request(
         self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
     ) -> LedgerRequest:
+        """Return what the ledger is asked for a release."""
         return LedgerRequest(
             analyst=self.analyst,
             price=price,
@@ -133,56 +163,28 @@ class Desk:
             idempotency=idempotency,
         )
 
-    @contextmanager
-    def _obtained(self, request: LedgerRequest, timeout: float | None = None) -> Iterator[Charge | Stored]:
-        """Obtain an answer or a charge while nobody else is at the same question; the answer is stored in the block.
-
-        Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
-        """
-        with self._ledger.turn_at(request, timeout=checked_timeout(timeout)):
-            self._refuse_after_failure()  # this session may have ended while it waited
-            yield self._ledger.obtain(request)
-
-    def _charge(self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...]) -> Charge:
-        """Charge a release that is never replayed."""
-        found = self._ledger.obtain(self._request(price, digest, description, releases))
-        if isinstance(found, Stored):
-            raise AssertionError("a fresh digest has no stored answer")
-        self._last = price
-        return found
-
-    def _released(self, made: PricedQuery, charge: Charge) -> ReleasedTable:
-        result: ReleasedTable = self._guarded(lambda: made.release(self._engine), charge)
-        return result
-
-    def _guarded(self, work: Any, charge: Charge) -> Any:
+    def guarded(self, work: Callable[[], Any], charge: Charge) -> Any:
         """Run what reads data; whatever goes wrong becomes one constant message, and the price stays spent."""
         found = _outcome(work)
         if isinstance(found, ReleaseSuperseded):  # it says what the ledger says, and the release goes on elsewhere
             raise ReleaseSuperseded(str(found))
         if found is None:
             self._failed = True
-            self._ledger.note(charge, "failed")
+            self.ledger.note(charge, "failed")
             raise QueryFailed(FAILED)
         return found
 
-    def once(
-        self,
-        *,
-        price: Guarantee,
-        digest: str,
-        description: str,
-        releases: tuple[str, ...],
-        work: Callable[[], str],
-        timeout: float | None = None,
-    ) -> tuple[str, Record]:
-        """Charge a release and run it, or return what was stored for the same digest. `work` keeps the price."""
-        with self._obtained(self._request(price, digest, description, releases), timeout) as found:
-            if isinstance(found, Stored):
-                return found.answer, _record(found, replayed=True)
-            kept = self._ledger.store(found, self._guarded(work, found))
-            self._last = price
-            return kept.answer, _record(kept, replayed=False)
+    def grant(self, table: str, columns: Sequence[str], price: Guarantee, purpose: str) -> Mapping[str, Any]:
+        """Return rows for a mechanism, charged and recorded as `Session.grant` says."""
+        self.refuse_after_failure()
+        rows = self._rows(table, columns)
+        if not isinstance(price, Guarantee):
+            raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
+        promise = self._stated_here(as_written(price))
+        charge = self.charge(promise, f"{purpose}: {table} ({', '.join(columns)})", ())
+        found: Mapping[str, Any] = self.guarded(rows, charge)
+        self.ledger.note(charge, GRANTED)
+        return found
 
     def grant_once(
         self,
@@ -198,21 +200,12 @@ class Desk:
     ) -> tuple[Any, str | None, Record]:
         """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
 
-        What `work` returns, besides, as text is stored; where that is None, the same request will be charged again.
-        `charged` is told the charge before rows are read. Whatever they raise becomes one constant message. The caller
-        owes the promise `price`, as for a grant.
+        `work` and `charged` are as for `once`. The caller owes the promise `price`, as for a grant.
         """
-        self._refuse_after_failure()
+        self.refuse_after_failure()
         rows = self._rows(table, columns)
-        promise = self._stated_here(price)
-        with self._obtained(self._request(promise, digest, description, releases)) as found:
-            if isinstance(found, Stored):
-                return None, found.answer, _record(found, replayed=True)
-            if charged is not None:
-                self._guarded(lambda: [charged(found)], found)
-            made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), found), found)
-            self._last = promise
-            return made, text, self._ended(found, text)
+        request = self.request(self._stated_here(price), digest, description, releases)
+        return self.once(request, lambda charge: work(rows(), charge), charged=charged)
 
     def grant_again(
         self,
@@ -231,47 +224,21 @@ class Desk:
         `charge` is that of the release, which has no outcome yet; `price` what taking it up again at part `start` adds
         to it, for a release that has come as far as `seen`. `work` is told the additional charge.
         """
-        self._refuse_after_failure()
+        self.refuse_after_failure()
         rows = self._rows(table, columns)
         request = taking_up(charge, price=self._stated_here(price), description=description)
-        more = self._ledger.take_up(charge, request, start=start, seen=seen)
-        self._last = charge.price  # another release costs that, not what this one lacks
-        made, text = self._guarded(lambda: work(self._engine.rows(rows, list(columns)), more), more)
-        self._ledger.note(more, GRANTED)
+        more = self.ledger.take_up(charge, request, start=start, seen=seen)
+        self.last = charge.price  # another release costs that, not what this one lacks
+        made, text = self.guarded(lambda: work(rows(), more), more)
+        self.ledger.note(more, GRANTED)
         return made, self._ended(charge, text)
 
     def _ended(self, charge: Charge, text: str | None) -> Record:
         """Keep the text of a release, or the word that it was made."""
         if text is None:
-            self._ledger.note(charge, GRANTED)
+            self.ledger.note(charge, GRANTED)
             return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
-        return _record(self._ledger.store(charge, text), replayed=False)
-
-    def _read(self, made: PricedQuery, found: Stored) -> ReleasedTable:
-        return ReleasedTable.from_json(found.answer, made.query)
-
-    def _answer(self, made: PricedQuery, released: ReleasedTable, kept: Stored, sql: str, *, replayed: bool) -> Answer:
-        """Shape released integers into the table that was asked for."""
-        aggregation = made.query.aggregation
-        columns: dict[str, list[Any]] = {
-            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-        }
-        types = {key.name: key.expression.type for key in aggregation.keys}
-        known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
-        for asked in aggregation.asked:
-            index, inner = made.places[asked.name]
-            columns[asked.name] = list(known[index][inner])
-            types[asked.name] = Type.REAL
-        finished = finish(columns, types, made.query.finish, evaluate)
-        return Answer(
-            made, released, finished, _record(kept, replayed=replayed), self.policy.unit, self.policy.lineage, sql
-        )
-
-    def _table(self, name: str) -> Any:
-        for one in self.policy.tables.values():
-            if one.name.lower() == str(name).lower():
-                return one
-        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
+        return _record(self.ledger.store(charge, text), replayed=False)
 
     def _stated_here(self, price: Guarantee) -> Guarantee:
         """Return a promise for the policy's neighbours; one for other neighbours is worth something else."""
@@ -284,7 +251,8 @@ class Desk:
             )
         return price
 
-    def _rows(self, table: str, columns: Sequence[str]) -> Rows:
+    def _rows(self, table: str, columns: Sequence[str]) -> Callable[[], Mapping[str, Any]]:
+        """Return what reads columns of a private table."""
         known = self._table(table)
         if not all(isinstance(name, str) for name in columns):
             raise ParameterError("columns are names of columns", parameter="columns")
@@ -293,16 +261,31 @@ class Desk:
         missing = [name for name in columns if name not in known.columns]
         if missing:
             raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
-        return Scan(known.name)
+        return lambda: self.engine.rows(Scan(known.name), list(columns))
 
-    def _made_bounded(self, table: str, rows: int) -> str:
-        """Ask the engine for a bounded table; a failure, which can depend on the data, ends the session."""
-        self._refuse_after_failure()
-        made: str | None = _outcome(lambda: self._engine.bound(table, rows))
-        if made is None:
-            self._failed = True
-            raise QueryFailed(UNBOUNDED)
-        return made
+    def _table(self, name: str) -> TablePolicy:
+        for one in self.policy.tables.values():
+            if one.name.lower() == str(name).lower():
+                return one
+        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
+
+    def bound(self, name: str) -> None:
+        """Ask the engine for a bounded table, once; a failure, which can depend on the data, ends the session."""
+        table = self._table(name)
+        if isinstance(table.unit, UnitIsRow):
+            raise ParameterError(f"every row of {name} is a unit of its own: there is nothing to bound")
+        rows = table.contributions.rows
+        if rows is None:
+            raise MissingParameter(f"a bounded table needs rows = ... under [tables.{table.name}]", parameter="rows")
+        with self._lock:
+            if table.name in self._bounded:
+                return
+            self.refuse_after_failure()
+            made: str | None = _outcome(lambda: self.engine.bound(table.name, rows))
+            if made is None:
+                self._failed = True
+                raise QueryFailed(UNBOUNDED)
+            self._bounded[table.name] = made, rows
 
 
 def checked_timeout(timeout: float | None) -> float:

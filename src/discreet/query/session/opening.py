@@ -1,7 +1,4 @@
-"""A policy meets its source: the columns and types of the tables, read without a row.
-
-Sessions on data frames: a policy made from the arguments of a call.
-"""
+"""A policy meets its source, a folder, a file or data frames: columns and types of the tables, read without a row."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ import numpy as np
 from discreet.errors import MissingParameter, ParameterError, PolicyError
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.numbers import as_written
-from discreet.query.engines import engine_for
+from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
 from discreet.query.frames import FrameTable, columns_of_units, frame_table, labels_of
 from discreet.query.plan import Engine
@@ -42,12 +39,7 @@ from discreet.query.policy import (
 
 def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tuple[Policy, Engine]:
     """Return the policy with every column of its tables, and an engine over its source."""
-    first = engine_for(policy, frames, header_only=True)
-    try:
-        complete = fitted(policy, first)
-    finally:
-        first.close()
-    return complete, engine_for(complete, frames)
+    return engine_and_policy(policy, frames, fitted)
 
 
 def fitted(policy: Policy, engine: Engine) -> Policy:

@@ -1,7 +1,4 @@
-"""A session: one analyst, one policy, one ledger; SQL in, private answers out.
-
-How a session's budget stands, in words for people.
-"""
+"""A session: one analyst, one policy, one ledger; SQL in, private answers out."""
 
 from __future__ import annotations
 
@@ -12,23 +9,23 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from discreet.display import definition_list
-from discreet.errors import MissingParameter, NotCopyable, ParameterError
+from discreet.errors import MissingParameter, NotCopyable
 from discreet.laws.number import Number
-from discreet.ledger import Balance, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
-from discreet.ledger.contract import GRANTED
+from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger, Terms
 from discreet.privacy import Guarantee
-from discreet.privacy.numbers import as_written
 from discreet.query.answer import Answer
+from discreet.query.engines import evaluate
+from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
-from discreet.query.policy import Policy, TableTypes, UnitIsRow, read_policy
-from discreet.query.pricing import Explanation, explain, fresh_digest, stated
+from discreet.query.policy import Policy, TableTypes, read_policy
+from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import Top, top
 from discreet.query.session.watch import Watch
 
 
-class Session(Desk):
+class Session:
     """Ask SQL about private tables within a durable budget.
 
     Privacy. All answers of all sessions over one ledger together keep the policy's budget for one unit of protection,
@@ -37,6 +34,11 @@ class Session(Desk):
         keeps; the ledger admits charges up to the budget (see `Ledger`). A stored answer handed out again is
         post-processing. What fails after the charge stays charged.
     """
+
+    def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
+        """Put the parts together; `open` and `from_frames` make them."""
+        self._desk = Desk(policy, analyst=analyst, engine=engine, ledger=ledger)
+        self.policy, self.analyst = policy, analyst
 
     @classmethod
     def open(cls, path: str | Path, *, analyst: str) -> Self:
@@ -108,9 +110,9 @@ class Session(Desk):
         `people` is about how many rows a group has, for the widths of means.
         """
         price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
-        fits = self._ledger.fits(self.analyst, made.guarantee)
-        return explain(made, self._engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
+        made = self._desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
+        fits = self.ledger.fits(self.analyst, made.guarantee)
+        return explain(made, self.engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
 
     def sql(
         self,
@@ -149,18 +151,19 @@ class Session(Desk):
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
-        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = self._priced(sql, price, people=people, bounds=bounds, keys=keys)
-        self._check(made)
-        request = self._request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
-        with self._obtained(request, timeout) as found:
-            if isinstance(found, Stored):
-                kept, released = found, self._read(made, found)
-            else:
-                released = self._released(made, found)
-                kept = self._ledger.store(found, released.to_json(made.query))
-                self._last = made.guarantee
-        return self._answer(made, released, kept, sql, replayed=kept is found)
+        desk, price = self._desk, stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
+        desk.check(made)
+
+        def work(_: Charge) -> tuple[ReleasedTable, str]:
+            released = made.release(desk.engine)
+            return released, released.to_json(made.query)
+
+        request = desk.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        released, text, record = desk.once(request, work, timeout=timeout)
+        if released is None and text is not None:
+            released = ReleasedTable.from_json(text, made.query)
+        return Answer(made, released, _finished(made, released), record, self.policy.unit, self.policy.lineage, sql)
 
     def top(
         self,
@@ -179,9 +182,9 @@ class Session(Desk):
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
         price = stated(epsilon=epsilon, rho=rho, share=share)
-        made = self._priced(sql, price, bounds=bounds, keys=keys)
-        self._check(made)
-        return top(self, made, k, timeout)
+        made = self._desk.priced(sql, price, bounds=bounds, keys=keys)
+        self._desk.check(made)
+        return top(self._desk, made, k, timeout)
 
     def watch(
         self,
@@ -215,36 +218,18 @@ class Session(Desk):
         The one door by which other rooms reach rows. The caller owes the promise `price`: what leaves the block must
         keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
-        self._refuse_after_failure()
-        rows = self._rows(table, columns)
-        if not isinstance(price, Guarantee):
-            raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
-        promise = self._stated_here(as_written(price))
-        charge = self._charge(promise, fresh_digest(), f"{purpose}: {table} ({', '.join(columns)})", ())
-        found = self._guarded(lambda: self._engine.rows(rows, list(columns)), charge)
-        self._ledger.note(charge, GRANTED)
-        yield found
+        yield self._desk.grant(table, columns, price, purpose)
 
     def bound(self, table: str) -> None:
         """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
 
         Worth it where many queries are expected: each then costs little more than a plain query.
         """
-        stated_table = self._table(table)
-        if isinstance(stated_table.unit, UnitIsRow):
-            raise ParameterError(f"every row of {table} is a unit of its own: there is nothing to bound")
-        rows = stated_table.contributions.rows
-        if rows is None:
-            raise MissingParameter(
-                f"a bounded table needs rows = ... under [tables.{stated_table.name}]", parameter="rows"
-            )
-        with self._lock:
-            if stated_table.name not in self._bounded:
-                self._bounded[stated_table.name] = self._made_bounded(stated_table.name, rows), rows
+        self._desk.bound(table)
 
     def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
         """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
-        from discreet.query.session.rehearsal import rehearsal
+        from discreet.query.engines.duckdb import rehearsal
 
         with rehearsal(self.policy, rows=rows) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))
@@ -254,18 +239,19 @@ class Session(Desk):
     @property
     def budget(self) -> Budget:
         """What was spent, what is left, and about how many more answers like the last one fit."""
-        more = None if self._last is None else self._ledger.fits(self.analyst, self._last)
-        return Budget(self._ledger.balance(self.analyst), self._last, more)
+        last = self._desk.last
+        more = None if last is None else self.ledger.fits(self.analyst, last)
+        return Budget(self.ledger.balance(self.analyst), last, more)
 
     @property
     def engine(self) -> Engine:
         """The engine, for other parts of this room; what it returns is private."""
-        return self._engine
+        return self._desk.engine
 
     @property
     def ledger(self) -> Ledger:
         """The ledger: everything that was asked of this data."""
-        return self._ledger
+        return self._desk.ledger
 
     def tables(self) -> TableTypes:
         """Return the tables and columns that can be asked about, with their types.
@@ -276,10 +262,10 @@ class Session(Desk):
 
     def close(self) -> None:
         """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
-        self._closed = True
-        self._engine.close()
-        if isinstance(self._ledger, SqliteLedger):
-            self._ledger.close()
+        self._desk.closed = True
+        self.engine.close()
+        if isinstance(self.ledger, SqliteLedger):
+            self.ledger.close()
 
     def __enter__(self) -> Self:
         """Use the session in a with block."""
@@ -300,6 +286,21 @@ class Session(Desk):
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied or pickled: a session holds private data and spends a budget."""
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
+
+
+def _finished(made: PricedQuery, released: ReleasedTable) -> Finished:
+    """Shape released integers into the table that was asked for."""
+    aggregation = made.query.aggregation
+    columns: dict[str, list[Any]] = {
+        key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
+    }
+    types = {key.name: key.expression.type for key in aggregation.keys}
+    known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
+    for asked in aggregation.asked:
+        index, inner = made.places[asked.name]
+        columns[asked.name] = list(known[index][inner])
+        types[asked.name] = Type.REAL
+    return finish(columns, types, made.query.finish, evaluate)
 
 
 def terms_of(policy: Policy) -> Terms:

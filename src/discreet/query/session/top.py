@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
@@ -17,9 +17,7 @@ from discreet.query.expression import Value
 from discreet.query.measures import Simple
 from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
-
-if TYPE_CHECKING:
-    from discreet.query.session.session import Session
+from discreet.query.session.charging import Desk
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(session: Session, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
+def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -104,14 +102,9 @@ def top(session: Session, made: PricedQuery, k: int, timeout: float | None = Non
     choice = TopKeys(made, k)
     _ = choice.mechanism  # a price that buys nothing is refused before it is charged
     digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()
-    texts, record = session.once(
-        price=made.guarantee,
-        digest=digest,
-        description=f"top {k} of {written(made.query)}",
-        releases=(repr(choice.mechanism),),
-        work=lambda: json.dumps(choice.release(session.engine)),
-        timeout=timeout,
-    )
+    words = f"top {k} of {written(made.query)}"
+    request = desk.request(made.guarantee, digest, words, (repr(choice.mechanism),))
+    _, texts, record = desk.once(request, lambda _: (None, json.dumps(choice.release(desk.engine))), timeout=timeout)
     types = [key.expression.type for key in aggregation.keys]
-    chosen = tuple(key_from_text(text, types) for text in json.loads(texts))
+    chosen = tuple(key_from_text(text, types) for text in json.loads(texts or ""))
     return Top(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)

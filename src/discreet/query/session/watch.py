@@ -20,7 +20,7 @@ from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.privacy.numbers import positive_price
 from discreet.query.measures import Simple
 from discreet.query.plan import MeasureKind
-from discreet.query.pricing import PricedQuery, Stated, as_released, fresh_digest, noise_of, payment
+from discreet.query.pricing import PricedQuery, Stated, as_released, noise_of, payment
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session
@@ -47,7 +47,7 @@ class Watch:
             hits = int(hits)
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
             raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
-        self._session, self._threshold, self._hits = session, exact, hits
+        self._desk, self._threshold, self._hits = session._desk, exact, hits
         self._tells_gaps = truth_value(gap, name="gap")
         self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self._stream: AboveThreshold | None = None
@@ -57,7 +57,7 @@ class Watch:
         pure = Stated(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
             raise ParameterError("under a zCDP budget a watch is paid in epsilon=", parameter="share")
-        self._payment = payment(session.policy.budget.under(session.policy.relation), pure, private_keys=False)
+        self._payment = payment(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
 
     @property
     def remaining(self) -> int:
@@ -120,14 +120,14 @@ class Watch:
             times = self._unit(measure)
             self._failed = True  # unless it ends well: whether the engine fails may depend on the data, so once is all
             # a verdict in a tuple: None is what a failure returns
-            (told,) = self._session._guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
+            (told,) = self._desk.guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
             self._failed = False
             return told
 
     def _read(self, sql: str, options: Mapping[str, Any]) -> tuple[Simple, PricedQuery]:
         """Return the count that a question asks for; no private data is read."""
-        made = self._session._priced(sql, Stated(epsilon=self._payment.amount), **options)
-        self._session._check(made)
+        made = self._desk.priced(sql, Stated(epsilon=self._payment.amount), **options)
+        self._desk.check(made)
         return _counted(made), made
 
     def _start(self, measure: Simple) -> None:
@@ -136,9 +136,7 @@ class Watch:
         self._most = measure.bounding.moved(measure.norms)[0]
         stream = self._stream_for(measure)
         whole = replace(self._payment, amount=self._payment.amount + (self._answer_epsilon or 0))
-        self._charge = self._session._charge(
-            whole.guarantee, fresh_digest(), f"watch for {self._hits} hits", (repr(stream),)
-        )
+        self._charge = self._desk.charge(whole.guarantee, f"watch for {self._hits} hits", (repr(stream),))
         self._stream = stream
 
     def _stream_for(self, measure: Simple) -> AboveThreshold:
@@ -185,7 +183,7 @@ class Watch:
         return self._one // measure.bounding.unit
 
     def _value(self, made: PricedQuery) -> int:
-        sums = self._session.engine.run(made.request())
+        sums = self._desk.engine.run(made.request())
         return sums.cells[0][0] if sums.cells[0] else 0
 
     def __reduce__(self) -> NoReturn:

@@ -119,7 +119,7 @@ class Prepared:
         charged: Callable[[Charge], None] | None = None,
     ) -> Release:
         """Charge and release, or hand out what was released before for the same digest; see `released`."""
-        made, text, record = self.session.grant_once(
+        made, text, record = self.session._desk.grant_once(
             self.table.name, self.columns, self.guarantee, digest=self.digest, description=self.description,
             releases=(f"{self.made.name}: {len(self.made.workload):,} counting queries",),
             work=self.work(run or (lambda records, _: self.made(records, progress=told(progress)))), charged=charged,

@@ -114,7 +114,7 @@ def _taken_up(
         transcript.count_with(_counter(session, charge, more.number))
         return made.continued(records, transcript, progress=tell)
 
-    release, record = session.grant_again(
+    release, record = session._desk.grant_again(
         prepared.table.name, prepared.columns, rounds_again(made, start, last), charge=charge, start=start, seen=seen,
         description=f"{_once_more(start, last, charge)}: {prepared.description}", work=prepared.work(run),
     )  # fmt: skip

@@ -1,4 +1,7 @@
-"""The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames."""
+"""The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames.
+
+A bounded table is made once, with at most so many rows of each unit, and then read by every query as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,29 @@ import shutil
 import tempfile
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from discreet._optional import optional
-from discreet.errors import PolicyError, QueryFailed, UnknownName
+from discreet.errors import ParameterError, PolicyError, QueryFailed, UnknownName
 from discreet.query.csv_files import Copy, open_copies
-from discreet.query.engines.duckdb.bounded_tables import LARGEST_DICTIONARY, BoundedTable, bounded_table
-from discreet.query.engines.duckdb.group_keys import Domain, salt_of
-from discreet.query.engines.duckdb.rows import block
-from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, open_tables
+from discreet.query.engines.duckdb.group_keys import salt_of
+from discreet.query.engines.duckdb.rows import Tables, block, unfit_columns, unit_of
+from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, lock, open_tables
 from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement
-from discreet.query.engines.duckdb.stored_columns import type_of
-from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import quoted
-from discreet.query.engines.duckdb.units import unfit_columns
+from discreet.query.engines.duckdb.text import NAMES, indented, quoted, type_of
 from discreet.query.expression import Type, Value
 from discreet.query.plan import Engine, HistogramRequest, Request, Rows, Sums
-from discreet.query.policy import Policy
+from discreet.query.policy import Policy, SourceKind
 
 _Result = TypeVar("_Result")
+_MOST_RENDERED = 64  # statements that wait to be run
+_LARGEST_DICTIONARY = 1 << 14
 _FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"
 _UNOPENED = "the source cannot be opened; check that the path names readable data of the stated kind"
 
@@ -48,32 +51,53 @@ class DuckDBEngine(Engine):
         threads: int | None = None,
         memory: int | None = None,
         header_only: bool = False,
+        fit: Callable[[Policy, Engine], Policy] | None = None,
     ) -> None:
         """Open the source that a policy names; frames are given by the names of their tables.
 
         CSV files are converted here if there is no copy of them yet. With `header_only` they are not, and have columns
-        but no row, which is what a policy is completed from.
+        but no row, which is what a policy is completed from. `fit` completes the policy when the columns are known, and
+        before anything is converted.
         """
+        self._error = optional("duckdb", extra="sql", purpose=PURPOSE).Error
         self._folder = Path(tempfile.mkdtemp(prefix="discreet-"))
         copies: dict[str, Copy] = {}
         self._gone = weakref.finalize(self, _leave, self._folder, copies)
         self._lock = threading.RLock()
         self._connection = connect(Resources(threads, memory, self._folder))
+        self._bounded: dict[str, Stored] = {}
+        self._domains: set[str] = set()
+        self._rendered: OrderedDict[int, tuple[object, Statement]] = OrderedDict()
+        self._salt = salt_of(policy.lineage)
+        converts = policy.source.kind is SourceKind.CSV and not header_only
+        self._tables = Tables(policy, {}, self._bounded)
         try:
-            if not header_only:
+            if fit is not None or not converts:
+                reached = self._open(policy, frames, None)
+            if fit is not None:
+                policy = fit(policy, self)
+            if converts:
                 copies |= open_copies(policy, self._folder)
-            held = None if header_only else copies
-            opened = self._outcome(lambda: open_tables(self._connection, policy, frames, held))
+                reached = self._open(policy, frames, copies)
+            lock(self._connection, reached)
         except BaseException:
             self.close()
             raise
+        self._tables = replace(self._tables, policy=policy)
+
+    def _open(self, policy: Policy, frames: Mapping[str, Any] | None, copies: Mapping[str, Copy] | None) -> list[Path]:
+        """Open the tables and return the files that they are in."""
+        opened = self._outcome(lambda: open_tables(self._connection, policy, frames, copies))
         if opened is None:
-            self.close()
             raise PolicyError([(None, _UNOPENED)])
-        self._bounded: dict[str, Stored] = {}
-        self._domains: set[str] = set()
-        self._tables = Tables(policy, opened, self._bounded)
-        self._salt = salt_of(policy.lineage)
+        tables, reached = opened
+        self._tables = Tables(policy, tables, self._bounded)
+        return reached
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, as it was completed."""
+        return self._tables.policy
 
     def schema(self, table: str) -> Mapping[str, Type]:
         """Return the columns of a table that can be queried, and their types; those of CSV files are texts."""
@@ -85,8 +109,12 @@ class DuckDBEngine(Engine):
         return unfit_columns(self._tables.of(table))
 
     def text(self, request: Request | HistogramRequest) -> str:
-        """Return the statement that `run` or `histogram` executes."""
-        return self._statement(request).text
+        """Return the statement that `run` or `histogram` executes; it is kept until then."""
+        made = self._statement(request)
+        self._rendered[id(request)] = request, made
+        if len(self._rendered) > _MOST_RENDERED:
+            self._rendered.popitem(last=False)
+        return made.text
 
     def run(self, request: Request) -> Sums:
         """Return the exact sums, one group for no keys, also over no rows."""
@@ -130,9 +158,7 @@ class DuckDBEngine(Engine):
         below = block(self._tables, source, frozenset(columns), None).nested()
         items = [f"{below.columns[name]} AS c_{index}" for index, name in enumerate(columns)]
         text = below.select([*items, f"{below.unit or 'NULL'} AS unit"])
-        arrays = self._outcome(lambda: self._connection.execute(text).fetchnumpy())
-        if arrays is None:
-            raise QueryFailed(_FAILED)
+        arrays = self._answered(lambda: self._connection.execute(text).fetchnumpy())
         *values, unit = arrays.values()
         answer = dict(zip(columns, values, strict=True))
         return answer | {"unit": np.arange(len(unit)) if below.unit is None else np.ma.getdata(unit)}
@@ -144,10 +170,7 @@ class DuckDBEngine(Engine):
             if handle not in self._bounded:
                 name = f"{MADE}.bounded_{len(self._bounded) + 1}"
                 made = bounded_table(self._tables, table, rows, name=name, salt=self._salt)
-                stored = self._outcome(lambda: self._made(made))
-                if stored is None:
-                    raise QueryFailed(_FAILED)
-                self._bounded[handle] = stored
+                self._bounded[handle] = self._answered(lambda: self._made(made))
         return handle
 
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
@@ -161,10 +184,7 @@ class DuckDBEngine(Engine):
             f"SELECT count(*) FROM (SELECT {names} FROM (SELECT {', '.join(texts)} "
             f"FROM {self._tables.of(table).name} AS t) WHERE {there} GROUP BY {names} HAVING count(*) > 1)"
         )
-        found = self._outcome(lambda: self._connection.execute(counted).fetchall())
-        if found is None:
-            raise QueryFailed(_FAILED)
-        return bool(found[0][0])
+        return bool(self._answered(lambda: self._connection.execute(counted).fetchall())[0][0])
 
     def close(self) -> None:
         """Let go of the database and of everything spilled."""
@@ -177,7 +197,7 @@ class DuckDBEngine(Engine):
         dictionaries: dict[str, str] = {}
         counts = self._connection.execute(table.distinct).fetchall()[0] if table.texts else ()
         for column, count in zip(table.texts, counts, strict=True):
-            if 1 <= count <= LARGEST_DICTIONARY:
+            if 1 <= count <= _LARGEST_DICTIONARY:
                 dictionaries[column], text = table.dictionary(column)
                 self._connection.execute(f"DROP TYPE IF EXISTS {dictionaries[column]}")  # of an attempt that was ended
                 self._connection.execute(text)
@@ -185,28 +205,32 @@ class DuckDBEngine(Engine):
         return Stored(table.name, table.stored)
 
     def _statement(self, request: Request | HistogramRequest) -> Statement:
+        """Return the statement of a request, and forget it where it was kept: a request is run once."""
+        kept, made = self._rendered.pop(id(request), (None, None))
+        if kept is request and made is not None:
+            return made
         if isinstance(request, Request):
             return statement(self._tables, request, self._salt)
         return histogram_statement(self._tables, request, self._salt)
 
     def _fetched(self, asked: Statement, fetch: Callable[[Any], _Result]) -> _Result:
-        """Run a statement; where DuckDB fails, say the same whatever the reason."""
+        """Make the tables of public domains that a statement joins, and run it."""
 
         def run() -> _Result:
             for domain in asked.domains:
-                self._keep(domain)
+                if domain.name not in self._domains:
+                    self._connection.execute(domain.text)
+                    self._domains.add(domain.name)
             return fetch(self._connection.execute(asked.text))
 
-        result = self._outcome(run)
+        return self._answered(run)
+
+    def _answered(self, call: Callable[[], _Result]) -> _Result:
+        """Return what a call gives; where DuckDB fails, say the same whatever the reason."""
+        result = self._outcome(call)
         if result is None:
             raise QueryFailed(_FAILED)
         return result
-
-    def _keep(self, domain: Domain) -> None:
-        """Make the table of a public domain."""
-        if domain.name not in self._domains:
-            self._connection.execute(domain.text)
-            self._domains.add(domain.name)
 
     def _outcome(self, call: Callable[[], _Result]) -> _Result | None:
         """Return what a call gives, or None where DuckDB raised: its message may show data, so it is let go here.
@@ -220,14 +244,13 @@ class DuckDBEngine(Engine):
         def work() -> None:
             try:
                 results.append(call())
-            except duckdb.Error:
+            except self._error:
                 pass
             except BaseException as problem:
                 problems.append(problem)
             finally:
                 done.set()
 
-        duckdb = optional("duckdb", extra="sql", purpose=PURPOSE)
         with self._lock:
             thread = threading.Thread(target=work, daemon=True)
             try:
@@ -269,3 +292,90 @@ def _listed(column: Any, kind: Type) -> list[Any]:
     if kind is Type.TEXT:  # NULL among texts that are kept as numbers comes as NaN
         return [value if isinstance(value, str) else None for value in values]
     return values
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedTable:
+    """How a bounded table is made from a private one: its columns, and the statements."""
+
+    name: str
+    columns: Mapping[str, Type]
+    everything: str  # the rows as they are read: their unit, and their columns as x_1, x_2, ...
+    rows: int
+    salt: int
+
+    @property
+    def distinct(self) -> str:
+        """The statement that counts the values of every text column, so that few are kept as numbers."""
+        counts = ", ".join(f"count(DISTINCT {self._own(name)})" for name in self.texts)
+        return f"SELECT {counts} FROM (\n{indented(self.everything)}\n)"
+
+    @property
+    def texts(self) -> list[str]:
+        """The text columns."""
+        return [name for name, kind in self.columns.items() if kind is Type.TEXT]
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """The columns with the names of their types; which texts are kept as numbers is nobody's business."""
+        return {name: NAMES[kind] for name, kind in self.columns.items()}
+
+    def dictionary(self, column: str) -> tuple[str, str]:
+        """Return the name of the type that holds the values of a text column, and the statement that makes it."""
+        own = self._own(column)
+        name = f"{self.name}_{own}"
+        values = f"SELECT DISTINCT {own} AS value FROM (\n{indented(self.everything)}\n) WHERE {own} IS NOT NULL"
+        return name, f"CREATE TYPE {name} AS ENUM ({values} ORDER BY value)"
+
+    def made_with(self, dictionaries: Mapping[str, str]) -> str:
+        """Return the statement that makes the table; columns in `dictionaries` are kept as numbers.
+
+        Stability. Removing a unit removes at most `rows` rows and changes no other.
+            Proof: a unit with more rows keeps the first of them by (hash, columns), an order that rests on the contents
+            of its own rows; rows that tie in it are equal, so it does not matter which of them stays. The two zeros of
+            reals, which compare as equal, are told apart by their sign.
+        """
+        names = [self._own(name) for name in self.columns]
+        listed = ", ".join(names) or "1"
+        signs = [f"signbit({self._own(name)})" for name, kind in self.columns.items() if kind is Type.REAL]
+        compared = [f"{name} NULLS LAST" for name in [*names, *signs]]
+        order = ", ".join([f"hash({', '.join([str(self.salt), *names])})", *compared])
+        kept = ", ".join(
+            f"CAST({self._own(name)} AS {dictionaries[name]}) AS {quoted(name)}"
+            if name in dictionaries
+            else f"{self._own(name)} AS {quoted(name)}"
+            for name in self.columns
+        )
+        return f"""CREATE TABLE {self.name} AS
+WITH rows AS NOT MATERIALIZED (
+{indented(self.everything)}
+),
+many AS (
+    SELECT unit FROM rows GROUP BY unit HAVING count(*) > {self.rows}
+),
+kept AS (
+    SELECT {listed} FROM rows ANTI JOIN many USING (unit)
+    UNION ALL
+    SELECT {listed} FROM rows SEMI JOIN many USING (unit)
+    QUALIFY row_number() OVER (PARTITION BY unit ORDER BY {order}) <= {self.rows}
+)
+SELECT {kept or "1"} FROM kept"""
+
+    def _own(self, column: str) -> str:
+        """Return what a column is called while the table is made."""
+        return f"x_{list(self.columns).index(column) + 1}"
+
+
+def bounded_table(tables: Tables, table: str, rows: int, *, name: str, salt: int) -> BoundedTable:
+    """Return how to make a table with at most `rows` rows of each unit of a private one."""
+    if table not in tables.policy.tables:
+        raise UnknownName(f"the policy has no private table {table!r}")
+    text, unit = unit_of(tables, table)
+    if unit is None or not 1 <= rows <= 1 << 40:
+        raise ParameterError("a table is bounded where its unit is named by a column, to 1 row of a unit or more")
+    stored = tables.of(table).columns
+    columns = {column: tables.type_of(table, column) for column in stored if type_of(stored[column]) is not None}
+    items = [f"{tables.read(table, column, 't')} AS x_{place}" for place, column in enumerate(columns, 1)]
+    listed = ", ".join([*items, f"{unit.text} AS unit"])
+    everything = f"SELECT {listed}\nFROM {text}\nWHERE {unit.text} IS NOT NULL"
+    return BoundedTable(name, columns, everything, rows, salt)

@@ -6,16 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.source import Resources, connect
+from discreet.query.engines.duckdb.text import NAMES
 from discreet.query.expression import Expression, Type, Value
-
-_NAMES = {
-    Type.BOOLEAN: "BOOLEAN",
-    Type.INTEGER: "BIGINT",
-    Type.REAL: "DOUBLE",
-    Type.TEXT: "VARCHAR",
-    Type.DATE: "DATE",
-    Type.TIMESTAMP: "TIMESTAMP",
-}
 
 
 def evaluated(
@@ -29,9 +21,7 @@ def evaluated(
     try:
         connection.execute("SET enable_external_access = false")
         names = list(columns)
-        lists = ", ".join(
-            f"unnest($c{place}::{_NAMES[types[name]]}[]) AS x_{place}" for place, name in enumerate(names)
-        )
+        lists = ", ".join(f"unnest($c{place}::{NAMES[types[name]]}[]) AS x_{place}" for place, name in enumerate(names))
         given = {f"c{place}": _typed(columns[name], types[name]) for place, name in enumerate(names)}
         connection.execute(f"CREATE TEMP TABLE released AS SELECT unnest(range({length})) AS place, {lists}", given)
         written = {name: f"x_{place}" for place, name in enumerate(names)}

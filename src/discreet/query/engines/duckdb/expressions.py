@@ -9,32 +9,39 @@ turned into NULL where something else than arithmetic looks at it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb.functions import (
-    Call,
-    Part,
-    Writer,
-    add_days,
-    cast,
-    concatenate,
-    days_between,
-    letters,
-    substring,
-    truncate,
+from discreet.query.engines.duckdb.text import (
+    FIRST_DAY,
+    LAST_DAY,
+    NAMES,
+    constant,
+    real,
+    text,
 )
-from discreet.query.engines.duckdb.stored_columns import position, scanned, type_of
-from discreet.query.engines.duckdb.text import constant, quoted, real
-from discreet.query.expression import Apply, Column, Expression, Interval, Literal, Operation, Type, ranges
-
-__all__ = ["constant", "position", "quoted", "render", "scanned", "type_of"]
+from discreet.query.expression import (
+    DATE_FORM,
+    TIMESTAMP_FORM,
+    Apply,
+    Column,
+    Expression,
+    Interval,
+    Literal,
+    Operation,
+    Type,
+    ranges,
+)
 
 LONGEST_STATEMENT = 200_000
 DEEPEST_NESTING = 250  # DuckDB refuses expressions 1000 deep, and one pair of parentheses here is at most 4 of those
+_LONGEST_CONCATENATION = 65_536
 _TOO_DEEP = "this expression is nested too deeply: write it in steps, in a WITH clause each"
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WHOLE = real(2.0**52)  # from here on every float is a whole number
+_INTEGER_FORM = r"^[+-]?[0-9]+$"
+_REAL_FORM = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
 def render(expression: Expression, columns: Callable[[str], str] | Mapping[str, str]) -> str:
@@ -62,6 +69,39 @@ def _depth(written: str) -> int:
     """Return how deeply parentheses are nested."""
     steps = ((character == "(") - (character == ")") for character in written)
     return max(accumulate(steps), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A rendered expression, what is certain of its values, and whether it may be NaN (for NULL) or infinite."""
+
+    sql: str
+    node: Expression
+    range: Interval | None
+    nan: bool = False
+    infinite: bool = False
+
+    @property
+    def clean(self) -> str:
+        """The text with NULL for NaN."""
+        return f"(CASE WHEN {self.sql} <= 'inf'::DOUBLE THEN {self.sql} END)" if self.nan else self.sql
+
+    @property
+    def number(self) -> float | int | None:
+        """The value of a literal number."""
+        value = self.node.value if isinstance(self.node, Literal) else None
+        return value if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation whose arguments are rendered."""
+
+    type: Type
+    parts: Sequence[Part]
+
+
+Writer = Callable[[Call], str]
 
 
 def _part(node: Expression, columns: Callable[[str], str]) -> Part:
@@ -106,6 +146,48 @@ def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
     return nan, infinite
 
 
+def _letters(name: str, old: str, new: str) -> Writer:
+    """Return the writer of LOWER or UPPER for the 26 letters; a text of ASCII alone takes the fast way."""
+
+    def write(call: Call) -> str:
+        one = call.parts[0].sql
+        slow = f"translate({one}, {text(old)}, {text(new)})"
+        return f"(CASE WHEN strlen({one}) = length({one}) THEN {name}({one}) ELSE {slow} END)"
+
+    return write
+
+
+def _cast(call: Call) -> str:
+    """Return a cast that gives NULL where there is no such value."""
+    one, given, name = call.parts[0].sql, call.parts[0].node.type, NAMES[call.type]
+    if given is call.type:
+        return one
+    if given is Type.TEXT:
+        forms = {
+            Type.INTEGER: _INTEGER_FORM,
+            Type.REAL: _REAL_FORM,
+            Type.DATE: f"^{DATE_FORM}$",
+            Type.TIMESTAMP: f"^{TIMESTAMP_FORM}$",
+        }
+        # What has another form becomes the empty text, which no cast accepts.
+        return f"TRY_CAST(regexp_extract({one}, {text(forms[call.type])}) AS {name})"
+    return f"TRY_CAST({one} AS {name})" if given is Type.REAL else f"CAST({one} AS {name})"
+
+
+def _truncate(unit: str) -> Writer:
+    """Return the writer of DATE_TRUNC to a unit."""
+    return lambda call: f"CAST(date_trunc('{unit}', {call.parts[0].sql}) AS {NAMES[call.type]})"
+
+
+def _add_days(call: Call) -> str:
+    """Add days within the years 1 to 9999, else NULL."""
+    start, number = call.parts[0].sql, call.parts[1].sql
+    day = start if call.type is Type.DATE else f"CAST({start} AS DATE)"
+    inside = f"{number} BETWEEN {FIRST_DAY} - {day} AND {LAST_DAY} - {day}"
+    days = f"TRY_CAST(CASE WHEN {inside} THEN {number} END AS INTEGER)"
+    return f"({start} + {days if call.type is Type.DATE else f'to_days({days})'})"
+
+
 def _wide(sql: str) -> str:
     return f"{sql}::HUGEINT"
 
@@ -143,10 +225,6 @@ def _nonzero(part: Part) -> str:
     return part.sql if part.number else f"(CASE WHEN {part.sql} <> 0 THEN {part.sql} END)"
 
 
-def _divide(call: Call) -> str:
-    return f"({call.parts[0].sql} / {_nonzero(call.parts[1])})"
-
-
 def _floor_divide(call: Call) -> str:
     one, two = (part.sql for part in call.parts)
     if (call.parts[1].number or 0) > 0:  # towards minus infinity: the complement of a negative number is not negative
@@ -166,18 +244,16 @@ def _modulo(call: Call) -> str:
     return _narrow(f"({_wide(one)} % {bottom} + {bottom}) % {bottom}")
 
 
-def _negate(call: Call) -> str:
-    (one,) = call.parts
-    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
-        return f"(-{one.sql})"
-    return _narrow(f"-({_wide(one.sql)})")
+def _signed(sign: str) -> Writer:
+    """Return the writer of a sign or of the absolute value: the smallest integer has none of 64 bits."""
 
+    def write(call: Call) -> str:
+        (one,) = call.parts
+        if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
+            return f"(-{one.sql})" if sign == "-" else f"{sign}({one.sql})"
+        return _narrow(f"{sign}({_wide(one.sql)})")
 
-def _absolute(call: Call) -> str:
-    (one,) = call.parts
-    if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
-        return f"abs({one.sql})"
-    return _narrow(f"abs({_wide(one.sql)})")
+    return write
 
 
 def _places(part: Part) -> str:
@@ -185,14 +261,6 @@ def _places(part: Part) -> str:
     if part.number is not None:
         return str(int(part.number)) if 0 <= part.number <= 63 else "NULL::BIGINT"
     return f"(CASE WHEN {part.sql} BETWEEN 0 AND 63 THEN {part.sql} END)"
-
-
-def _shift_left(call: Call) -> str:
-    return _narrow(f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)")
-
-
-def _shift_right(call: Call) -> str:
-    return f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)"
 
 
 def _infix(sign: str) -> Writer:
@@ -210,18 +278,10 @@ def _whole(name: str) -> Writer:
     return lambda call: f"CAST({name}({call.parts[0].clean}) AS BIGINT)"
 
 
-def _in(call: Call) -> str:
-    return f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))"
-
-
 def _case(call: Call) -> str:
     pairs = zip(call.parts[:-1:2], call.parts[1::2], strict=True)
     branches = " ".join(f"WHEN {condition.sql} THEN {result.sql}" for condition, result in pairs)
     return f"(CASE {branches} ELSE {call.parts[-1].sql} END)"
-
-
-def _coalesce(call: Call) -> str:
-    return f"coalesce({', '.join([part.clean for part in call.parts[:-1]] + [call.parts[-1].sql])})"
 
 
 def _null_if(call: Call) -> str:
@@ -282,16 +342,18 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.ADD: _sum("+"),
     Operation.SUBTRACT: _sum("-"),
     Operation.MULTIPLY: _sum("*"),
-    Operation.DIVIDE: _divide,
+    Operation.DIVIDE: lambda call: f"({call.parts[0].sql} / {_nonzero(call.parts[1])})",
     Operation.FLOOR_DIVIDE: _floor_divide,
     Operation.MODULO: _modulo,
-    Operation.NEGATE: _negate,
+    Operation.NEGATE: _signed("-"),
     Operation.BIT_AND: _infix("&"),
     Operation.BIT_OR: _infix("|"),
     Operation.BIT_XOR: _function("xor"),
     Operation.BIT_NOT: lambda call: f"(~{call.parts[0].sql})",
-    Operation.SHIFT_LEFT: _shift_left,
-    Operation.SHIFT_RIGHT: _shift_right,
+    Operation.SHIFT_LEFT: lambda call: _narrow(
+        f"{_wide(call.parts[0].sql)} * (1::HUGEINT << {_places(call.parts[1])}::HUGEINT)"
+    ),
+    Operation.SHIFT_RIGHT: lambda call: f"({call.parts[0].sql} >> {_places(call.parts[1])}::BIGINT)",
     Operation.BIT_COUNT: _whole("bit_count"),
     Operation.EQUAL: _infix("="),
     Operation.UNEQUAL: _infix("<>"),
@@ -303,15 +365,17 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.OR: _infix("OR"),
     Operation.NOT: lambda call: f"(NOT {call.parts[0].sql})",
     Operation.IS_NULL: lambda call: f"({call.parts[0].clean} IS NULL)",
-    Operation.IN: _in,
+    Operation.IN: lambda call: f"({call.parts[0].clean} IN ({', '.join(part.sql for part in call.parts[1:])}))",
     Operation.LIKE: _infix("LIKE"),
     Operation.CASE: _case,
-    Operation.COALESCE: _coalesce,
+    Operation.COALESCE: lambda call: (
+        f"coalesce({', '.join([one.clean for one in call.parts[:-1]] + [call.parts[-1].sql])})"
+    ),
     Operation.NULLIF: _null_if,
     Operation.GREATEST: _extreme("greatest"),
     Operation.LEAST: _extreme("least"),
     Operation.CLAMP: _clamp,
-    Operation.ABS: _absolute,
+    Operation.ABS: _signed("abs"),
     Operation.SIGN: _whole("sign"),
     Operation.FLOOR: _to_integer("floor"),
     Operation.CEIL: _to_integer("ceil"),
@@ -319,28 +383,26 @@ _WRITERS: Mapping[Operation, Writer] = {
     Operation.SQRT: _defined("sqrt", ">= 0"),
     Operation.LN: _defined("ln", "> 0"),
     Operation.LOG10: _defined("log10", "> 0"),
-    Operation.EXP: _function("exp"),
     Operation.POWER: _power,
-    Operation.LOWER: letters("lower", _CAPITALS, _CAPITALS.lower()),
-    Operation.UPPER: letters("upper", _CAPITALS.lower(), _CAPITALS),
+    Operation.LOWER: _letters("lower", _CAPITALS, _CAPITALS.lower()),
+    Operation.UPPER: _letters("upper", _CAPITALS.lower(), _CAPITALS),
     Operation.TRIM: lambda call: f"trim({call.parts[0].sql}, ' ')",
-    Operation.LENGTH: _function("length"),
-    Operation.SUBSTRING: substring,
-    Operation.CONCAT: concatenate,
-    Operation.CAST: cast,
+    Operation.SUBSTRING: lambda call: (
+        f"substring({call.parts[0].sql}, {int(call.parts[1].number or 1)}, {int(call.parts[2].number or 0)})"
+    ),
+    # cut to a length that memory always holds
+    Operation.CONCAT: lambda call: f"left({call.parts[0].sql} || {call.parts[1].sql}, {_LONGEST_CONCATENATION})",
+    Operation.CAST: _cast,
+    Operation.WEEKDAY: _function("isodow"),
     Operation.YEAR: _function("year"),
     Operation.QUARTER: _function("quarter"),
     Operation.MONTH: _function("month"),
     Operation.DAY: _function("day"),
-    Operation.WEEKDAY: _function("isodow"),
     Operation.HOUR: _function("hour"),
     Operation.MINUTE: _function("minute"),
-    Operation.TRUNCATE_YEAR: truncate("year"),
-    Operation.TRUNCATE_QUARTER: truncate("quarter"),
-    Operation.TRUNCATE_MONTH: truncate("month"),
-    Operation.TRUNCATE_WEEK: truncate("week"),
-    Operation.TRUNCATE_DAY: truncate("day"),
-    Operation.TRUNCATE_HOUR: truncate("hour"),
-    Operation.DAYS_BETWEEN: days_between,
-    Operation.ADD_DAYS: add_days,
+    Operation.LENGTH: _function("length"),
+    Operation.EXP: _function("exp"),
+    **{one: _truncate(one.name.removeprefix("TRUNCATE_").lower()) for one in Operation if "TRUNCATE_" in one.name},
+    Operation.DAYS_BETWEEN: lambda call: f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)",
+    Operation.ADD_DAYS: _add_days,
 }

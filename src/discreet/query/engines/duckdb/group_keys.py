@@ -15,8 +15,7 @@ import hashlib
 import math
 from dataclasses import dataclass, replace
 
-from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.rows import Block
+from discreet.query.engines.duckdb.rows import Block, native_key, native_keys
 from discreet.query.engines.duckdb.source import MADE
 from discreet.query.engines.duckdb.text import NAMES, constant
 from discreet.query.expression import Type, Value
@@ -55,18 +54,6 @@ class Coded:
     items: list[str]  # what `rows` selects for the keys
     sizes: tuple[int, ...] | None  # those of the domains, where one number stands for all keys
     domains: tuple[Domain, ...]
-
-
-def native_key(key: Key, below: Block) -> str:
-    """Return the text of a key; of the two zeros of reals, which are equal, only the positive one."""
-    text = render(key.expression, below.columns)
-    text = below.raw.get(text, text)
-    return f"CASE WHEN {text} = 0 THEN CAST(0 AS DOUBLE) ELSE {text} END" if key.expression.type is Type.REAL else text
-
-
-def native_keys(keys: tuple[Key, ...], below: Block) -> list[str]:
-    """Return what `rows` selects for keys as they are: key_1, key_2, ..."""
-    return [f"{native_key(key, below)} AS key_{index}" for index, key in enumerate(keys, 1)]
 
 
 def coded(keys: tuple[Key, ...], below: Block) -> Coded:

@@ -7,17 +7,14 @@ Every number in a statement is an integer and fits: a row adds less than 2^42 ti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded, native_keys
-from discreet.query.engines.duckdb.rows import Block, block, read_by, table_of
-from discreet.query.engines.duckdb.stored_columns import position
-from discreet.query.engines.duckdb.tables import Tables
-from discreet.query.engines.duckdb.text import indented
-from discreet.query.engines.duckdb.units import unit_type
+from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded
+from discreet.query.engines.duckdb.rows import Block, Tables, block, native_keys, read_by
+from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import (
     WEIGHT,
@@ -83,34 +80,25 @@ def statement(tables: Tables, request: Request, salt: int) -> Statement:
     """Return the statement of a request."""
     below = _checked_block(tables, request, _read(request.cells))
     items, cells = _cell_columns(request.cells, below)
-    source = _source(tables, request, below, items)
+    source = _source(request, below, items)
     form, flat = request.form, [part for parts in cells for part in parts]
-    if isinstance(form, EachRow):
-        bounded = _Bounded([("rows", source.rows)], "rows")
-        sums = [_sum(part, "") for part in flat]
-    elif isinstance(form, RowWeights) and source.scans:
+    if isinstance(form, RowWeights) and source.scans:
         bounded = _row_weights_less(source, form, flat)
         sums = [f"sum(c_{index})" for index in range(1, len(flat) + 1)]
-    elif isinstance(form, RowWeights):
-        bounded = _row_weights(source, form)
-        sums = [_sum(part, "weight") for part in flat]
     else:
         values = dict.fromkeys(part.value for part in flat if part.value is not None)
         names = {value: f"s_{index}" for index, value in enumerate(values, 1)}
-        pair_sums = [f"sum({value}) AS {name}" for value, name in names.items()]
-        if isinstance(form, NormWeights):
-            bounded = _norm_weights(source, form, pair_sums)
-        elif isinstance(form, Groups):
-            bounded = _groups(source, form, pair_sums, salt)
+        bounded = _bounded(source, form, [f"sum({value}) AS {name}" for value, name in names.items()], salt)
+        if isinstance(form, EachRow | RowWeights):
+            sums = [_sum(part, "" if isinstance(form, EachRow) else "weight") for part in flat]
         else:
-            raise TypeError(f"no rule for {type(form).__name__}")
-        sums = [
-            "count(*)"
-            if isinstance(cell, Units)
-            else f"sum(weight * {'n' if part.value is None else names[part.value]})"
-            for cell, parts in zip(request.cells, cells, strict=True)
-            for part in parts
-        ]
+            sums = [
+                "count(*)"
+                if isinstance(cell, Units)
+                else f"sum(weight * {'n' if part.value is None else names[part.value]})"
+                for cell, parts in zip(request.cells, cells, strict=True)
+                for part in parts
+            ]
     sums = [f"{text} AS c_{index}" for index, text in enumerate(sums, 1)]
     factors = tuple(tuple(part.factor for part in parts) for parts in cells)
     text = _final(bounded, source.keys, sums, source.keys)
@@ -121,30 +109,36 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
     """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
     below = _checked_block(tables, request, [request.argument])
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
-    source, form = _source(tables, request, below, [f"{text} AS x_1"]), request.form
+    source, form = _source(request, below, [f"{text} AS x_1"]), request.form
     keys = [f"rows.{key}" for key in source.keys]
-    weight = "sum(weight)"
-    if isinstance(form, EachRow):
-        bounded, weight = _Bounded([("rows", source.rows)], "rows"), "count(*)"
-    elif isinstance(form, RowWeights):
-        bounded = _row_weights(source, form)
-    elif isinstance(form, NormWeights):
-        bounded = _norm_weights(source, form, [])
-        bounded = _Bounded(bounded.queries, _weighted("rows", "weights"))
+    bounded = _bounded(source, form, [], salt)
+    if isinstance(form, NormWeights):
+        bounded = replace(bounded, tables=_weighted("rows", "weights"))
     elif isinstance(form, Groups):
-        bounded = _groups(source, form, [], salt)
         same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
-        bounded = _Bounded(bounded.queries, "rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
-    else:
-        raise TypeError(f"no rule for {type(form).__name__}")
+        bounded = replace(bounded, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+    weight = "count(*)" if isinstance(form, EachRow) else "sum(weight)"
     final = _final(bounded, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
     return Statement(final, source.domains, request.keys, source.sizes, ((1,),))
+
+
+def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> _Bounded:
+    match form:
+        case EachRow():
+            return _Bounded([("rows", source.rows)], "rows")
+        case RowWeights():
+            return _row_weights(source, form)
+        case NormWeights():
+            return _norm_weights(source, form, pair_sums)
+        case Groups():
+            return _groups(source, form, pair_sums, salt)
+    raise TypeError(f"no rule for {type(form).__name__}")
 
 
 def _checked_block(tables: Tables, request: Request | HistogramRequest, read: Sequence[Expression]) -> Block:
     """Return the rows of a request, if its form bounds them."""
     form, cells = request.form, request.cells if isinstance(request, Request) else ()
-    wanted = read_by([key.expression for key in request.keys]) | read_by(read)
+    wanted = read_by([*[key.expression for key in request.keys], *read])
     below = block(tables, request.source, wanted, request.bounded).nested()
     if isinstance(form, EachRow) == (below.unit is not None):
         raise ParameterError("EachRow is for rows that are units and for bounded tables, every other form for units")
@@ -198,9 +192,8 @@ def _powers(cell: Steps, name: str) -> list[Part]:
     ]
 
 
-def _source(tables: Tables, request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
+def _source(request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
     """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
-    kind = None if below.unit is None else unit_type(tables, table_of(request.source))
     unit = [] if below.unit is None else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):
         made = coded(request.keys, below)
@@ -209,7 +202,7 @@ def _source(tables: Tables, request: Request | HistogramRequest, below: Block, i
     names = [item.rpartition(" AS ")[2] for item in made.items]
     rows = made.block.select([*unit, *made.items, *items] or ["1"])
     types = [key.expression.type for key in request.keys]
-    return _Source(rows, names, kind, made.sizes, made.domains, types, "JOIN " not in rows)
+    return _Source(rows, names, below.unit_type, made.sizes, made.domains, types, "JOIN " not in rows)
 
 
 def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
@@ -326,9 +319,9 @@ def _final(bounded: _Bounded, keys: list[str], sums: list[str], grouped: list[st
     """Return the whole text."""
     # What several read is computed once; not the rows, which are read again rather than kept.
     once = ("names", "hashes") if any(name == "hashes" for name, _ in bounded.queries) else ("pairs",)
-    named = ",\n".join(
+    named = [
         f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)"
         for name, text in bounded.queries
-    )
-    text = f"WITH {named}\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
+    ]
+    text = "WITH " + ",\n".join(named) + f"\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
     return text + (f"\nGROUP BY {', '.join(grouped)}" if grouped else "")

@@ -191,7 +191,7 @@ def test_a_closed_session_refuses_every_question_before_the_charge():
 
     def once(session):
         work = {"digest": "0" * 64, "description": "", "releases": (), "work": lambda *_: ("made", "text")}
-        session.grant_once("visits", ["cost"], PureDP(1), **work)
+        session._desk.grant_once("visits", ["cost"], PureDP(1), **work)
 
     with open_session() as session:
         watching = session.watch(3, epsilon=1)
@@ -291,7 +291,9 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
         for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(NotCopyable):
                 attempt(session)
-        made = session._priced(ASK, __import__("discreet.query.pricing.price", fromlist=["stated"]).stated(epsilon=1))
+        made = session._desk.priced(
+            ASK, __import__("discreet.query.pricing.price", fromlist=["stated"]).stated(epsilon=1)
+        )
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]
         shown += [str(session.budget), repr(session.ledger), str(session.explain(ASK, epsilon=1))]
         for text in shown:

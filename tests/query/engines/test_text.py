@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.engines.duckdb.expressions import constant, position, quoted, scanned, type_of
+from discreet.query.engines.duckdb.text import constant, position, quoted, scanned, type_of
 from discreet.query.expression.expression import Type
 from discreet.statistics.columns.fixed_point import FixedPoint
 from tests.query import oracle

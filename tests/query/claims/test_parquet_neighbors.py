@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from discreet.errors import DiscreetError, PolicyError
 from discreet.query import Session
-from discreet.query.engines.duckdb.files import parquet_select
+from discreet.query.engines.duckdb.source import parquet_select
 from discreet.query.expression.expression import Type
 from discreet.query.policy.declarations import ColumnPolicy
 

@@ -9,9 +9,9 @@ import pytest
 
 from discreet.privacy import ApproxDP
 from discreet.query import Session
-from discreet.query.answer.after_release import finish
 from discreet.query.expression.expression import Column, Type
 from discreet.query.plan.query_plan import Finish, Order
+from discreet.query.pricing.released_table import finish
 
 N, NAME = Column(Type.REAL, None, "n"), Column(Type.TEXT, None, "name")
 RELEASED = {"name": ["a", "b", None, "d"], "n": [3, 1, 2, 3]}

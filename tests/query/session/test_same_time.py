@@ -19,17 +19,17 @@ from discreet.query import Session
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.session import open_ledger, terms_of
 from tests.ledger.spenders import TURN
-from tests.query.askers import ASK, POINTS
+from tests.query.session.askers import ASK, POINTS
 from tests.query.small_tables import Told, policy_for, table_policy
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DURABLE = TURN.index("after commit")
 THREADS = 8
 
 
 def in_a_process_of_its_own(task, path, **arguments):
     text = json.dumps({"task": task, "path": str(path), **arguments})
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.query.askers", text]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.query.session.askers", text]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=1800)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -285,6 +285,15 @@ def test_two_questions_that_ask_each_other_do_not_wait_for_each_other(ledger):
     assert all(engine.refused for engine in engines)
 
 
+@pytest.fixture
+def interruptible():
+    """Let SIGINT interrupt here, also where the parent had this process ignore it, as shells do in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_waiting_and_leaves_the_turn_to_others(ledger):
     engine = Slow()
     payer = Asking(ask(seated(policy(), ledger, on=engine)))

@@ -155,7 +155,7 @@ CASES = st.fixed_dictionaries(
 
 def test_one_unit_moves_the_sums_by_no_more_than_the_bound(rounds: Rounds) -> None:
     @settings(
-        max_examples=rounds(sample=300, full=5_000),
+        max_examples=rounds(sample=60, full=5_000),
         derandomize=True,
         deadline=None,
         database=None,

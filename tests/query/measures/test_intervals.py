@@ -43,7 +43,7 @@ def covered(kind, budget, truth, rounds, *, table, level=None, **price):
     aggregate = asked(kind, high=40, level=level)
     made = priced_for(table, aggregate, keys=(public_key(tuple(range(GROUPS))),), budget=budget, **price)
     engine = Alike(made.bounding.unit)
-    runs = rounds(sample=1000, full=10_000)
+    runs = rounds(sample=500, full=10_000)
     inside = 0
     for _ in range(runs // GROUPS):
         released = made.release(engine)
@@ -123,7 +123,7 @@ def test_intervals_of_named_keys_cover_as_often_as_the_law_says(rounds):
     )
     keys = [(f"key {one}",) for one in range(GROUPS)]
     engine = Told((keys, {"Units": [ROWS] * GROUPS}))
-    runs, inside = rounds(sample=1000, full=10_000), 0
+    runs, inside = rounds(sample=500, full=10_000), 0
     for _ in range(runs // GROUPS):
         released = made.release(engine)
         assert len(released.keys) == GROUPS

@@ -19,7 +19,7 @@ from discreet.query.policy.declarations import Analyst
 from discreet.query.session.session import open_ledger, terms_of
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 ASK = "SELECT g, COUNT(*) AS n, MEDIAN(x) AS m FROM t GROUP BY g"
 TABLE = table_policy(unit="row")
 
@@ -164,7 +164,7 @@ def test_a_failed_question_is_charged_again_when_it_is_asked_again():
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from tests.query.test_replay import ASK, Untouchable, engine, policy, session
+from tests.query.session.test_replay import ASK, Untouchable, engine, policy, session
 from discreet.query.session.session import open_ledger
 stated = policy(ledger=Path(sys.argv[1]))
 on = engine() if sys.argv[2] == "reads" else Untouchable()

@@ -13,13 +13,13 @@ from discreet.audit import Outcome, audit
 from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.expression.expression import Type
-from discreet.query.measures import measures
 from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
 from discreet.query.plan.bounding import Bounding, Noise, choose
 from discreet.query.plan.query_plan import MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, HistogramRequest
+from discreet.query.pricing.priced_query import measures
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from discreet.statistics.ranks.ranked import Ranked

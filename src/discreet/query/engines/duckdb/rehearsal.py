@@ -11,14 +11,22 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import ParameterError
-from discreet.query.engines import engine_for
-from discreet.query.engines.duckdb import Resources, connect, constant, quoted
+from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.engines.duckdb.source import Resources, connect
+from discreet.query.engines.duckdb.text import constant, quoted
 from discreet.query.expression import Type
 from discreet.query.plan import Engine
 from discreet.query.policy import ColumnPolicy, Policy, Source, SourceKind, TablePolicy, UnitColumn, UnitLink
 
 _MOST = 10_000_000
 _ROWS_A_UNIT = 4
+_FROM_NUMBER = {
+    Type.DATE: "(DATE '2000-01-01' + CAST({} % 20000 AS INTEGER))",
+    Type.TIMESTAMP: "(TIMESTAMP '2000-01-01' + to_hours(CAST({} % 400000 AS INTEGER)))",
+    Type.BOOLEAN: "({} % 2 = 0)",
+    Type.REAL: "CAST({} AS DOUBLE)",
+    Type.INTEGER: "CAST({} AS BIGINT)",
+}
 
 
 @contextmanager
@@ -33,7 +41,7 @@ def rehearsal(policy: Policy, *, rows: int) -> Iterator[tuple[Policy, Engine]]:
         path = Path(folder) / "rehearsal.duckdb"
         _write(policy, path, rows)
         made = replace(policy, source=Source(SourceKind.DUCKDB, path), ledger=None, anchor=None)
-        engine = engine_for(made)
+        engine = DuckDBEngine(made)
         try:
             yield made, engine
         finally:
@@ -73,26 +81,13 @@ def _statement(name: str, columns: Mapping[str, ColumnPolicy], rows: int, keys: 
     for place, (column, stated) in enumerate(columns.items()):
         made = _shared(stated, keys[column]) if column in keys else _spread(stated, f"hash(i, {place})")
         items.append(f"{made} AS {quoted(column)}")
-    return f"CREATE TABLE made.{quoted(name)} AS SELECT {', '.join(items)} FROM range({rows}) AS t(i)"  # noqa: S608
+    return f"CREATE TABLE made.{quoted(name)} AS SELECT {', '.join(items)} FROM range({rows}) AS t(i)"
 
 
 def _shared(stated: ColumnPolicy, each: int) -> str:
     """Return an identifier that so many rows share."""
     text = f"(i // {each})"
-    return f"'id ' || {text}" if stated.type is Type.TEXT else _cast(text, stated.type)
-
-
-def _cast(text: str, kind: Type) -> str:
-    match kind:
-        case Type.DATE:
-            return f"(DATE '2000-01-01' + CAST({text} % 20000 AS INTEGER))"
-        case Type.TIMESTAMP:
-            return f"(TIMESTAMP '2000-01-01' + to_hours(CAST({text} % 400000 AS INTEGER)))"
-        case Type.BOOLEAN:
-            return f"({text} % 2 = 0)"
-        case Type.REAL:
-            return f"CAST({text} AS DOUBLE)"
-    return f"CAST({text} AS BIGINT)"
+    return f"'id ' || {text}" if stated.type is Type.TEXT else _FROM_NUMBER[stated.type].format(text)
 
 
 def _spread(stated: ColumnPolicy, hashed: str) -> str:
@@ -111,4 +106,4 @@ def _spread(stated: ColumnPolicy, hashed: str) -> str:
         return f"CAST({day} AS TIMESTAMP)" if stated.type is Type.TIMESTAMP else day
     if stated.type is Type.TEXT:
         return f"'text ' || ({hashed} % 20)"
-    return _cast(f"({hashed} % 100)", stated.type)
+    return _FROM_NUMBER[stated.type].format(f"({hashed} % 100)")
