@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cli.account import account, bill
-from discreet.cli.account.plan import FAMILIES, read_number
+from discreet.cli.account.plan import FAMILIES
 from discreet.cli.account.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.options import read_number
 from discreet.cli.program import program
 from discreet.errors import ParameterError
 from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.audit import Outcome
 from discreet.cli import options
-from discreet.cli.attack import ATTACKS
+from discreet.cli.program import ATTACKS
 from discreet.testing.museum import benchmark, exhibit_named
 from discreet.testing.museum import tour as museum_tour
 from tests.cli.program import run

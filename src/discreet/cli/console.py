@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from discreet.display import Table, format_number, visible
+from discreet.display import Table, format_number, paragraph, section, visible
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -99,6 +99,11 @@ def show(console: Console, part: Chapter) -> None:
     say_table(console, part.table)
     for sentence in part.after:
         say(console, sentence)
+
+
+def chapter_html(part: Chapter, drawing: str = "") -> str:
+    """Return one chapter as HTML, with the drawing where it belongs."""
+    return section(part.title, *map(paragraph, part.before), part.table.html(), drawing, *map(paragraph, part.after))
 
 
 def say(console: Console, sentence: str) -> None:

@@ -8,17 +8,16 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking.options import analyst_option, decorated, json_option, policy_option
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say_facts
 from discreet.display import Rounding
 from discreet.ledger import Balance
 from discreet.privacy.guarantees import in_words, plain
-from discreet.query import read_policy
-from discreet.query.session import open_ledger
+from discreet.query.policy import open_ledger, read_policy
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated([policy_option(), analyst_option(), json_option()])
+@options.command()
+@options.decorated([options.policy_option(), options.analyst_option(), options.json_option()])
 def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
     """Say what was spent and what is left, of everybody and of one analyst. The data is not opened."""
     with answering():

@@ -9,24 +9,25 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking.options import decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli import options
+from discreet.cli.asking.options import opened, prices, query_options, query_text
 from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Explanation
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated([*query_options(), json_option()])
+@options.command()
+@options.decorated([*query_options(), options.json_option()])
 def explain(
-    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **options: Any
+    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:
     """Say what a query would cost and how exact it would be. No data is read and nothing is spent."""
-    as_json = options.pop("as_json")
+    as_json = asked.pop("as_json")
     with answering():
         text = query_text(sql, file)
         with opened(policy, analyst) as session:
-            explained = session.explain(text, confidence=confidence, **prices(options))
+            explained = session.explain(text, confidence=confidence, **prices(asked))
         if as_json:
             click.echo(json.dumps(machine(explained), sort_keys=True, allow_nan=False))
             return

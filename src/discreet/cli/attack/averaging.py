@@ -12,6 +12,7 @@ from discreet import attacks
 from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
 from discreet.attacks.asking import counted
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering
 from discreet.display import format_number
@@ -25,17 +26,12 @@ _LEVELS = range(19, 99)
 _COLUMNS = ["who answers", "asked in", "queries", "stored", "expected", "error"]
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(5040, least=_FEWEST, most=_MOST)
-@options.seed()
-@click.option(
-    "--deviation", type=click.FloatRange(0.1, 1000), default=10.0, show_default=True,
-    help="Standard deviation of the sticky noise.",
-)  # fmt: skip
-@click.option("--wordings", type=click.IntRange(2, 1000), default=100, show_default=True, help="Ways to ask a count.")
-@click.option(
-    "--epsilon", type=click.FloatRange(0.001, 2), default=0.05, show_default=True, help="Price of a private count."
-)
+@options.command()
+@telling.people(5040, least=_FEWEST, most=_MOST)
+@telling.seed()
+@options.stated("--deviation", click.FloatRange(0.1, 1000), 10.0, "Standard deviation of the sticky noise.")
+@options.stated("--wordings", click.IntRange(2, 1000), 100, "Ways to ask a count.")
+@telling.epsilon(0.001, 2, "Price of a private count.", default=0.05)
 @options.plot_to()
 def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: float, plot_file: Path | None) -> None:
     """Ask one count in many words and average: sticky noise vanishes, a session replays, charges and refuses.
@@ -45,7 +41,7 @@ def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: 
     with answering():
         with attacked_hospital(people=people, seed=seed, purpose="discreet attack averaging") as hospital:
             story = _attacked(hospital, seed, deviation, wordings, epsilon)
-        options.tell(_chapters(story, epsilon), plot=story.by_text.plot, plot_file=plot_file)
+        telling.tell(_chapters(story, epsilon), plot=story.by_text.plot, plot_file=plot_file)
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
                 "Noise that belongs to the set of rows survives other words, but not sums: those below an age and the "
                 "others, for many ages.",
             ),
-            options.compact(
+            telling.compact(
                 _COLUMNS,
                 [
                     _row("noise by text", "other words", story.by_text),
@@ -120,7 +116,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
                 "spellings, orders, doubled conditions) is one question, and its stored answer is handed out again, "
                 "free; other conditions are other questions, even if everybody meets them, and each is charged.",
             ),
-            options.compact(
+            telling.compact(
                 [*_COLUMNS, "epsilon"],
                 [
                     [*_row("a session", "other spellings", story.spelled), _spent(story.spelled.loss)],

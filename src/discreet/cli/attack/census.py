@@ -9,6 +9,7 @@ import click
 from discreet.attacks import BlockReconstruction, block_tables, noised_block_tables, reconstruct_block
 from discreet.attacks.census import COUNTED_IN, counted
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import CensusBlock, census_block
 from discreet.display import Table, format_number
@@ -20,13 +21,11 @@ _SURELY = 1 - 1e-6
 _MOST_CLAIMS = 6
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(30, least=1, most=100)
-@options.seed()
-@click.option("--least", type=click.IntRange(1, 100), default=3, show_default=True, help="Smallest group with ages.")
-@click.option(
-    "--epsilon", type=click.FloatRange(1e-3, 1e3), default=1.0, show_default=True, help="Price of all counts."
-)
+@options.command()
+@telling.people(30, least=1, most=100)
+@telling.seed()
+@options.stated("--least", click.IntRange(1, 100), 3, "Smallest group with ages.")
+@telling.epsilon(1e-3, 1e3, "Price of all counts.")
 @options.plot_to()
 def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path | None) -> None:
     """Prove who lives in an invented block, from the tables that are published about it.
@@ -39,7 +38,7 @@ def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path |
             found = reconstruct_block(block_tables(block, least=least), truth=block)
             face, read = _private(block, epsilon)
         told = [_proven(found), _claims(found), _noised(epsilon, face, read)]
-        options.tell(told, plot=found.plot, plot_file=plot_file)
+        telling.tell(told, plot=found.plot, plot_file=plot_file)
 
 
 def _private(block: CensusBlock, epsilon: float) -> tuple[str, str]:

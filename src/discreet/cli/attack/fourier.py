@@ -27,6 +27,7 @@ from discreet.attacks import (
 )
 from discreet.attacks.asking import Noise
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
@@ -43,32 +44,27 @@ _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
 }
 
 
-@click.command(context_settings=options.SETTINGS)
+@options.command()
 @click.option(
     "--people", type=click.IntRange(1, 2**22 - 1), help=f"Invented people. [default: {_MANY:,}; {_FEW} for discreet]"
 )
-@options.seed()
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
-@click.option(
-    "--noise", "level", type=click.FloatRange(0, 100), default=0.25, show_default=True,
-    help="Error of a noisy curator, in square roots of the queries of one labelling.",
-)  # fmt: skip
-@click.option(
-    "--kind", type=click.Choice(list(_KINDS)), default="uniform", show_default=True,
-    help="Law of a noisy curator's errors.",
-)  # fmt: skip
-@click.option(
-    "--garbage", "share", type=click.FloatRange(0, 0.5), default=0.0, show_default=True,
-    help="Share of a noisy curator's answers that are garbage.",
-)  # fmt: skip
-@click.option(
-    "--relabellings", type=click.IntRange(1, 64), default=1, show_default=True,
-    help="How often to ask all queries, people numbered anew each time.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 100), default=2.0, show_default=True, help="Budget of discreet.")
+@telling.seed()
+@telling.against()
+@options.stated(
+    "--noise",
+    click.FloatRange(0, 100),
+    0.25,
+    "Error of a noisy curator, in square roots of the queries of one labelling.",
+    into="level",
+)
+@options.stated("--kind", click.Choice(list(_KINDS)), "uniform", "Law of a noisy curator's errors.")
+@options.stated(
+    "--garbage", click.FloatRange(0, 0.5), 0.0, "Share of a noisy curator's answers that are garbage.", into="share"
+)
+@options.stated(
+    "--relabellings", click.IntRange(1, 64), 1, "How often to ask all queries, people numbered anew each time."
+)
+@telling.rho(100)
 @options.plot_to()
 def fourier(  # noqa: PLR0913  one argument an option
     *, people: int | None, seed: int, against: str, level: float, kind: str, share: float, relabellings: int,
@@ -91,7 +87,7 @@ def fourier(  # noqa: PLR0913  one argument an option
                 rows = _of_noise(secret, seed, level=level, kind=kind, share=share, relabellings=relabellings)
             else:
                 rows = [_exact(secret, relabellings, seed)]
-        options.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
 def _exact(secret: NDArray[np.int64], relabellings: int, seed: int) -> Line:
@@ -154,14 +150,14 @@ def _chapter(rows: list[Line]) -> Chapter:
             "x has an even number of ones in a AND x: half of all people, whoever they are. One Walsh-Hadamard "
             "transform of all answers gives everybody's bit back.",
         ),
-        options.compact(
+        telling.compact(
             ["who answers", "decoder", "queries", "recovered", "expected", "certain", "ceiling", "s"],
             [
                 [
                     words,
                     one.decoder if several else "",
                     f"{one.queries:,}",
-                    *options.shares(one),
+                    *telling.shares(one),
                 ]
                 for words, one in rows
             ],

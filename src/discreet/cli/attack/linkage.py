@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from discreet import attacks
 from discreet.attacks import Flip, Linkage, MatchRule
 from discreet.cli import options
+from discreet.cli.attack import telling
+from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
 from discreet.data.hospital import DIAGNOSES
@@ -20,12 +20,10 @@ from discreet.statistics import histogram
 _SHOWN = (1, 2, 3, 4, 6, 8, 12)
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(200_000, least=1000, most=1_000_000)
-@options.seed()
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 10), default=1.0, show_default=True, help="Price of the private table."
-)
+@options.command()
+@telling.people(200_000, least=1000, most=1_000_000)
+@telling.seed()
+@telling.epsilon(0.01, 10, "Price of the private table.")
 @options.plot_to()
 def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> None:
     """Join an 'anonymous' hospital table with a named register on what both know about a person."""
@@ -36,7 +34,7 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
             alone = attacks.uniques(city.register, QUASI_IDENTIFIERS)
             found = [_linked(city, count, rule) for count in _SHOWN for rule in MatchRule]
         chapters = [_uniques(city, alone.table), _links(found), _private(city, epsilon)]
-        options.tell(chapters, plot=alone.plot, plot_file=plot_file)
+        telling.tell(chapters, plot=alone.plot, plot_file=plot_file)
 
 
 def _linked(city: City, count: int, rule: MatchRule) -> Linkage:
@@ -63,8 +61,8 @@ def _links(found: list[Linkage]) -> Chapter:
     words = {MatchRule.UNIQUE_IN_BOTH: "both", MatchRule.UNIQUE_IN_REGISTER: "register"}
     rows = [
         [
-            len(one.columns), words[one.rule], one.claimed, _percent(one.precision), _percent(one.expected_precision),
-            _percent(one.recall), f"{one.seconds:.2f} s",
+            len(one.columns), words[one.rule], one.claimed, percent(one.precision), percent(one.expected_precision),
+            percent(one.recall), f"{one.seconds:.2f} s",
         ]
         for one in found
     ]  # fmt: skip
@@ -97,11 +95,7 @@ def _private(city: City, epsilon: float) -> Chapter:
         ]),
         (
             "Whether a given person is among the patients at all, if that was as likely as not before, nobody guesses "
-            f"right from this with a chance above {-(-1000 * highest // 1) / 10:.1f} %, even knowing all other "
+            f"right from this with a chance above {telling.at_most(highest)}, even knowing all other "
             "patients; a coin has 50 %.",
         ),
     )  # fmt: skip
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"

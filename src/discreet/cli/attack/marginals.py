@@ -18,6 +18,7 @@ from discreet.attacks import (
     uniform_noise,
 )
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import (
     ATTRIBUTE,
     SECRET,
@@ -37,20 +38,14 @@ _MANY, _FEW = (2000, 60), (100, 16)  # people and attributes, through arrays and
 _MOST_IN_SQL = 2000
 
 
-@click.command(context_settings=options.SETTINGS)
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
+@options.command()
+@telling.against()
 @click.option("--people", type=click.IntRange(2, 5000), help="Invented people. [default: 2,000; 100 for discreet]")
 @click.option("--attributes", type=click.IntRange(1, 150), help="Public attributes. [default: 60; 16 for discreet]")
-@click.option("--ways", type=click.IntRange(1, 4), default=2, show_default=True, help="Attributes of a table.")
-@click.option(
-    "--noise", "error", type=click.FloatRange(0, 1e6), default=2.0, show_default=True,
-    help="Largest error of a noisy curator's counts.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 1e3), default=2.0, show_default=True, help="Budget of discreet.")
-@options.seed()
+@options.stated("--ways", click.IntRange(1, 4), 2, "Attributes of a table.")
+@options.stated("--noise", click.FloatRange(0, 1e6), 2.0, "Largest error of a noisy curator's counts.", into="error")
+@telling.rho(1e3)
+@telling.seed()
 @options.plot_to()
 def marginals(
     against: str, ways: int, error: float, rho: float, seed: int, plot_file: Path | None, **size: int
@@ -73,7 +68,7 @@ def marginals(
             if against == "discreet":
                 private = _private(attributes, secret, ways=ways, rho=rho)
                 rows.append((f"a session, rho {format_number(rho)} in all", private))
-        options.tell([_chapter(columns, ways, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(columns, ways, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
 def _private(attributes: Bits, secret: Bits, *, ways: int, rho: float) -> Reconstruction:
@@ -100,14 +95,14 @@ def _chapter(attributes: int, ways: int, rows: list[tuple[str, Reconstruction]])
             f"anything: all tables of {ways} attributes by the secret bit are published, {found.queries:,} independent "
             "counts. Least squares finds the numbers between 0 and 1 that fit them best.",
         ),
-        options.compact(
+        telling.compact(
             ["what is published", "recovered", "certain", "ceiling", "s"],
             [
                 [
                     words,
-                    options.percent(one.fraction),
-                    options.percent(None if one.floor is None else math.floor(1000 * one.floor) / 1000),
-                    options.percent(None if one.ceiling is None else math.ceil(1000 * one.ceiling.upper) / 1000),
+                    telling.percent(one.fraction),
+                    telling.percent(None if one.floor is None else math.floor(1000 * one.floor) / 1000),
+                    telling.percent(None if one.ceiling is None else math.ceil(1000 * one.ceiling.upper) / 1000),
                     f"{one.seconds:.2f}",
                 ]
                 for words, one in rows

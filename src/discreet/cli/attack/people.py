@@ -27,7 +27,8 @@ from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
 from discreet.privacy.numbers import positive
 from discreet.query import Session, read_policy
-from discreet.query.session import terms_of, with_source
+from discreet.query.policy import terms_of
+from discreet.query.session import with_source
 from discreet.statistics.pricing import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"

@@ -15,12 +15,17 @@ from numpy.typing import NDArray
 from discreet import attacks
 from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers, uniform_noise
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 from discreet.privacy import PrivacyLoss
 
+_HOW = (
+    "How bits are found: least squares as they come or within [0, 1] (iterative), a linear program with a bound "
+    "on every error (lp) or the least sum of errors (l1), or trying all columns."
+)
 _SURELY = 1 - 1e-9
 _FEWEST_IN_SQL, _FEW_IN_SQL = 8, 64  # people, if their number is not given
 _MOST_IN_SQL = 4096  # questions to a session: more take minutes
@@ -103,28 +108,24 @@ _DECODERS = {
 }  # fmt: skip
 
 
-@click.command(context_settings=options.SETTINGS)
-@click.option(
-    "--decoder", type=click.Choice(list(_DECODERS)), default="least-squares", show_default=True,
-    help="How bits are found: least squares as they come or within [0, 1] (iterative), a linear program with a bound "
-    "on every error (lp) or the least sum of errors (l1), or trying all columns.",
-)  # fmt: skip
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
+@options.command()
+@options.stated("--decoder", click.Choice(list(_DECODERS)), "least-squares", _HOW)
+@telling.against()
 @click.option(
     "--people", type=click.IntRange(2, 10_000), help="Invented people; as many as suit the decoder if left out."
 )
 @click.option(
     "--queries", type=click.IntRange(1, 40_000), help="Random halves to ask about. [default: twice the people]"
 )
-@click.option(
-    "--noise", "level", type=click.FloatRange(0, 100), default=0.25, show_default=True,
-    help="Largest error of a noisy curator, in square roots of the people.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 1e3), default=2.0, show_default=True, help="Budget of discreet.")
-@options.seed()
+@options.stated(
+    "--noise",
+    click.FloatRange(0, 100),
+    0.25,
+    "Largest error of a noisy curator, in square roots of the people.",
+    into="level",
+)
+@telling.rho(1e3)
+@telling.seed()
 @options.plot_to()
 def reconstruction(
     decoder: str, against: str, people: int | None, queries: int | None, level: float, rho: float, seed: int,
@@ -144,7 +145,7 @@ def reconstruction(
         secret = invented_bits(count, seed=seed)
         with spinner(readable_console(), "Asking and decoding"):
             rows = _attacked(chosen, secret, against=against, level=level, rho=rho, queries=asked, seed=seed)
-        options.tell([_chapter(chosen, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(chosen, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
 def _attacked(
@@ -188,12 +189,12 @@ def _chapter(decoder: _Decoder, rows: list[tuple[str, Reconstruction]]) -> Chapt
             f"{found.people:,} invented people have a secret bit each. {found.queries:,} counts are asked for, each of "
             f"those with the bit 1 in {decoder.sets}. {decoder.words}",
         ),
-        options.compact(
+        telling.compact(
             ["who answers", "recovered", "expected", "certain", "ceiling", "s"],
             [
                 [
                     words,
-                    *options.shares(one),
+                    *telling.shares(one),
                 ]
                 for words, one in rows
             ],

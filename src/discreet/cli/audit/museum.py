@@ -10,24 +10,18 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say, say_table, say_written
-from discreet.cli.options import plot_to
 from discreet.display import Table
 
 _LEAST, _MOST = 2_000, 10_000_000
 
 
-@click.command("museum", context_settings={"help_option_names": ["-h", "--help"]})
+@options.command("museum")
 @click.option("--statistical", is_flag=True, help="Also run every exhibit, and bound its loss from the runs alone.")
-@click.option(
-    "--draws",
-    type=click.IntRange(_LEAST, _MOST),
-    default=50_000,
-    show_default=True,
-    help="Runs of each exhibit, with --statistical.",
-)
+@options.stated("--draws", click.IntRange(_LEAST, _MOST), 50_000, "Runs of each exhibit, with --statistical.")
 @click.option("--published", is_flag=True, help="Also compare the benchmark with what was published about it.")
-@plot_to("claimed, true and published losses")
+@options.plot_to("claimed, true and published losses")
 def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: Path | None) -> None:
     """Audit the museum of right and broken mechanisms; every verdict is known beforehand.
 

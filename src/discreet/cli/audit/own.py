@@ -9,18 +9,18 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say, say_table
 
 _LEAST, _MOST = 400, 10_000_000
 
 
-@click.command("self", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
+@options.command("self")
+@options.stated(
     "--draws",
-    type=click.IntRange(_LEAST, _MOST),
-    default=5000,
-    show_default=True,
-    help="Runs of each mechanism on two neighbours, and again for its law; slow ones get a quarter.",
+    click.IntRange(_LEAST, _MOST),
+    5000,
+    "Runs of each mechanism on two neighbours, and again for its law; slow ones get a quarter.",
 )
 def audit_self(draws: int) -> None:
     """Audit every mechanism of discreet: its law, the form of its outputs, many runs, and its sampler against its law.

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import json_option
+from discreet.cli import options
 from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
@@ -23,13 +23,13 @@ from discreet.privacy.guarantees import in_words
 from discreet.query import Policy, read_policy
 from discreet.query.csv_files import SourceRefused, convert_source
 from discreet.query.engines import engine_for
-from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
-from discreet.query.session import fitted, terms_of
+from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink, terms_of
+from discreet.query.session import fitted
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@options.command()
 @click.argument("policy", type=click.Path(path_type=Path), default=Path("policy.toml"))
-@json_option()
+@options.json_option()
 def check(policy: Path, as_json: bool) -> None:
     """List every mistake in POLICY (policy.toml), each with its line and the remedy; else say what it declares.
 

@@ -14,13 +14,13 @@ from typing import Any, NoReturn, Self
 from discreet.display import definition_list
 from discreet.errors import MissingParameter, NotCopyable, ParameterError
 from discreet.laws.number import Number
-from discreet.ledger import Balance, Ledger, MemoryLedger, SqliteLedger, Stored, Terms
+from discreet.ledger import Balance, Ledger, MemoryLedger, SqliteLedger, Stored
 from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee
 from discreet.privacy.numbers import as_written
 from discreet.query.answer import Answer
 from discreet.query.plan import Engine, written
-from discreet.query.policy import Policy, TableTypes, UnitIsRow, read_policy
+from discreet.query.policy import TableTypes, UnitIsRow, open_ledger, read_policy, terms_of
 from discreet.query.pricing import Explanation, explain, fresh_digest, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
@@ -300,25 +300,6 @@ class Session(Desk):
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied or pickled: a session holds private data and spends a budget."""
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
-
-
-def terms_of(policy: Policy) -> Terms:
-    """Return the terms under which a policy's ledger is opened."""
-    caps = {name: None if one.cap is None else one.cap.under(policy.relation) for name, one in policy.analysts.items()}
-    return Terms(
-        lineage=policy.lineage,
-        unit=policy.unit,
-        budget=policy.budget.under(policy.relation),
-        caps=caps,
-        shared_answers=policy.shared_answers,
-    )
-
-
-def open_ledger(policy: Policy) -> Ledger:
-    """Open the ledger that the policy names, or one in memory."""
-    if policy.ledger is None:
-        return MemoryLedger(terms_of(policy))
-    return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
 
 
 @dataclass(frozen=True, slots=True)
