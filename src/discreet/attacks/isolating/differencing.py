@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks.asking import Charged, Run, counted, in_lines
+from discreet.attacks.asking import Charged, Run, counted
 from discreet.attacks.ceiling import Flip, ceiling
-from discreet.display import definition_list
+from discreet.attacks.results import QUARTERS
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import BudgetExceeded, ParameterError, QueryRefused
 from discreet.laws import Enclosure
 from discreet.laws.noise import IntegerNoise
@@ -27,6 +28,7 @@ _FINEST = 1000  # places a scale of noise from which on a sum over places is as 
 _WIDEST = 1 << 54
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, repr=False)
 class Differencing:
     """What one person's bit looks like through counts that differ by that person.
@@ -51,30 +53,19 @@ class Differencing:
         """Whether the answers were stated to be exact, and look it: the difference is then the bit."""
         return self.expected == 1.0 and self.difference in {0.0, 1.0}
 
-    def __repr__(self) -> str:
-        """Say how it went, and not the bit."""
-        return f"<Differencing: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines, with the bit that was guessed: it is the attacker's own finding."""
-        return in_lines([*self._rows(), *self._guess()])
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order; the ceiling is rounded up."""
-        rows = [("method", self.method), ("queries", f"{self.queries}"), ("refused", f"{self.refused}")]
-        if self.right is not None:
-            rows.append(("guess", "right" if self.right else "wrong"))
-        if self.expected is not None:
-            rows.append(("right guesses expected", f"{100 * self.expected:.1f} %"))
-        if self.ceiling is not None:
-            rows.append(("ceiling", f"{-(-self.ceiling.upper * 1000 // 1) / 10:.1f} %"))
-        return rows
+        top = None if self.ceiling is None else -(-self.ceiling.upper * 1000 // 1) / 10
+        return [
+            ("method", self.method),
+            ("queries", f"{self.queries}"),
+            ("refused", f"{self.refused}"),
+            ("guess", None if self.right is None else "right" if self.right else "wrong"),
+            ("right guesses expected", percent(self.expected)),
+            ("ceiling", None if top is None else f"{top:.1f} %"),
+        ]
 
-    def _guess(self) -> list[tuple[str, str]]:
+    def _found(self) -> list[tuple[str, str]]:
         """Return the guess in words."""
         if self.guess is None or self.difference is None:
             return [("guessed bit", "none: something was refused")]
@@ -93,7 +84,7 @@ class Differencing:
         names, chances, colours = zip(*known, strict=True)
         drawn.barh(range(len(known)), chances, color=list(colours), height=0.55)
         drawn.set_yticks(range(len(known)), list(names))
-        drawn.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
+        drawn.set_xticks(*QUARTERS)
         drawn.axvline(0.5, color=INK, linewidth=1.2, linestyle="--")
         drawn.set_xlim(0, 1)
         drawn.invert_yaxis()

@@ -22,6 +22,7 @@ from discreet.attacks.reconstructing.certainty import (
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import RandomSubsets
 from discreet.attacks.reconstructing.weighing import Weighing
+from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
@@ -75,6 +76,7 @@ _FARTHEST = 2.0**60  # from the mean of all answers
 _BEYOND = 6.0  # standard deviations by which the largest singular value could exceed what is expected
 
 
+@told_by_name
 class Solver(Enum):
     """How the squares are minimised.
 
@@ -84,10 +86,6 @@ class Solver(Enum):
 
     DENSE = "normal equations"
     ITERATIVE = "projected gradients"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Solver.{self.name}"
 
 
 def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what it asks, what is known of the errors

@@ -13,6 +13,7 @@ from discreet.attacks.asking import Floats
 from discreet.attacks.tracing.publishing import exactly
 from discreet.attacks.tracing.result import Membership
 from discreet.data import Panel
+from discreet.display.result import told_by_name
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, positive_rational
@@ -21,6 +22,7 @@ from discreet.privacy.numbers import bounds, nonnegative, number, positive, prob
 _FARTHEST = 10.5  # from the middle: frequencies with noise may leave [0, 1], counts of people leave it by far
 
 
+@told_by_name
 class Statistic(Enum):
     """How a candidate is compared with what was published.
 
@@ -32,10 +34,6 @@ class Statistic(Enum):
 
     INNER_PRODUCT = "inner product"
     LIKELIHOOD_RATIO = "likelihood ratio"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Statistic.{self.name}"
 
 
 def membership(  # noqa: PLR0913  one call, all by keyword: the question, what is known of the noise, what the owner knows

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking import Floats, in_lines
-from discreet.display import definition_list
+from discreet.attacks.asking import Floats
+from discreet.attacks.results import QUARTERS, explained, read_only
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.privacy.numbers import probability
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _NORMAL = NormalDist()
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Membership:
     """The scores of candidates and of reference people (sorted), and what follows from them.
@@ -44,9 +42,7 @@ class Membership:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.scores, self.references, self.truth):
-            if array is not None:
-                array.flags.writeable = False
+        read_only(self.scores, self.references, self.truth)
 
     @property
     def p_values(self) -> Floats:
@@ -122,33 +118,20 @@ class Membership:
         """Return the scores of members, if known."""
         return None if self.truth is None or not self.truth.any() else self.scores[self.truth]
 
-    def __repr__(self) -> str:
-        """Say the same in one line, and about nobody."""
-        return f"<Membership: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order; the ceiling is rounded up."""
-        rows = [("statistic", self.statistic), ("frequencies", f"{self.positions:,} of {self.people:,} people")]
-        rows.append(("false alarms allowed", f"{100 * self.level:.3g} %"))
-        if self.true_rate is not None:
-            rows.append(("members found", f"{100 * self.true_rate:.1f} %"))
-        rows.append(("expected", f"{100 * self.expected_rate:.1f} %"))
-        if self.false_rate is not None:
-            rows.append(("outsiders accused", f"{100 * self.false_rate:.1f} %"))
-        if self.area is not None:
-            rows.append(("area under the ROC curve", f"{self.area:.3f}"))
-        rows.append(("expected area", f"{self.expected_area:.3f}"))
-        if self.area_ceiling is not None:
-            rows.append(("ceiling of the area", f"{-(-self.area_ceiling.upper * 1000 // 1) / 1000:.3f}"))
-        return rows
+        top = None if self.area_ceiling is None else -(-self.area_ceiling.upper * 1000 // 1) / 1000
+        return [
+            ("statistic", self.statistic),
+            ("frequencies", f"{self.positions:,} of {self.people:,} people"),
+            ("false alarms allowed", f"{100 * self.level:.3g} %"),
+            ("members found", percent(self.true_rate)),
+            ("expected", percent(self.expected_rate)),
+            ("outsiders accused", percent(self.false_rate)),
+            ("area under the ROC curve", None if self.area is None else f"{self.area:.3f}"),
+            ("expected area", f"{self.expected_area:.3f}"),
+            ("ceiling of the area", None if top is None else f"{top:.3f}"),
+        ]
 
     def plot(self) -> Plot:
         """Draw the ROC curve beside theory and a coin; needs the extra `plot`."""
@@ -165,12 +148,9 @@ class Membership:
             found = (np.append(0.0, rates) for rates in self.curve())
             drawn.plot(*found, color=BLUE, linewidth=2.0, label="measured")
         drawn.axvline(self.level, color=ORANGE, linewidth=1.0, label="false alarms allowed")
-        ticks, names = [0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"]
-        drawn.set_xticks(ticks, names)
-        drawn.set_yticks(ticks, names)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=4, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        drawn.set_xticks(*QUARTERS)
+        drawn.set_yticks(*QUARTERS)
+        return explained(drawn, columns=4)
 
 
 def _below(ordered: Floats, scores: Floats) -> Floats:
