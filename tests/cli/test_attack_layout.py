@@ -7,6 +7,7 @@ from importlib import import_module
 
 import pytest
 
+from discreet import attacks
 from discreet.audit import Outcome
 from discreet.cli import options
 from discreet.cli.program import ATTACKS
@@ -61,7 +62,7 @@ def test_a_plot_that_cannot_be_written_is_refused_before_the_work(command, file,
     def worked(*_: object, **__: object) -> None:
         raise AssertionError("it worked before it looked")
 
-    monkeypatch.setattr(import_module("discreet.cli.attack.map"), "fundamental_law", worked)
+    monkeypatch.setattr(attacks, "fundamental_law", worked)
     monkeypatch.setattr(import_module("discreet.cli.attack.fourier"), "invented_bits", worked)
     monkeypatch.setattr(museum_tour, "tour", worked)
     result = run(*command, "--plot", tmp_path / file)

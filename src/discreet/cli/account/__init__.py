@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from discreet.cli.account.bill import bill, machine
 from discreet.cli.account.plan import FAMILIES, Family, Plan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
 from discreet.cli.account.price import Price, Question, price
-from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_written, show, spinner
+from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_json, say_written, show, spinner
 from discreet.cli.options import DRAWINGS, FILE, Decorator, decorated, json_option, number_option, read_number
 from discreet.cli.program import SETTINGS
 from discreet.display import figure, page
@@ -168,7 +167,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool
         answer = price(records, question)
         written = _files(answer, asked, unit_stated=unit_stated)
     if asked["as_json"]:
-        click.echo(json.dumps(machine(answer), sort_keys=True, allow_nan=False))
+        say_json(machine(answer))
         return
     for part in bill(answer, unit_stated=unit_stated, found=found):
         show(console, part)

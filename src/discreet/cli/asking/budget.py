@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import click
-
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say_facts
+from discreet.cli.console import answering, readable_console, say_facts, say_json
 from discreet.display import Rounding
 from discreet.ledger import Balance
 from discreet.privacy.guarantees import in_words, plain
@@ -25,7 +22,7 @@ def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
         name = next(iter(stated.analysts)) if analyst is None and len(stated.analysts) == 1 else analyst
         balance = open_ledger(stated).balance(name)
         if as_json:
-            click.echo(json.dumps(machine(balance), sort_keys=True, allow_nan=False))
+            say_json(machine(balance))
             return
         console = readable_console()
         say_facts(console, rows(balance))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
-import click
-
 from discreet.cli import options
 from discreet.cli.asking.options import opened, prices, query_options, query_text
-from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
+from discreet.cli.console import (
+    answering,
+    as_options,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_plainly,
+    say_table,
+)
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Explanation
@@ -29,14 +35,14 @@ def explain(
         with opened(policy, analyst) as session:
             explained = session.explain(text, confidence=confidence, **prices(asked))
         if as_json:
-            click.echo(json.dumps(machine(explained), sort_keys=True, allow_nan=False))
+            say_json(machine(explained))
             return
         console = readable_console()
         table, released = split(explained)
         say_facts(console, [*facts(explained), *released])
         say_table(console, table)
         say(console, "The statement that would run; its sums get noise before anybody sees them:")
-        console.print(f"\n{explained.sql}", soft_wrap=True, markup=False, highlight=False, emoji=False, style="dim")
+        say_plainly(console, f"\n{explained.sql}", soft_wrap=True, style="dim")
         say(console, "No data was read and nothing was spent.")
 
 

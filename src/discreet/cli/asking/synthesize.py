@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from discreet.cli import options
 from discreet.cli.asking.ask import check_target
 from discreet.cli.asking.explain import finite
 from discreet.cli.asking.options import opened
-from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
+from discreet.cli.console import (
+    Refusal,
+    answering,
+    progressing,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_table,
+    say_written,
+)
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
@@ -40,6 +47,7 @@ from discreet.synthesis.sessions import plain as plan_values
 _FILES = (".csv", ".parquet")
 _QUERIES, _MOST_ROWS = 100_000, 10_000_000
 _MOST_WAYS = 64
+_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
 class MethodName(click.Choice[str]):
@@ -115,14 +123,15 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
             if only_explain:
                 show_plan(prepared, as_json=as_json)
                 return
-            with bar(readable_console(stderr=True)) as progress:
-                release = _made(prepared, transcript, progress)
+            # the rounds that are done are public
+            with progressing(readable_console(stderr=True), _COLUMNS, "Synthesizing", total=None) as update:
+                release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
         table_written = release.table if rows is None else release.table.unweighted(rows)
         written = write(table_written, out)
         console = readable_console(stderr=as_json)
         if as_json:
-            click.echo(json.dumps(machine(release, table_written, written), sort_keys=True, allow_nan=False))
+            say_json(machine(release, table_written, written))
         else:
             show_release(console, release, table_written)
         say_written(console, written)
@@ -187,23 +196,11 @@ def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
     return explain_synthesis(session, table, workload, method=asked["method"], **price)
 
 
-@contextmanager
-def bar(console: Console) -> Iterator[Progress | None]:
-    """Show the rounds that are done, which are public, on a terminal only; logs and pipes stay clean."""
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("Synthesizing", total=None)
-        yield lambda done, steps: shown.update(task, completed=done, total=steps)
-
-
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """Print what a release would be."""
     if as_json:
         found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
-        click.echo(json.dumps({**found, "fits": prepared.fits}, sort_keys=True, allow_nan=False))
+        say_json({**found, "fits": prepared.fits})
         return
     console = readable_console()
     workload = prepared.made.workload

@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from discreet import attacks
-from discreet.attacks import Curse, Exposure, Release, mondrian
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
@@ -50,14 +49,15 @@ class _Case:
     """What two releases of one k tell alone, and together."""
 
     k: int
-    alone: tuple[Exposure, Exposure]
-    together: Exposure
+    alone: tuple[attacks.Exposure, attacks.Exposure]
+    together: attacks.Exposure
 
 
 def _exposed(patients: Discharges, k: int) -> _Case:
     """Publish the patients twice, by different facts, and intersect."""
     everybody = np.arange(len(patients))
-    one, two = (Release(mondrian(patients, k=k, columns=facts), patients.code, everybody) for facts in (_ONE, _ANOTHER))
+    boxes = (attacks.mondrian(patients, k=k, columns=facts) for facts in (_ONE, _ANOTHER))
+    one, two = (attacks.Release(one, patients.code, everybody) for one in boxes)
     return _Case(k, (attacks.homogeneity(one), attacks.homogeneity(two)), attacks.intersection(one, two))
 
 
@@ -85,7 +85,7 @@ def _releases(patients: Discharges, found: list[_Case]) -> Chapter:
     )
 
 
-def _columns(cursed: Curse) -> Chapter:
+def _columns(cursed: attacks.Curse) -> Chapter:
     """Tell what many columns do to the boxes."""
     return Chapter(
         "Many columns",

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
 from discreet.attacks.asking import counted
 from discreet.cli import options
 from discreet.cli.attack import telling
@@ -48,41 +47,37 @@ def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: 
 class _Story:
     """What came of every way to ask."""
 
-    by_text: Averaging
-    by_rows: Averaging
-    split: Averaging
-    spelled: Averaging
-    private: Averaging
+    by_text: attacks.Averaging
+    by_rows: attacks.Averaging
+    split: attacks.Averaging
+    spelled: attacks.Averaging
+    private: attacks.Averaging
 
 
 def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsilon: float) -> _Story:
     """Ask the toy engine in both of its forms, and a session."""
-    ((text,),) = rephrasings("patients", _CONDITIONS, count=1)
+    ((text,),) = attacks.rephrasings("patients", _CONDITIONS, count=1)
     truth = counted(hospital.plain, text)
-    by_text = StickyNoise(hospital.plain, deviation=deviation, seed=seed)
-    by_rows = StickyNoise(hospital.plain, deviation=deviation, seed=seed, key="patient_id")
-    words = rephrasings("patients", _CONDITIONS, count=count, dummies=_DUMMIES)
-    parts = splits("patients", _CONDITIONS, thresholds("age", _LEVELS))
+    by_text = attacks.StickyNoise(hospital.plain, deviation=deviation, seed=seed)
+    by_rows = attacks.StickyNoise(hospital.plain, deviation=deviation, seed=seed, key="patient_id")
+    words = attacks.rephrasings("patients", _CONDITIONS, count=count, dummies=_DUMMIES)
+    parts = attacks.splits("patients", _CONDITIONS, attacks.thresholds("age", _LEVELS))
     price = math.sqrt(2) / positive_rational(epsilon, name="epsilon")  # the deviation of Laplace noise of this price
     # the attacker's cap decides how many wordings are answered
+    spelled, padded = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(2))
     return _Story(
         attacks.averaging(by_text, words, deviation=deviation, truth=truth),
         attacks.averaging(by_rows, words, truth=truth),
         attacks.averaging(by_rows, parts, deviation=deviation, truth=truth),
-        attacks.averaging(Charged(hospital.session, epsilon=epsilon), _spelled(count), truth=truth),
-        attacks.averaging(Charged(hospital.session, epsilon=epsilon), _padded(count), deviation=price, truth=truth),
+        attacks.averaging(spelled, attacks.spellings("patients", _CONDITIONS, count=count), truth=truth),
+        attacks.averaging(padded, _padded(count), deviation=price, truth=truth),
     )
 
 
 def _padded(count: int) -> list[attacks.Wording]:
     """Return the count with other conditions that everybody meets, which are other questions to a session."""
     dummies = [[], *([f"card >= -{level}"] for level in range(count - 1))]
-    return [wording for more in dummies for wording in rephrasings("patients", [*_CONDITIONS, *more], count=1)]
-
-
-def _spelled(count: int) -> tuple[attacks.Wording, ...]:
-    """Return the count in other spaces, brackets, names and comments only."""
-    return spellings("patients", _CONDITIONS, count=count)
+    return [wording for more in dummies for wording in attacks.rephrasings("patients", [*_CONDITIONS, *more], count=1)]
 
 
 def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
@@ -132,7 +127,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
     ]
 
 
-def _row(who: str, words: str, found: Averaging) -> list[object]:
+def _row(who: str, words: str, found: attacks.Averaging) -> list[object]:
     """Return one line of a table."""
     expected = "" if found.standard_error is None else format_number(found.standard_error, digits=3)
     error = "" if found.error is None else format_number(found.error, digits=3)

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Charged, Differencing, MinimumSize, noisy_run
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
@@ -50,11 +49,11 @@ class _Story:
     """What came of asking everybody about one patient."""
 
     target: str
-    exact: Differencing
+    exact: attacks.Differencing
     direct_refused: bool
-    padded: tuple[Differencing, ...]
-    noisy: Differencing
-    private: tuple[Differencing, ...]
+    padded: tuple[attacks.Differencing, ...]
+    noisy: attacks.Differencing
+    private: tuple[attacks.Differencing, ...]
 
 
 def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _Story:
@@ -66,10 +65,10 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
     subtract = partial(attacks.differencing, table="patients", secret=_MARKER, target=target, truth=truth)
     track = partial(attacks.tracker, table="patients", secret=_MARKER, target=target, truth=truth)
     crowd, women = f"practice % 2 = {practice % 2}", "sex = 'female'"
-    strict = MinimumSize(hospital.plain, least=least, people=len(patients))
+    strict = attacks.MinimumSize(hospital.plain, least=least, people=len(patients))
     scale = 1 / positive_rational(epsilon, name="epsilon")
     noise, fine = DiscreteLaplace(scale), DiscreteLaplace(scale / GRID)
-    sessions = (Charged(hospital.session, epsilon=epsilon) for _ in range(3))
+    sessions = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(3))
     return _Story(
         target=target,
         exact=subtract(hospital.plain, exact=True),
@@ -79,7 +78,7 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
             track(strict, within=crowd, exact=True),
             track(strict, pad=women, exact=True),
         ),
-        noisy=subtract(noisy_run(hospital.plain, Laplace(scale=scale, sensitivity=1)), noise=noise),
+        noisy=subtract(attacks.noisy_run(hospital.plain, Laplace(scale=scale, sensitivity=1)), noise=noise),
         private=(
             subtract(next(sessions), noise=fine, grid=GRID),
             track(next(sessions), within=crowd, noise=fine, grid=GRID),
@@ -88,7 +87,7 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
     )
 
 
-def _refused(run: MinimumSize, text: str) -> bool:
+def _refused(run: attacks.MinimumSize, text: str) -> bool:
     """Tell whether a question about the patient alone is refused."""
     try:
         run(text)
@@ -140,7 +139,7 @@ def _chapters(story: _Story, people: int, least: int) -> list[Chapter]:
     ]
 
 
-def _row(who: str, found: Differencing) -> list[object]:
+def _row(who: str, found: attacks.Differencing) -> list[object]:
     """Return one line of a table."""
     guess = "none" if found.right is None else "right" if found.right else "wrong"
     return [who, found.method, found.queries, found.refused, guess, telling.at_most(found.expected)]

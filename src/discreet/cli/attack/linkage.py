@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet import attacks
-from discreet.attacks import Flip, Linkage, MatchRule
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
@@ -32,12 +31,12 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
         with spinner(console, "Inventing a city and joining its tables"):
             city = register(people=people, seed=seed)
             alone = attacks.uniques(city.register, QUASI_IDENTIFIERS)
-            found = [_linked(city, count, rule) for count in _SHOWN for rule in MatchRule]
+            found = [_linked(city, count, rule) for count in _SHOWN for rule in attacks.MatchRule]
         chapters = [_uniques(city, alone.table), _links(found), _private(city, epsilon)]
         telling.tell(chapters, plot=alone.plot, plot_file=plot_file)
 
 
-def _linked(city: City, count: int, rule: MatchRule) -> Linkage:
+def _linked(city: City, count: int, rule: attacks.MatchRule) -> attacks.Linkage:
     """Join on the first so many columns."""
     return attacks.link(city.register, city.discharges, on=QUASI_IDENTIFIERS[:count], rule=rule, truth=city.match)
 
@@ -56,9 +55,9 @@ def _uniques(city: City, table: Table) -> Chapter:
     )
 
 
-def _links(found: list[Linkage]) -> Chapter:
+def _links(found: list[attacks.Linkage]) -> Chapter:
     """Tell what the join names, and how often it is wrong."""
-    words = {MatchRule.UNIQUE_IN_BOTH: "both", MatchRule.UNIQUE_IN_REGISTER: "register"}
+    words = {attacks.MatchRule.UNIQUE_IN_BOTH: "both", attacks.MatchRule.UNIQUE_IN_REGISTER: "register"}
     rows = [
         [
             len(one.columns), words[one.rule], one.claimed, percent(one.precision), percent(one.expected_precision),
@@ -83,7 +82,7 @@ def _links(found: list[Linkage]) -> Chapter:
 def _private(city: City, epsilon: float) -> Chapter:
     """Tell what is left to join when counts with noise are published instead of rows."""
     counts = histogram(city.discharges.diagnosis, keys=DIAGNOSES, relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    highest = attacks.ceiling(counts.loss, flip=Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
     return Chapter(
         "The same table, released privately",
         (

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from discreet.attacks import fundamental_law
+from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
@@ -35,7 +35,7 @@ def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot
     asked = [1 << bits for bits in range(_FEWEST_QUERIES.bit_length() - 1, queries.bit_length())]
     errors = np.logspace(-1, 4, _ERRORS).tolist()
     with answering(), spinner(readable_console(), "Attacking"):
-        found = fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
+        found = attacks.fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
     after = (
         f"Safe means (epsilon, delta) = ({epsilon:g}, {delta:g}) for all answers together, whatever the attacker does. "
         "Between the attacks and that line neither of the two succeeds and nothing is promised.",

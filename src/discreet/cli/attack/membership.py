@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Membership, PrivateFrequencies, Publish, Rounded, exactly
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
@@ -34,7 +33,7 @@ def membership(
     console = readable_console()
     with answering():
         with spinner(console, "Inventing genomes and testing them"):
-            private = PrivateFrequencies(people=people, positions=positions, epsilon=epsilon, delta=delta)
+            private = attacks.PrivateFrequencies(people=people, positions=positions, epsilon=epsilon, delta=delta)
             invented = genomes(people=people, positions=positions, seed=seed, reference=5000)
             found = _found(invented, private, level)
         chapter = _chapter(found, people, positions, f"({format_number(epsilon)}, {format_number(delta)})")
@@ -46,14 +45,14 @@ class _Case:
     """One way to publish, and what the attack made of it."""
 
     words: str
-    result: Membership
+    result: attacks.Membership
 
 
-def _found(invented: Genomes, private: PrivateFrequencies, level: float) -> list[_Case]:
+def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float) -> list[_Case]:
     """Publish the same frequencies in three ways and attack each."""
-    rounded = Rounded(_DECIMALS)
-    ways: tuple[tuple[str, Publish, float, float | None], ...] = (
-        ("exact", exactly, 0.0, None),
+    rounded = attacks.Rounded(_DECIMALS)
+    ways: tuple[tuple[str, attacks.Publish, float, float | None], ...] = (
+        ("exact", attacks.exactly, 0.0, None),
         (f"{_DECIMALS} decimals", rounded, rounded.deviation, None),
         ("private", private, private.deviation, private.mu),
     )

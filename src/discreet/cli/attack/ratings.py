@@ -8,7 +8,6 @@ import click
 import numpy as np
 
 from discreet import attacks
-from discreet.attacks import Flip
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
@@ -63,7 +62,7 @@ def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
         table.item, keys=np.arange(items), relation=Relation.ADD_REMOVE, epsilon=epsilon, unit=table.person,
         contribution=_CONTRIBUTION,
     )  # fmt: skip
-    highest = attacks.ceiling(counts.loss, flip=Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
     rows = [[str(key), counts[key].value, counts[key].low, counts[key].high] for key in range(_SHOWN)]
     return Chapter(
         "The same table, released privately",

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from discreet import attacks
-from discreet.attacks import Score, TableLinkage, TableMembership
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, show, spinner
@@ -57,7 +56,7 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
         doing(f"Looking for people: {name}")
         linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, promise=promise)
         judged = attacks.table_membership(
-            table, *few, population=others, workload=workload, score=Score.NEAREST, promise=promise
+            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, promise=promise
         )
         found.append(_row(name, linked, judged))
     return found
@@ -67,7 +66,7 @@ def _delta(people: int) -> Fraction:
     return Fraction(1, people**2)
 
 
-def _row(name: str, linked: TableLinkage, found: TableMembership) -> list[object]:
+def _row(name: str, linked: attacks.TableLinkage, found: attacks.TableMembership) -> list[object]:
     rates = [f"{100 * right / linked.members:.1f} %" for right in linked.right]
     return [name, *rates, telling.at_most(linked.ceiling), f"{found.area:.3f}", _area(found.ceiling)]
 

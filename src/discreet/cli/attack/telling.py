@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from discreet.attacks import Reconstruction
+from discreet import attacks
 from discreet.cli.console import Chapter, readable_console, say_written, show
 from discreet.cli.options import Decorator, stated
 from discreet.display import Table
@@ -68,7 +68,7 @@ def at_most(share: float | None) -> str:
     return "" if share is None else f"{-(-1000 * share // 1) / 10:.1f} %"
 
 
-def shares(found: Reconstruction) -> list[str]:
+def shares(found: attacks.Reconstruction) -> list[str]:
     """Return the shares recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
     certain = None if found.floor is None else math.floor(1000 * found.floor) / 1000
     highest = None if found.ceiling is None else math.ceil(1000 * found.ceiling.upper) / 1000

@@ -5,7 +5,6 @@ What a policy declares, in a table and in words, and the points at which it is s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +13,17 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
+from discreet.cli.console import (
+    answering,
+    mistakes,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_plainly,
+    say_table,
+    spinner,
+)
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
@@ -42,11 +51,11 @@ def check(policy: Path, as_json: bool) -> None:
         except PolicyError as error:
             if as_json:
                 problems = [{"line": line, "problem": words} for line, words in error.problems]
-                click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
+                say_json({"ok": False, "problems": problems})
                 raise click.exceptions.Exit(1) from None
             raise mistakes(error, read=isinstance(error, SourceRefused)) from None
         if as_json:
-            click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))
+            say_json(machine(stated))
             return
         console = readable_console()
         say(console, f"{policy} is in order. It declares:")
@@ -56,7 +65,7 @@ def check(policy: Path, as_json: bool) -> None:
         if points:
             say(console, "Worth knowing:")
         for point in points:
-            console.print(f"- {point}", markup=False, highlight=False, emoji=False)
+            say_plainly(console, f"- {point}")
         console.print()
 
 

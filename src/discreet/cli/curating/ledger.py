@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say, say_facts, say_table, spinner
+from discreet.cli.console import answering, readable_console, say, say_facts, say_json, say_table, spinner
 from discreet.cli.program import SETTINGS
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
@@ -36,7 +35,7 @@ def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> No
     with answering():
         found = list(opened(read_policy(policy)).entries())
         if as_json:
-            click.echo(json.dumps([machine(one) for one in found[-last:]], sort_keys=True))
+            say_json([machine(one) for one in found[-last:]])
             return
         console = readable_console()
         say_table(console, listed(found[-last:]))
@@ -56,7 +55,7 @@ def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) ->
         with spinner(readable_console(stderr=True), "Verifying"):
             found = opened(stated).verify(head=head)
         if as_json:
-            click.echo(json.dumps({**_found(found), "ok": True}, sort_keys=True, allow_nan=False))
+            say_json({**_found(found), "ok": True})
             return
         console = readable_console()
         say_facts(console, verified(found))

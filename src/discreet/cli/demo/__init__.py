@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say, say_written, show, spinner
+from discreet.cli.console import answering, readable_console, say, say_plainly, say_written, show, spinner
 from discreet.cli.demo.narration import chapters
 from discreet.cli.demo.report import drawings, write_report
 from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage, build
@@ -50,7 +50,7 @@ def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
         say_written(console, report)
         say(console, "Now ask yourself; what the demo left of the budget is yours:")
         for line in _to_try(stage):
-            console.print(f"  {line}", soft_wrap=True, markup=False, highlight=False, emoji=False)
+            say_plainly(console, f"  {line}", soft_wrap=True)
         failed = [claim.words for claim in story.claims if not claim.held]
         if failed:
             raise click.ClickException(f"this did not hold: {'; '.join(failed)}")
