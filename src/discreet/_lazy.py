@@ -19,8 +19,8 @@ def loader(package: str, *, rooms: Sequence[str] = (), names: Sequence[str], of:
             return import_module(f"{package}.{name}")
         for part in of if name in names else ():
             module = import_module(f"{package}.{part}")
-            if name in vars(module):
-                return vars(module)[name]
+            if hasattr(module, name):
+                return getattr(module, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load

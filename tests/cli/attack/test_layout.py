@@ -10,6 +10,7 @@ import pytest
 from discreet import attacks
 from discreet.audit import Outcome
 from discreet.cli import options
+from discreet.cli.attack import synthetic
 from discreet.cli.program import ATTACKS
 from discreet.testing.museum import benchmark, exhibit_named
 from discreet.testing.museum import tour as museum_tour
@@ -36,7 +37,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(map(str, words)))
-def test_an_attack_fits_eighty_columns(words):
+def test_an_attack_fits_eighty_columns(words, monkeypatch):
+    monkeypatch.setattr(synthetic, "_QUERIES", 300)
     result = run("attack", *words, COLUMNS="80")
     assert result.exit_code == 0, result.output
     assert max(map(len, result.output.splitlines())) <= 80
