@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 import discreet as dp
+from discreet import testing
 from discreet.cli.audit.own import _COLUMNS
 from discreet.cli.console import progressing
 from discreet.cli.program import program
-from discreet.testing import own as own_audit
 from discreet.testing.own import OWN, Own
 
 
@@ -30,8 +30,8 @@ def run(*arguments: object) -> Result:
 
 
 def limit_to(monkeypatch: pytest.MonkeyPatch, *subjects: Own) -> None:
-    whole = own_audit.audit_own
-    monkeypatch.setattr(own_audit, "audit_own", lambda **stated: whole(**stated, subjects=subjects))
+    whole = testing.audit_own
+    monkeypatch.setattr(testing, "audit_own", lambda **stated: whole(**stated, subjects=subjects))
 
 
 def test_a_few_of_our_mechanisms_pass_with_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
