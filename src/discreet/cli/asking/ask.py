@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ import click
 from rich.console import Console
 
 from discreet.cli import options
-from discreet.cli.asking.explain import finite
-from discreet.cli.asking.options import opened, prices, query_options, query_text
+from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
@@ -28,20 +26,12 @@ _CERTIFICATES = (".html", ".json")
 
 
 @options.command()
-@options.decorated(
-    [
-        *query_options(),
-        click.option(
-            "--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice."
-        ),
-        click.option("--certificate", type=options.FILE, help="Write the certificate of the release: .html or .json."),
-        click.option(
-            "--plot", type=options.FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf."
-        ),
-        click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV."),
-        options.json_option(),
-    ]
-)
+@query_options
+@click.option("--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice.")
+@click.option("--certificate", type=options.FILE, help="Write the certificate of the release: .html or .json.")
+@click.option("--plot", type=options.FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV.")
+@options.json_option()
 def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, **asked: Any) -> None:
     """Answer a query privately. The price is charged first, and the same question again is free.
 
@@ -65,20 +55,6 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
             show_answer(readable_console(), answer, confidence)
         for path in files(answer, certificate, plot, confidence):
             say_written(readable_console(stderr=as_json or as_csv), path)
-
-
-def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:
-    """Refuse a file that could not be written, while refusing is still free."""
-    if path is None:
-        return
-    if path.suffix not in endings:
-        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
-    if not path.absolute().parent.is_dir():
-        raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
-    if option == "--plot":
-        from discreet._optional import optional
-
-        optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
 
 
 def files(answer: Answer, certificate: Path | None, plot: Path | None, confidence: float) -> list[Path]:
@@ -125,13 +101,9 @@ def to_csv(answer: Answer, confidence: float) -> str:
 
 
 @options.command()
-@options.decorated(
-    [
-        *query_options(),
-        options.stated("--rows", click.IntRange(min=1), 10_000, "Made-up rows."),
-        options.json_option(),
-    ]
-)
+@query_options
+@options.stated("--rows", click.IntRange(min=1), 10_000, "Made-up rows.")
+@options.json_option()
 def rehearse(
     sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:

@@ -14,7 +14,9 @@ from discreet.query.policy import open_ledger, read_policy
 
 
 @options.command()
-@options.decorated([options.policy_option(), options.analyst_option(), options.json_option()])
+@options.policy_option()
+@options.analyst_option()
+@options.json_option()
 def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
     """Say what was spent and what is left, of everybody and of one analyst. The data is not opened."""
     with answering():
@@ -39,13 +41,12 @@ def rows(balance: Balance) -> list[tuple[str, str]]:
         ("left for all", in_words(balance.remaining, rounding=Rounding.DOWN)),
     ]
     if balance.analyst is not None:
+        up, down = Rounding.UP, Rounding.DOWN
+        own = (("cap", balance.own_cap, up), ("spent", balance.own_spent, up), ("left", balance.own_remaining, down))
         found.append(("analyst", balance.analyst))
-        if balance.own_cap is not None:
-            found.append(("own cap", in_words(balance.own_cap)))
-        if balance.own_spent is not None:
-            found.append(("own spent", in_words(balance.own_spent)))
-        if balance.own_remaining is not None:
-            found.append(("own left", in_words(balance.own_remaining, rounding=Rounding.DOWN)))
+        found += [
+            (f"own {name}", in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None
+        ]
     return [*found, ("charges", f"{balance.charges:,}")]
 
 

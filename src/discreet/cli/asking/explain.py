@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 from discreet.cli import options
-from discreet.cli.asking.options import opened, prices, query_options, query_text
+from discreet.cli.asking.options import finite, opened, prices, query_options, query_text
 from discreet.cli.console import (
     answering,
     as_options,
@@ -24,7 +23,8 @@ from discreet.query import Explanation
 
 
 @options.command()
-@options.decorated([*query_options(), options.json_option()])
+@query_options
+@options.json_option()
 def explain(
     sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:
@@ -64,8 +64,3 @@ def machine(explained: Explanation) -> dict[str, Any]:
     found = {**explained.to_dict(), "price": plain(explained.guarantee), "confidence": explained.confidence}
     found["aggregates"] = [{name: finite(value) for name, value in row.items()} for row in found["aggregates"]]
     return found
-
-
-def finite(value: Any) -> Any:
-    """Return None in the place of a number that JSON does not have."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 import click
 
+from discreet._optional import optional
 from discreet.cli.console import Refusal, readable_console, spinner
-from discreet.cli.options import FILE, Decorator, analyst_option, number_option, policy_option, stated
+from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
 from discreet.laws.number import Number
 from discreet.query import Policy, Session, read_policy
 
@@ -30,9 +32,9 @@ class Price(TypedDict):
     people: int | None
 
 
-def query_options() -> list[Decorator]:
-    """Return the options of a priced query, in the order in which help lists them."""
-    return [
+# the options of a priced query, in the order in which help lists them
+query_options = decorated(
+    [
         click.argument("sql", required=False),
         click.option("--file", "file", type=FILE, help="Read the SQL from a file (SQL - reads standard input)."),
         policy_option(),
@@ -47,6 +49,7 @@ def query_options() -> list[Decorator]:
         click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
         stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
     ]
+)
 
 
 def query_text(sql: str | None, file: Path | None) -> str:
@@ -108,3 +111,20 @@ def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
         session = Session.open(policy, analyst=name)
     with session:
         yield session
+
+
+def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:
+    """Refuse a file that could not be written, while refusing is still free."""
+    if path is None:
+        return
+    if path.suffix not in endings:
+        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+    if not path.absolute().parent.is_dir():
+        raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
+    if option == "--plot":
+        optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
+
+
+def finite(value: Any) -> Any:
+    """Return None in the place of a number that JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

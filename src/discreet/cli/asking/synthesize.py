@@ -11,9 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli import options
-from discreet.cli.asking.ask import check_target
-from discreet.cli.asking.explain import finite
-from discreet.cli.asking.options import opened
+from discreet.cli.asking.options import check_target, finite, opened
 from discreet.cli.console import (
     Refusal,
     answering,
@@ -59,48 +57,36 @@ class MethodName(click.Choice[str]):
 
 
 @options.command()
-@options.decorated(
-    [
-        click.argument("table"),
-        options.policy_option(),
-        options.analyst_option(),
-        click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out."),
-        options.stated(
-            "--bins", click.IntRange(min=1), BINS, "Of a number with a range: so many bins at most, of equal width."
-        ),
-        click.option(
-            "--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns."
-        ),
-        click.option(
-            "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
-        ),
-        click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,})."),
-        options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public."),
-        options.stated(
-            "--method", MethodName(list(METHODS)), "best", "How it is made; best chooses by a public rule and says why."
-        ),
-        options.number_option("--epsilon", words="Price: epsilon of this release."),
-        options.number_option(
-            "--delta", words="Beside --epsilon: the delta of this release, far below one in the people."
-        ),
-        options.number_option("--rho", words="Price: rho of this release, under a zCDP budget."),
-        options.number_option("--share", words="Price: a part of the budget, such as 0.5."),
-        click.option(
-            "--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted."
-        ),
-        click.option(
-            "--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights."
-        ),
-        click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet."),
-        click.option(
-            "--transcript",
-            type=options.FILE,
-            help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
-        ),
-        click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent."),
-        options.json_option(),
-    ]
+@click.argument("table")
+@options.policy_option()
+@options.analyst_option()
+@click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out.")
+@options.stated(
+    "--bins", click.IntRange(min=1), BINS, "Of a number with a range: so many bins at most, of equal width."
 )
+@click.option("--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns.")
+@click.option(
+    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
+)
+@click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,}).")
+@options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public.")
+@options.stated(
+    "--method", MethodName(list(METHODS)), "best", "How it is made; best chooses by a public rule and says why."
+)
+@options.number_option("--epsilon", words="Price: epsilon of this release.")
+@options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
+@options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
+@options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
+@click.option("--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted.")
+@click.option("--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights.")
+@click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet.")
+@click.option(
+    "--transcript",
+    type=options.FILE,
+    help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
+)
+@click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent.")
+@options.json_option()
 def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> None:
     """Make a synthetic table of TABLE. The price is charged first, and the same request again is free.
 

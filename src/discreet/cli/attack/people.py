@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -134,12 +135,11 @@ def private_counts(
     secret: Bits, *, rho: float, queries: int, purpose: str, attributes: Bits | None = None
 ) -> Iterator[PrivateCounts]:
     """Open a session over such people, and split its whole budget, rho, evenly between so many counts."""
-    known, columns = {"person": PERSON}, None
-    if attributes is not None:
-        known, columns = {"attribute": "a"}, {f"a{place}": one.copy() for place, one in enumerate(attributes.T)}
+    columns = None if attributes is None else {f"a{place}": one.copy() for place, one in enumerate(attributes.T)}
     with secret_session(secret, rho=rho, purpose=purpose, attributes=columns) as session:
         each = split(session, queries=queries)
-        ask = attacks.session_answers(session, rho=each, table=TABLE, secret=SECRET, **known)
+        answers = partial(attacks.session_answers, session, rho=each, table=TABLE, secret=SECRET)
+        ask = answers(person=PERSON) if attributes is None else answers(attribute="a")
         yield PrivateCounts(ask, each, counts_loss(each, queries=queries))
 
 

@@ -24,7 +24,8 @@ _own_policy = click.option("--policy", type=options.FILE, help="The policy file.
 
 
 @click.group(invoke_without_command=True, context_settings=SETTINGS)
-@options.decorated([options.policy_option(), options.json_option()])
+@options.policy_option()
+@options.json_option()
 @options.stated("--last", click.IntRange(min=1), 20, "How many entries to list.")
 @click.pass_context
 def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> None:
