@@ -1,6 +1,6 @@
 """Averaging: noise that sticks to a question is gone once the question is asked in many ways.
 
-One count asked in many ways: other spellings, other conditions of the same meaning, and sums over a partition.
+The ways: other spellings, other conditions of the same meaning, and sums over a partition.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ from discreet.errors import BudgetExceeded, InputError, ParameterError
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.numbers import whole
+
+Wording = tuple[str, ...]
+"""Texts whose answers add up to the count wanted."""
+
+_HEAD = "SELECT COUNT(*) AS people FROM"
+_OR = re.compile(r"\bOR\b", re.IGNORECASE)
 
 
 @told_in_rows
@@ -158,13 +164,6 @@ def averaging(
         sigma = sigma if run.distinct - before[2] == answered else None
     known = None if truth is None else float(truth)
     return Averaging(np.array(estimates), np.array(sizes), answered, replayed, refused, sigma, known, loss)
-
-
-Wording = tuple[str, ...]
-"""Texts whose answers add up to the count wanted."""
-
-_HEAD = "SELECT COUNT(*) AS people FROM"
-_OR = re.compile(r"\bOR\b", re.IGNORECASE)
 
 
 def spellings(table: str, conditions: Sequence[str], *, count: int) -> tuple[Wording, ...]:

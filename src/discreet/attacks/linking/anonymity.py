@@ -1,6 +1,6 @@
 """What k-anonymity leaves open: groups that share one secret, and two releases whose groups intersect in one.
 
-The exact chance that two groups of people have one secret value in common, if secrets are independent.
+How often that happens by chance, if secrets are independent, is known exactly.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from discreet.statistics.columns import joint_codes, named, person_codes, unit_a
 Floats = NDArray[np.float64]
 
 _MOST_WORDS = 2**27  # of bits for the secrets of all groups: one gibibyte
+_MOST_WORK = 4e9
+_MOST_PEOPLE = 1000  # in a group alone: the binomial coefficients of more are no floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,10 +217,6 @@ def _expected(groups: list[Integers], sizes: list[Integers], chances: Floats) ->
     kinds, people = np.unique(kinds, axis=1, return_counts=True)
     found = chance_of_one_left(chances, kinds)
     return None if found is None else float(people @ found / people.sum())
-
-
-_MOST_WORK = 4e9
-_MOST_PEOPLE = 1000  # in a group alone: the binomial coefficients of more are no floats
 
 
 def chance_of_one_left(chances: ArrayLike, kinds: ArrayLike) -> Floats | None:

@@ -1,6 +1,6 @@
 """Sparse ratings: a few remarks about a person, some of them wrong, point to one row of millions.
 
-The scoreboard: which row of a sparse table fits best what was overheard about a person, and by how much.
+A scoreboard says which row fits best what was overheard, and by how much.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ _POLISHING = 10
 _MOST_QUERIES = 2**28  # two gibibytes of answers
 _MOST_SEED = 2**63 - 1
 _MOST_RELABELLED_IN_SQL = 2**20  # the product of a place and its factor stays below 2^63
+MOST_PEOPLE = 2**24 - 1
 
 
 def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is known of the noise, what the owner knows
@@ -239,9 +240,6 @@ def polished(design: Characters, answers: Floats, fit: AbsoluteFit) -> Floats:
 def _scale(residuals: Floats) -> float:
     """Return the median size of residuals: what is garbage must not set the scale."""
     return max(float(np.median(np.abs(residuals))), 2.0**-20)
-
-
-MOST_PEOPLE = 2**24 - 1
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Reconstruction by least squares: a whole secret column from counts that are each about half of the people.
 
-Reconstruction by least squares from random subsets: the normal equations, or steps that never leave the box.
+Of a weighing design by one transform; of random subsets by the normal equations, or by steps that never leave the box.
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.numbers import nonnegative
+
+MOST_DENSE = 5000
+_MOST_STEPS = 100
+_STILL = 1e-3  # no number moves by more: the steps end
+_FARTHEST = 2.0**60  # from the mean of all answers
+_BEYOND = 6.0  # standard deviations by which the largest singular value could exceed what is expected
 
 
 def least_squares(
@@ -67,13 +73,6 @@ def least_squares(
     return owner.judge(
         estimates, decoder="least squares", queries=design.queries, seconds=time.perf_counter() - started
     )
-
-
-MOST_DENSE = 5000
-_MOST_STEPS = 100
-_STILL = 1e-3  # no number moves by more: the steps end
-_FARTHEST = 2.0**60  # from the mean of all answers
-_BEYOND = 6.0  # standard deviations by which the largest singular value could exceed what is expected
 
 
 @told_by_name

@@ -12,6 +12,7 @@ from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
 from discreet.privacy.records import Kind
 
 UNNAMED = "person"
+_RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,6 @@ def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> 
             parameter="relation",
         )
     return Sampling(how, rate, needed)
-
-
-_RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""`discreet ask`: a private answer to an SQL query, charged before it is made.
-
-`discreet rehearse`: a query tried on made-up rows of the same schema; no private row is read, nothing is spent.
-"""
+"""`discreet ask`: a private answer to a query, charged first; `discreet rehearse`: the same on made-up rows, free."""
 
 from __future__ import annotations
 

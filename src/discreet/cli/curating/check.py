@@ -1,6 +1,6 @@
 """`discreet check`: every mistake of a policy with its line and the remedy, or what the policy declares.
 
-What a policy declares, in a table and in words, and the points at which it is sharp.
+What it declares is told in a table and in words, with the points at which it is sharp.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ from discreet.query.csv_files import SourceRefused, convert_source
 from discreet.query.engines import engine_for
 from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink, terms_of
 from discreet.query.session import fitted
+
+_MUCH = 10
+_WIDE = 100
+_SHOWN_DELTA = Fraction(1, 10**6)
+_MOST_NAMES = 8
 
 
 @options.command()
@@ -118,12 +123,6 @@ def machine(policy: Policy) -> dict[str, Any]:
     table = declared(policy)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return {"ok": True, "tables": rows, "worth knowing": sharp_points(policy), **dict(facts(policy))}
-
-
-_MUCH = 10
-_WIDE = 100
-_SHOWN_DELTA = Fraction(1, 10**6)
-_MOST_NAMES = 8
 
 
 def declared(policy: Policy) -> Table:

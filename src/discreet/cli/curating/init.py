@@ -1,7 +1,4 @@
-"""`discreet init`: a first policy, written from the names and types of the columns; no row is read.
-
-The tables of a source and their columns, for a policy that is not written yet; no row is read.
-"""
+"""`discreet init`: a first policy, written from the tables and columns of a source and their types; no row is read."""
 
 from __future__ import annotations
 

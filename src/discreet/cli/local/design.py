@@ -1,6 +1,6 @@
 """`discreet local design`: from people, values or bounds, and epsilon to a protocol, its error and its spec.
 
-`discreet local design` for means: numbers between public bounds, or vectors of length at most 1.
+For shares of values or keys, or for means: of numbers between public bounds, or of vectors of length at most 1.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from discreet.local.estimates import allowed_error, two_sided_normal
 from discreet.local.protocol import counted
 
 _COLUMNS = ("protocol", "error", "over least", "detectable", "bits", "counters", "poisoning")
+_NEGLIGIBLE = 1.005
+_MEAN_COLUMNS = ("protocol", "error", "half an interval", "bits", "poisoning")
+_MEANS = DuchiBit | HybridMean | UnitVectors
 
 
 @options.command()
@@ -103,11 +106,6 @@ def _compared(found: Design) -> Table:
     """Return one row a protocol, without the reasons, which were told."""
     whole = found.table()
     return Table(_COLUMNS, [row[:-1] for row in whole.rows], digits=whole.digits)
-
-
-_NEGLIGIBLE = 1.005
-_MEAN_COLUMNS = ("protocol", "error", "half an interval", "bits", "poisoning")
-_MEANS = DuchiBit | HybridMean | UnitVectors
 
 
 class MeanDesign:
