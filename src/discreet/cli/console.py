@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from discreet.display import Table, format_number, paragraph, section, visible
 from discreet.errors import (
@@ -29,6 +29,9 @@ from discreet.errors import (
     QueryFailed,
     SenselessParameter,
 )
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
@@ -84,6 +87,11 @@ def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
     Time is all that is shown, and what is being done where the caller says so: how many rows were read so far would be
     an answer about them.
     """
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with progressing(console, columns, words, total=None) as update:
         yield lambda words: update(description=words)
@@ -97,6 +105,8 @@ def progressing(
     if not console.is_terminal:
         yield lambda **_: None
         return
+    from rich.progress import Progress
+
     with Progress(*columns, console=console, transient=True) as progress:
         yield partial(progress.update, progress.add_task(words, total=total, completed=done))
 
