@@ -28,7 +28,10 @@ def test_the_core_depends_on_four_packages() -> None:
 
 
 def test_importing_discreet_loads_nothing_heavy() -> None:
-    script = f"import discreet, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    script = (
+        "import discreet, sys; from discreet import Laplace, PureDP, audit, errors, laws, mechanisms, privacy; "
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
     command = [sys.executable, "-W", "error", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  our own script
     assert done.stdout.strip() == "[]"
@@ -47,3 +50,21 @@ def test_no_public_privacy_call_takes_a_seed() -> None:
         if callable(thing):
             parameters = inspect.signature(thing).parameters
             assert not {"seed", "random_state", "rng", "generator"} & set(parameters), name
+
+
+def test_names_come_when_they_are_asked_for_and_are_the_same_as_in_their_rooms() -> None:
+    script = (
+        "import discreet, sys; assert not [name for name in sys.modules if name.startswith('discreet.') "
+        "and name not in ('discreet._lazy', 'discreet._version')]; "
+        "assert set(discreet.__all__) <= set(dir(discreet)); "
+        "import discreet.audit.request; from discreet.audit import audit; assert discreet.audit is audit; "
+        "from discreet import *; from discreet import mechanisms; assert Laplace is mechanisms.Laplace; "
+        "assert Session is query.Session and privacy.PureDP is PureDP"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)  # noqa: S603 (our own program)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    for package in (discreet, discreet.query):
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            _ = package.nothing

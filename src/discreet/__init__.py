@@ -1,59 +1,65 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
-from importlib import import_module
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from discreet import errors, laws, mechanisms, privacy, randomness
+from discreet._lazy import loader
 from discreet._version import __version__
-from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
-from discreet.laws import Enclosure
-from discreet.mechanisms import (
-    AboveThreshold,
-    Exponential,
-    Gaussian,
-    KeyNoise,
-    Laplace,
-    Mechanism,
-    NoisyMax,
-    PermuteAndFlip,
-    RandomizedResponse,
-    Split,
-    ThresholdedHistogram,
-    Top,
-    TruncatedGeometric,
-)
-from discreet.privacy import (
-    ZCDP,
-    ApproxDP,
-    Estimate,
-    GaussianDP,
-    Guarantee,
-    Norm,
-    PrivacyLoss,
-    PureDP,
-    Relation,
-    RenyiDP,
-    Sampler,
-    Sensitivity,
-    Target,
-    calibrate,
-    compose,
-    largest_count,
-    subsample,
-)
 
 if TYPE_CHECKING:
-    from discreet import attacks, ledger, local, query, statistics, synthesis
-    from discreet.privacy import Batch, privacy_filter
+    from discreet import (
+        attacks,
+        errors,
+        laws,
+        ledger,
+        local,
+        mechanisms,
+        privacy,
+        query,
+        randomness,
+        statistics,
+        synthesis,
+    )
+    from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
+    from discreet.laws import Enclosure
+    from discreet.mechanisms import (
+        AboveThreshold,
+        Exponential,
+        Gaussian,
+        KeyNoise,
+        Laplace,
+        Mechanism,
+        NoisyMax,
+        PermuteAndFlip,
+        RandomizedResponse,
+        Split,
+        ThresholdedHistogram,
+        Top,
+        TruncatedGeometric,
+    )
+    from discreet.privacy import (
+        ZCDP,
+        ApproxDP,
+        Batch,
+        Estimate,
+        GaussianDP,
+        Guarantee,
+        Norm,
+        PrivacyLoss,
+        PureDP,
+        Relation,
+        RenyiDP,
+        Sampler,
+        Sensitivity,
+        Target,
+        calibrate,
+        compose,
+        largest_count,
+        privacy_filter,
+        subsample,
+    )
     from discreet.query import Answer, Session
-
-_LAZY_ROOMS = ("attacks", "ledger", "local", "query", "statistics", "synthesis")
-_LAZY_NAMES = {
-    "Answer": "discreet.query",
-    "Batch": "discreet.privacy",
-    "Session": "discreet.query",
-    "privacy_filter": "discreet.privacy",
-}
 
 __all__ = [
     "ZCDP",
@@ -110,11 +116,34 @@ __all__ = [
     "synthesis",
 ]
 
+_ROOMS = (
+    "attacks",
+    "display",
+    "errors",
+    "laws",
+    "ledger",
+    "local",
+    "mechanisms",
+    "privacy",
+    "query",
+    "randomness",
+    "statistics",
+    "synthesis",
+)
 
-def __getattr__(name: str) -> Any:
-    """Load a large room when it is first asked for: `import discreet` stays quick."""
-    if name in _LAZY_ROOMS:
-        return import_module(f"discreet.{name}")
-    if name in _LAZY_NAMES:
-        return getattr(import_module(_LAZY_NAMES[name]), name)
-    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+# rooms and names are loaded when they are first asked for: `import discreet` loads none of them
+__getattr__ = loader("discreet", rooms=_ROOMS, names=__all__, of=("privacy", "laws", "mechanisms", "audit", "query"))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The package, in which `audit` is the function, also once the room of that name is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value.audit if name == "audit" and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package

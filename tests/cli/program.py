@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 from click.testing import CliRunner, Result
@@ -52,7 +54,15 @@ def run(*arguments: object, stdin: str | None = None, **environment: str | None)
 
 def clinic(folder: Path, policy: str = POLICY) -> Path:
     """Write a database with canaries in its rows, and a policy; return the path of the policy."""
-    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+    (folder / "clinic.duckdb").write_bytes(_database())
+    (folder / "policy.toml").write_text(policy, encoding="utf-8")
+    return folder / "policy.toml"
+
+
+@cache
+def _database() -> bytes:
+    """Return the file of the database, which is made once."""
+    with TemporaryDirectory() as folder, duckdb.connect(str(Path(folder, "clinic.duckdb"))) as connection:
         connection.execute(
             "CREATE TABLE visits AS SELECT i // 2 AS patient_id, CASE WHEN i % 3 = 0 THEN 'north' ELSE 'south' END "
             "AS ward, CASE WHEN i % 5 = 0 THEN 'flu' ELSE 'cold' END AS illness, (i % 400)::DOUBLE AS cost, "
@@ -61,8 +71,8 @@ def clinic(folder: Path, policy: str = POLICY) -> Path:
         connection.execute(
             "INSERT INTO visits VALUES (913746281193577, 'north', 'kuru-canary', 8675.309123457, 'Quincy Wintergreen')"
         )
-    (folder / "policy.toml").write_text(policy, encoding="utf-8")
-    return folder / "policy.toml"
+        connection.close()
+        return Path(folder, "clinic.duckdb").read_bytes()
 
 
 def leaks(*texts: str) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import click
 import pytest
 
 from discreet._version import __version__
-from tests.cli.program import run
+from discreet.cli.program import LazyGroup, attack, audit, local, program
+from tests.cli.program import clinic, run
 
 COMMANDS = ("init", "check", "explain", "rehearse", "ask", "synthesize", "budget", "ledger", "account", "demo")
 
@@ -58,6 +61,50 @@ def test_without_the_engine_a_command_names_its_extra(name: str, missing: str, m
     assert "discreet[sql]" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert run("account", "laplace", "--scale", 2, "--delta", 0).exit_code == 0
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the modules that a command loads in a process of its own."""
+    script = (
+        "import sys; sys.argv[0] = 'discreet'; import discreet.cli, atexit; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); discreet.cli.main()"
+    )
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("attack", "--help"), ("local", "-h")])
+def test_help_loads_no_command_and_no_room(arguments: tuple[str, ...]) -> None:
+    found = loaded_by(*arguments)
+    assert "click" in found
+    assert not found & {"numpy", "scipy", "rich", "duckdb", "sqlglot", "pandas", "pyarrow", "discreet.privacy"}
+    own = {name for name in found if name.startswith("discreet")}
+    assert own == {
+        "discreet", "discreet._lazy", "discreet._optional", "discreet._version", "discreet.cli", "discreet.cli.program",
+        "discreet.errors",
+    }  # fmt: skip
+
+
+def test_a_budget_is_told_without_the_engine_and_what_it_reads(tmp_path: Path) -> None:
+    found = loaded_by("budget", "--policy", str(clinic(tmp_path)))
+    assert "discreet.ledger" in found
+    assert not found & {"duckdb", "sqlglot", "pandas", "polars", "pyarrow", "scipy", "discreet.statistics"}
+
+
+@pytest.mark.parametrize("group", [program, local, attack, audit], ids=lambda group: group.name)
+def test_every_command_is_where_the_table_of_its_group_says(group: LazyGroup) -> None:
+    context = click.Context(group)
+    for name, (_, words) in group.listed.items():
+        command = group.get_command(context, name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
+        assert command.help
+        assert words.endswith((".", "?"))
+    assert group.list_commands(context) == list(group.listed)
+    assert group.get_command(context, "nothing") is None
 
 
 def test_pricing_a_plan_does_not_load_the_query_engine() -> None:

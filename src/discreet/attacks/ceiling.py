@@ -6,6 +6,7 @@ import math
 from enum import Enum
 from fractions import Fraction
 
+from discreet.display.result import told_by_name
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down, round_up
@@ -13,6 +14,7 @@ from discreet.privacy import PrivacyLoss, Relation, change_one_loss
 from discreet.privacy.numbers import bounds, number, probability
 
 
+@told_by_name
 class Flip(Enum):
     """What happens to the rows that the queries see when one person's secret bit changes.
 
@@ -23,10 +25,6 @@ class Flip(Enum):
 
     ONE_ROW = "adds or removes one row that is counted"
     TWO_ROWS = "removes one row and adds another"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Flip.{self.name}"
 
 
 def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Fraction(1, 2)) -> Enclosure:

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from discreet.attacks.asking import Floats, Integers, gaussian_noise, noisy_answers
 from discreet.attacks.reconstructing import fourier
+from discreet.attacks.results import read_only
 from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
 from discreet.data.genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
 from discreet.display import Table, definition_list
 from discreet.display.plots import INK, SOFT, Plot, axes
+from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import calibrate, gaussian_loss
@@ -37,6 +39,7 @@ _NORMAL_95, _SEPARATION = 1.6448536269514722, 1.0447963082963846  # the quantile
 _COLOURS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0", "SAFE": "#8FC7B0"}
 
 
+@told_by_name
 class Region(Enum):
     """What becomes of the people whose counts are published with errors of this size."""
 
@@ -44,10 +47,6 @@ class Region(Enum):
     TRACED = "a member is called one ten times as often as an outsider (10 % against 1 %)"
     BETWEEN = "neither attack succeeds, and nothing is promised"
     SAFE = "the answers are differentially private together"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Region.{self.name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,8 +70,7 @@ class LawMap:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.queries, self.errors, self.recovered, self.traced, self.safe):
-            array.flags.writeable = False
+        read_only(self.queries, self.errors, self.recovered, self.traced, self.safe)
 
     @property
     def regions(self) -> NDArray[np.object_]:

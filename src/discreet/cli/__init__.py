@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from discreet._optional import optional
+from discreet._optional import present
 from discreet.errors import MissingExtra
 
 __all__ = ["main"]
@@ -14,7 +14,7 @@ def main() -> None:
     """Run the program named `discreet`, or say in one line what is missing to run it."""
     try:
         for module in ("click", "rich"):
-            optional(module, extra="cli", purpose="the command line")
+            present(module, extra="cli", purpose="the command line")
     except MissingExtra as missing:
         print(f"discreet: {missing}", file=sys.stderr)
         raise SystemExit(1) from None

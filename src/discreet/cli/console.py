@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from discreet.display import Table, format_number, visible
+from discreet.display import Table, format_number, paragraph, section, visible
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -27,6 +29,9 @@ from discreet.errors import (
     QueryFailed,
     SenselessParameter,
 )
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
@@ -85,15 +90,30 @@ def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
     if not console.is_terminal:
         yield lambda _: None
         return
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with progressing(console, columns, words, total=None) as update:
+        yield lambda words: update(description=words)
+
+
+@contextmanager
+def progressing(
+    console: Console, columns: Sequence[ProgressColumn], words: str, *, total: int | None, done: int = 0
+) -> Iterator[Callable[..., None]]:
+    """Show how far a task is, on a terminal only; logs and pipes stay clean. Yield what changes what is shown."""
+    if not console.is_terminal:
+        yield lambda **_: None
+        return
+    from rich.progress import Progress
+
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(words, total=None)
-        yield lambda words: progress.update(task, description=words)
+        yield partial(progress.update, progress.add_task(words, total=total, completed=done))
 
 
 def show(console: Console, part: Chapter) -> None:
     """Print one chapter."""
-    console.print(f"\n{visible(part.title)}", style="bold", markup=False, highlight=False, emoji=False)
+    say_plainly(console, f"\n{visible(part.title)}", style="bold")
     for sentence in part.before:
         say(console, sentence)
     say_table(console, part.table)
@@ -101,15 +121,25 @@ def show(console: Console, part: Chapter) -> None:
         say(console, sentence)
 
 
+def chapter_html(part: Chapter, drawing: str = "") -> str:
+    """Return one chapter as HTML, with the drawing where it belongs."""
+    return section(part.title, *map(paragraph, part.before), part.table.html(), drawing, *map(paragraph, part.after))
+
+
+def say_plainly(console: Console, text: str, *, soft_wrap: bool = False, style: str | None = None) -> None:
+    """Print text as it is: nothing in it is taken for markup, and lines stay whole if `soft_wrap` is set."""
+    console.print(text, soft_wrap=soft_wrap, style=style, markup=False, highlight=False, emoji=False)
+
+
 def say(console: Console, sentence: str) -> None:
     """Print one paragraph, wrapped between words."""
     lines = "\n".join(visible(line) for line in sentence.split("\n"))
-    console.print(f"\n{lines}", markup=False, highlight=False, emoji=False)
+    say_plainly(console, f"\n{lines}")
 
 
 def say_table(console: Console, table: Table) -> None:
     """Print a table; where it is wider than the console its texts are wrapped within their columns."""
-    console.print(f"\n{fitted(table, console.width)}", soft_wrap=True, markup=False, highlight=False, emoji=False)
+    say_plainly(console, f"\n{fitted(table, console.width)}", soft_wrap=True)
 
 
 def fitted(table: Table, width: int) -> Table:
@@ -160,18 +190,17 @@ def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
             visible(words), max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False
         ) or [""]
         for place, line in enumerate(lines):
-            console.print(
-                f"{visible(name) if place == 0 else '':<{margin}}{line}",
-                soft_wrap=True,
-                markup=False,
-                highlight=False,
-                emoji=False,
-            )
+            say_plainly(console, f"{visible(name) if place == 0 else '':<{margin}}{line}", soft_wrap=True)
 
 
 def say_written(console: Console, path: Path) -> None:
     """Name a file that was written; a path must stay on one line to be clicked or copied."""
-    console.print(f"Wrote {path.resolve()}", soft_wrap=True, markup=False, highlight=False, emoji=False)
+    say_plainly(console, f"Wrote {path.resolve()}", soft_wrap=True)
+
+
+def say_json(values: object) -> None:
+    """Print plain values for machines, which have no number that JSON does not have."""
+    click.echo(json.dumps(values, sort_keys=True, allow_nan=False))
 
 
 @contextmanager
@@ -195,9 +224,7 @@ def answering() -> Iterator[None]:
     try:
         with _warned():
             yield
-    except click.ClickException:
-        raise
-    except click.exceptions.Exit:
+    except (click.ClickException, click.exceptions.Exit):
         raise
     except DiscreetError as error:
         raise _ending(error)(as_options(str(error))) from None

@@ -1,7 +1,4 @@
-"""What the attacks share on the command line: how many people, the seed of their invention, where to draw.
-
-What the local commands share: numbers taken as they are written.
-"""
+"""Options that commands share: numbers as they are written, who asks under which policy, where to draw."""
 
 from __future__ import annotations
 
@@ -11,53 +8,90 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.attacks import Reconstruction
 from discreet.cli import console
-from discreet.cli.console import Chapter, readable_console, say_written, show
-from discreet.display import Table
-from discreet.display.plots import Plot
+from discreet.cli.program import SETTINGS
+from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from discreet.laws.number import Number
+
     Exact = click.ParamType[Fraction]
 else:
     Exact = click.ParamType  # generic in newer versions only
 
-
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-_SUFFIXES = (".svg", ".png", ".pdf")
-SETTINGS = {"help_option_names": ["-h", "--help"]}
+FILE = click.Path(dir_okay=False, path_type=Path)
+DRAWINGS = (".svg", ".png", ".pdf")
+_WHOLE, _RATIO = re.compile(r"[+-]?[0-9][0-9_]*"), re.compile(r"[+-]?[0-9]+/[0-9]+")
+_LONGEST = 400
+_WRITTEN = re.compile(r"\d{1,18}(\.\d{0,18}|/\d{1,18})?|\.\d{1,18}", re.ASCII)
+_KIND = re.compile(r"\bkeys=(Text|Integer|Bytes)Keys\((\d+)\)")
+_OPTIONS = ("people", "values", "labels", "keys", "find", "seed", "bits", "largest")
 
 
-def people(default: int, *, least: int, most: int) -> Decorator:
-    """Return the option that says how many people are invented."""
-    return click.option(
-        "--people", type=click.IntRange(least, most), default=default, show_default=True, help="Invented people."
-    )
+def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
+    """Return what makes a command of a function; it explains itself with -h and --help."""
+    return click.command(name, context_settings=SETTINGS)
 
 
-def seed(default: int = 2026) -> Decorator:
-    """Return the option that seeds the invention of people and the attack's own choices."""
-    words = "Seed of the invented people, the attack's choices and a toy's noise; discreet's noise has none."
-    return click.option("--seed", type=click.IntRange(min=0), default=default, show_default=True, help=words)
+def decorated(options: Sequence[Decorator]) -> Decorator:
+    """Put several options on one command, in the order given."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def stated(
+    name: str, kind: click.ParamType[Any], default: object, words: str, *, into: str = "", many: bool = False
+) -> Decorator:
+    """Return an option with a default, which its help shows; `into` names the argument where it has another name."""
+    names = (name, into) if into else (name,)
+    return click.option(*names, type=kind, default=default, show_default=True, help=words, multiple=many)
+
+
+def policy_option() -> Decorator:
+    """Return the option that names the policy."""
+    return stated("--policy", FILE, Path("policy.toml"), "The policy file.")
+
+
+def analyst_option() -> Decorator:
+    """Return the option that says who asks."""
+    words = "Who asks; not needed where the policy names one analyst."
+    return click.option("--analyst", envvar="DISCREET_ANALYST", show_envvar=True, help=words)
+
+
+def json_option() -> Decorator:
+    """Return the option for plain values."""
+    return click.option("--json", "as_json", is_flag=True, help="Print plain values for machines instead of tables.")
 
 
 def plot_to(what: str = "the result") -> Decorator:
     """Return the option that says where to draw the result; a file that cannot be drawn is refused before the work."""
-    kind = click.Path(dir_okay=False, path_type=Path)
     words = f"Draw {what} into this file (.svg, .png, .pdf)."
-    return click.option("--plot", "plot_file", type=kind, callback=_drawable, help=words)
+    return click.option("--plot", "plot_file", type=FILE, callback=_drawable, help=words)
 
 
-def _drawable(_: click.Context, __: click.Parameter, target: Path | None) -> Path | None:
+def _drawable(context: click.Context, option: click.Parameter, target: Path | None) -> Path | None:
     """Refuse a file of another suffix, or where nothing can be written."""
+    if target is not None and target.suffix not in DRAWINGS:
+        raise click.BadParameter(f"the file name must end in .svg, .png or .pdf, got {target.name!r}")
+    return writable(context, option, target)
+
+
+def writable(_: click.Context, __: click.Parameter, target: Path | None) -> Path | None:
+    """Refuse a file that cannot be written, before the work is done."""
     if target is None:
         return None
-    if target.suffix not in _SUFFIXES:
-        raise click.BadParameter(f"the file name must end in .svg, .png or .pdf, got {target.name!r}")
+    if not target.name:
+        raise click.BadParameter("this takes the name of a file")
     if not target.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(target.parent)!r}; make it first")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
@@ -65,44 +99,54 @@ def _drawable(_: click.Context, __: click.Parameter, target: Path | None) -> Pat
     return target
 
 
-def compact(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """Return a table without the columns that say nothing in any row.
+def read_number(text: str) -> Number:
+    """Return what somebody typed: an integer, a fraction 1/3, or decimals, taken as the float they name.
 
-    >>> print(compact(["who", "expected"], [["a session", ""]]))
-    who
-    ---------
-    a session
+    >>> read_number("10_000"), read_number("1/3"), read_number("1e-5")
+    (10000, Fraction(1, 3), 1e-05)
     """
-    kept = [place for place in range(len(columns)) if any(row[place] not in ("", None) for row in rows)]
-    return Table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+    plain = text.strip()
+    if not plain or len(plain) > _LONGEST:
+        raise ParameterError("a number is needed")
+    try:
+        if _WHOLE.fullmatch(plain):
+            return int(plain)
+        if _RATIO.fullmatch(plain):
+            return Fraction(plain)
+        value = float(plain)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"{plain[:40]!r} is not a number") from None
+    if not math.isfinite(value):
+        raise ParameterError(f"{plain[:40]!r} is not a finite number that a float can hold")
+    return value
 
 
-def percent(share: float | None) -> str:
-    """Write a share in percent, to a tenth, or nothing."""
-    return "" if share is None else f"{100 * share:.1f} %"
+def exact(text: str) -> Number:
+    """Return what somebody typed, exactly: 0.1 is one tenth, so that ten of them make 1.
+
+    >>> exact("0.1"), exact("1/3"), exact("2")
+    (Fraction(1, 10), Fraction(1, 3), 2)
+    """
+    found = read_number(text)
+    return Fraction(text.strip()) if isinstance(found, float) else found
 
 
-def tell(chapters: list[Chapter], *, plot: Callable[[], Plot], plot_file: Path | None) -> None:
-    """Print the chapters, and draw where asked."""
-    console = readable_console()
-    for chapter in chapters:
-        show(console, chapter)
-    if plot_file is not None:
-        say_written(console, plot().save(plot_file))
+def number_option(
+    *names: str,
+    words: str,
+    metavar: str = "NUMBER",
+    default: int | None = None,
+    reader: Callable[[str], Number] = exact,
+) -> Decorator:
+    """Return an option that takes a number; anything else is refused in one line."""
 
+    def number(value: Any) -> Any:
+        try:
+            return reader(value) if isinstance(value, str) else value
+        except (ParameterError, ValueError) as error:
+            raise console.Refusal(f"{names[0]}: {error}") from None
 
-def shares(found: Reconstruction) -> list[str]:
-    """Return the shares recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
-    certain = None if found.floor is None else math.floor(1000 * found.floor) / 1000
-    highest = None if found.ceiling is None else math.ceil(1000 * found.ceiling.upper) / 1000
-    parts = [found.fraction, found.expected, certain, highest]
-    return [*(percent(part) for part in parts), f"{found.seconds:.2f}"]
-
-
-_WRITTEN = re.compile(r"\d{1,18}(\.\d{0,18}|/\d{1,18})?|\.\d{1,18}", re.ASCII)
-
-_KIND = re.compile(r"\bkeys=(Text|Integer|Bytes)Keys\((\d+)\)")
-_OPTIONS = ("people", "values", "labels", "keys", "find", "seed", "bits", "largest")
+    return click.option(*names, type=number, metavar=metavar, default=default, show_default=True, help=words)
 
 
 class Written(Exact):

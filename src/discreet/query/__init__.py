@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from discreet.query.answer import Answer, Certificate, Record
-from discreet.query.expression import Type
-from discreet.query.policy import Policy, parse_policy, read_policy
-from discreet.query.pricing import Explanation
-from discreet.query.session import Budget, Session, Top, Watch
+from typing import TYPE_CHECKING
+
+from discreet._lazy import loader
+
+if TYPE_CHECKING:
+    from discreet.query.answer import Answer, Certificate, Record
+    from discreet.query.expression import Type
+    from discreet.query.policy import Policy, parse_policy, read_policy
+    from discreet.query.pricing import Explanation
+    from discreet.query.session import Budget, Session, Top, Watch
 
 __all__ = [
     "Answer",
@@ -22,3 +27,10 @@ __all__ = [
     "parse_policy",
     "read_policy",
 ]
+
+# reading a policy and a ledger does not need the engine, which is loaded with the first name that does
+__getattr__ = loader("discreet.query", names=__all__, of=("expression", "policy", "pricing", "answer", "session"))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,8 @@ import pytest
 
 from discreet.errors import QueryRefused
 from discreet.ledger import MemoryLedger
-from discreet.query.session.session import Session, terms_of
+from discreet.query.policy import terms_of
+from discreet.query.session.session import Session
 from tests.query.hostile import HOSTILE
 from tests.query.sample_policy import POLICY
 

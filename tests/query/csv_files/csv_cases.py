@@ -18,12 +18,12 @@ from discreet.query.csv_files.reader import UnreadableFile
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.source import csv_select
 from discreet.query.plan.request import Request
+from discreet.query.policy import terms_of
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.file import read_policy
 from discreet.query.pricing.price import stated
 from discreet.query.session.opening import with_source
-from discreet.query.session.session import terms_of
 
 POLICY = """[data]
 source = "data"

@@ -10,7 +10,7 @@ from discreet.errors import BudgetExceeded, ParameterError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.query import Session
-from discreet.query.session.session import terms_of
+from discreet.query.policy import terms_of
 from tests.query.small_tables import Untouchable, policy_for, table_policy
 
 

@@ -14,7 +14,7 @@ from discreet.ledger import Kind
 from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.session.session import open_ledger
+from discreet.query.policy import open_ledger
 from tests.ledger.spenders import TURN
 from tests.query.small_tables import Told, policy_for, table_policy
 

@@ -15,8 +15,8 @@ from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.ledger import MemoryLedger
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
+from discreet.query.policy import open_ledger, terms_of
 from discreet.query.policy.declarations import Analyst
-from discreet.query.session.session import open_ledger, terms_of
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -165,7 +165,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from tests.query.session.test_replay import ASK, Untouchable, engine, policy, session
-from discreet.query.session.session import open_ledger
+from discreet.query.policy import open_ledger
 stated = policy(ledger=Path(sys.argv[1]))
 on = engine() if sys.argv[2] == "reads" else Untouchable()
 answer = session(stated, open_ledger(stated), on=on).sql(ASK, epsilon=1)

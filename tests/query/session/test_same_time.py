@@ -16,8 +16,8 @@ from discreet.errors import ParameterError, QueryFailed, QueryRefused, WaitedToo
 from discreet.ledger import Kind, MemoryLedger, SqliteLedger
 from discreet.privacy import PureDP
 from discreet.query import Session
+from discreet.query.policy import open_ledger, terms_of
 from discreet.query.policy.declarations import Analyst
-from discreet.query.session.session import open_ledger, terms_of
 from tests.ledger.spenders import TURN
 from tests.query.session.askers import ASK, POINTS
 from tests.query.small_tables import Told, policy_for, table_policy

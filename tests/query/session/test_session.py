@@ -29,9 +29,9 @@ from discreet.errors import (
 from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
+from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst, TablePolicy, UnitColumn
 from discreet.query.session.charging import FAILED, UNBOUNDED
-from discreet.query.session.session import terms_of
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
 PEOPLE = Relation.ADD_REMOVE

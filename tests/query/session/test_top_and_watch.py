@@ -28,7 +28,7 @@ from discreet.query import Session
 from discreet.query.plan.bounding import Noise
 from discreet.query.plan.query_plan import MeasureKind
 from discreet.query.plan.request import WEIGHT, Request
-from discreet.query.session.session import terms_of
+from discreet.query.policy import terms_of
 from discreet.query.session.top import TopKeys
 from tests.query.small_tables import (
     Slow,

@@ -14,8 +14,8 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.ledger import MemoryLedger
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
+from discreet.query.policy import terms_of
 from discreet.query.session.opening import policy_of_frames
-from discreet.query.session.session import terms_of
 from discreet.synthesis import Domain, Neighbours, NoisyAnswers, Records, Release, Residual, Workload, marginals
 from discreet.synthesis.methods.weights.mwem import Mwem
 from discreet.synthesis.methods.weights.reweighted import Reweighted

@@ -31,8 +31,8 @@ from discreet.ledger.contract.parts import keep_beginning, parts_of
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
+from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
-from discreet.query.session.session import terms_of
 from discreet.synthesis import Neighbours, Release, Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
 from discreet.synthesis.methods.dual_query.transcript import Round

@@ -29,8 +29,8 @@ from discreet.ledger import Kind, SqliteLedger
 from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
+from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst, Policy
-from discreet.query.session.session import terms_of
 from discreet.synthesis import Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import _Game
 from discreet.synthesis.methods.dual_query.transcript import Round

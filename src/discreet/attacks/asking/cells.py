@@ -1,7 +1,4 @@
-"""Which rows agree: a number for each combination of values that occurs in some columns of one table or several.
-
-How a result is printed: a name and what it stands for, a line each.
-"""
+"""Which rows agree: a number for each combination of values that occurs in some columns of one table or several."""
 
 from __future__ import annotations
 
@@ -109,14 +106,3 @@ def _codes(values: Integers) -> Integers:
     present = np.zeros(high - low + 1, dtype=np.int64)
     present[values - low] = 1
     return (np.cumsum(present) - 1)[values - low]
-
-
-def in_lines(rows: Sequence[tuple[str, str]]) -> str:
-    """Return names and their meanings in two columns.
-
-    >>> print(in_lines([("people", "5,040"), ("queries", "63")]))
-    people   5,040
-    queries  63
-    """
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {words}" for name, words in rows)

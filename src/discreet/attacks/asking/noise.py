@@ -33,7 +33,7 @@ def uniform_noise(error: Number, *, seed: int) -> Noise:
     >>> bool(np.all(np.abs(noise(np.zeros(1000))) <= 2))
     True
     """
-    bound, coins = float(nonnegative(error, name="error")), _coins(seed)
+    bound, coins = float(nonnegative(error, name="error")), invented_coins(seed)
     return lambda counts: _numbers(counts) + coins.uniform(-bound, bound, np.shape(counts))
 
 
@@ -43,7 +43,7 @@ def sign_noise(error: Number, *, seed: int) -> Noise:
     >>> sorted(set(sign_noise(2, seed=1)(np.zeros(100)).tolist()))
     [-2.0, 2.0]
     """
-    bound, coins = float(nonnegative(error, name="error")), _coins(seed)
+    bound, coins = float(nonnegative(error, name="error")), invented_coins(seed)
     return lambda counts: _numbers(counts) + bound * (2.0 * coins.integers(0, 2, np.shape(counts)) - 1.0)
 
 
@@ -53,7 +53,7 @@ def gaussian_noise(sigma: Number, *, seed: int) -> Noise:
     >>> 2.5 < float(np.std(gaussian_noise(3, seed=1)(np.zeros(1000)))) < 3.5
     True
     """
-    deviation, coins = float(nonnegative(sigma, name="sigma")), _coins(seed)
+    deviation, coins = float(nonnegative(sigma, name="sigma")), invented_coins(seed)
     return lambda counts: _numbers(counts) + deviation * coins.standard_normal(np.shape(counts))
 
 
@@ -66,7 +66,7 @@ def garbage(share: Number, *, seed: int, of: Noise | None = None) -> Noise:
     >>> bool(150 < np.count_nonzero(answers != 100) < 350), bool(answers.min() >= 0), bool(answers.max() <= 100)
     (True, True, True)
     """
-    chance, coins = float(probability(share, name="share")), _coins(seed)
+    chance, coins = float(probability(share, name="share")), invented_coins(seed)
 
     def noise(counts: ArrayLike) -> Floats:
         numbers = _numbers(counts)
@@ -94,7 +94,7 @@ def malicious_noise(error: Number, *, seed: int) -> Noise:
     >>> 80 < int(np.count_nonzero(design.decode(answers) != secret)) <= 16 * 4**2
     True
     """
-    bound, coins = float(nonnegative(error, name="error")), _coins(seed)
+    bound, coins = float(nonnegative(error, name="error")), invented_coins(seed)
 
     def noise(counts: ArrayLike) -> Floats:
         numbers = _numbers(counts)
@@ -139,7 +139,3 @@ def _errors(bound: float, against: Floats, targets: Floats) -> Floats:
 
 def _numbers(counts: ArrayLike) -> Floats:
     return np.asarray(counts, dtype=np.float64)
-
-
-def _coins(seed: int) -> Coins:
-    return invented_coins(seed)

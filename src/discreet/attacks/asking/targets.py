@@ -1,7 +1,4 @@
-"""Whom an attack can ask: a plain table, a curator who adds noise, anything that runs SQL, or a session.
-
-Who runs the SQL of an attack: a database, a database behind noise, or a session that charges for every question.
-"""
+"""Whom an attack can ask: a plain table, a curator who adds noise, anything that runs SQL, a session that charges."""
 
 from __future__ import annotations
 
@@ -24,6 +21,12 @@ if TYPE_CHECKING:
 
 Ask = Callable[[CountingQueries], Floats]
 """Queries in, answers out: one number a query, or one a query and group, in the order of the design."""
+
+Run = Callable[[str], Iterable[Sequence[Any]]]
+"""The text of a query in, its rows out; for a DuckDB connection `lambda text: connection.execute(text).fetchall()`."""
+
+RUN = "lambda text: connection.execute(text).fetchall()"
+_NO_COUNT = "a counting query must give one row with one number"
 
 
 def asked(ask: Ask, queries: CountingQueries) -> Floats:
@@ -104,13 +107,6 @@ def session_answers(session: Session, *, epsilon: Number | None = None, rho: Num
         return session.sql(text, epsilon=epsilon, rho=rho).rows
 
     return sql_answers(run, **names)
-
-
-Run = Callable[[str], Iterable[Sequence[Any]]]
-"""The text of a query in, its rows out; for a DuckDB connection `lambda text: connection.execute(text).fetchall()`."""
-
-RUN = "lambda text: connection.execute(text).fetchall()"
-_NO_COUNT = "a counting query must give one row with one number"
 
 
 def runner(run: Run) -> Run:

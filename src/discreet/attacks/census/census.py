@@ -5,25 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking import Integers, in_lines
+from discreet.attacks.asking import Integers
 from discreet.attacks.census.solutions import Histogram, Solutions, extent
 from discreet.attacks.census.tables import CELLS, Statement, age_of, checked, describe, histogram_of
+from discreet.attacks.results import explained, read_only
 from discreet.data import CensusBlock
 from discreet.data.census_block import AGE_RANGE
-from discreet.display import definition_list
-from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from discreet.display.plots import BLUE, ORANGE, Plot, axes
+from discreet.display.result import Row, told_in_rows
 
 _BAND = 5
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockReconstruction:
     """What tables prove about a block.
@@ -46,8 +44,7 @@ class BlockReconstruction:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.shown, self.least, self.certain):
-            array.flags.writeable = False
+        read_only(self.shown, self.least, self.certain)
 
     @property
     def people(self) -> int:
@@ -68,32 +65,19 @@ class BlockReconstruction:
         """Return what an attacker can swear to: descriptions, each with how many such people there are at least."""
         return [(describe(cell), int(self.least[cell])) for cell in np.flatnonzero(self.least).tolist()]
 
-    def __repr__(self) -> str:
-        """Say how much is proven, and about nobody what."""
-        return f"<BlockReconstruction: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order."""
         low, high = self.apart
-        rows = [
+        return [
             ("published numbers", f"{self.statements:,}"),
             ("people", f"{self.people:,}"),
             ("proven people", f"{self.proven:,}"),
             ("cells left open by single numbers", f"{self.open_cells:,}"),
             ("cells the same in all solutions", f"{int(self.certain.sum()):,} of {CELLS:,}"),
             ("two solutions differ in at most", f"{high:,}" if low == high else f"{low:,} to {high:,}"),
+            ("people of one solution that exist", None if self.matched is None else f"{self.matched:,}"),
+            ("seconds", f"{self.seconds:.2f}"),
         ]
-        if self.matched is not None:
-            rows.append(("people of one solution that exist", f"{self.matched:,}"))
-        return [*rows, ("seconds", f"{self.seconds:.2f}")]
 
     def plot(self) -> Plot:
         """Draw the solution shown by age: people that are proven, and people that are merely possible."""
@@ -108,9 +92,7 @@ class BlockReconstruction:
             edgecolor="white", linewidth=0, label="in one solution, not in all",
         )  # fmt: skip
         drawn.locator_params(axis="y", integer=True)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=2)
 
 
 def reconstruct_block(tables: Sequence[Statement], *, truth: CensusBlock | None = None) -> BlockReconstruction:

@@ -9,6 +9,12 @@ from discreet.attacks.isolating.averaging import (
     splits,
     thresholds,
 )
-from discreet.attacks.isolating.differencing import Differencing, difference, difference_chance, differencing
+from discreet.attacks.isolating.differencing import (
+    Differencing,
+    MinimumSize,
+    difference,
+    difference_chance,
+    differencing,
+    tracker,
+)
 from discreet.attacks.isolating.sticky import Shape, StickyNoise
-from discreet.attacks.isolating.trackers import MinimumSize, tracker

@@ -1,6 +1,6 @@
 """Averaging: noise that sticks to a question is gone once the question is asked in many ways.
 
-One count asked in many ways: other spellings, other conditions of the same meaning, and sums over a partition.
+The ways: other spellings, other conditions of the same meaning, and sums over a partition.
 """
 
 from __future__ import annotations
@@ -10,22 +10,26 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks.asking import Charged, Floats, Integers, Run, counted, in_lines
-from discreet.display import definition_list
-from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
+from discreet.attacks.asking import Charged, Floats, Integers, Run, counted
+from discreet.attacks.results import explained, read_only
+from discreet.display.plots import BLUE, ORANGE, Plot, axes
+from discreet.display.result import Row, told_in_rows
 from discreet.errors import BudgetExceeded, InputError, ParameterError
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.numbers import whole
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Wording = tuple[str, ...]
+"""Texts whose answers add up to the count wanted."""
+
+_HEAD = "SELECT COUNT(*) AS people FROM"
+_OR = re.compile(r"\bOR\b", re.IGNORECASE)
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Averaging:
     """What the average over many wordings of one count came to.
@@ -47,7 +51,7 @@ class Averaging:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        self.estimates.flags.writeable = self.sizes.flags.writeable = False
+        read_only(self.estimates, self.sizes)
 
     @property
     def running(self) -> Floats:
@@ -75,29 +79,16 @@ class Averaging:
         """How far the estimate is from the truth, if that was given."""
         return None if self.truth is None else abs(self.estimate - self.truth)
 
-    def __repr__(self) -> str:
-        """Say how it went."""
-        return f"<Averaging: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order."""
-        rows = [("wordings", f"{len(self.estimates):,}"), ("queries", f"{self.queries:,}")]
-        rows.append(("stored answers", f"{self.replayed:,}"))
-        if self.refused:
-            rows.append(("ended by", "the budget"))
-        if self.standard_error is not None:
-            rows.append(("standard error", f"{self.standard_error:.3g}"))
-        if self.error is not None:
-            rows.append(("error", f"{self.error:.3g}"))
-        return rows
+        return [
+            ("wordings", f"{len(self.estimates):,}"),
+            ("queries", f"{self.queries:,}"),
+            ("stored answers", f"{self.replayed:,}"),
+            ("ended by", "the budget" if self.refused else None),
+            ("standard error", None if self.standard_error is None else f"{self.standard_error:.3g}"),
+            ("error", None if self.error is None else f"{self.error:.3g}"),
+        ]
 
     def plot(self) -> Plot:
         """Draw the average as wordings are added, with two standard errors if known; needs the extra `plot`."""
@@ -110,9 +101,7 @@ class Averaging:
         drawn.plot(places, self.running, color=BLUE, linewidth=2.0, label="average so far")
         if self.truth is not None:
             drawn.axhline(self.truth, color=ORANGE, linewidth=1.6, linestyle="--", label="true count")
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=3)
 
 
 def averaging(
@@ -175,13 +164,6 @@ def averaging(
         sigma = sigma if run.distinct - before[2] == answered else None
     known = None if truth is None else float(truth)
     return Averaging(np.array(estimates), np.array(sizes), answered, replayed, refused, sigma, known, loss)
-
-
-Wording = tuple[str, ...]
-"""Texts whose answers add up to the count wanted."""
-
-_HEAD = "SELECT COUNT(*) AS people FROM"
-_OR = re.compile(r"\bOR\b", re.IGNORECASE)
 
 
 def spellings(table: str, conditions: Sequence[str], *, count: int) -> tuple[Wording, ...]:

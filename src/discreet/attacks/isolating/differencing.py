@@ -1,18 +1,19 @@
-"""Differencing: two harmless counts whose difference is one person's secret."""
+"""Differencing: harmless counts whose difference is one secret; trackers pad them where small sets are refused."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.attacks.asking import Charged, Run, counted, in_lines
+from discreet.attacks.asking import Charged, Run, counted
 from discreet.attacks.ceiling import Flip, ceiling
-from discreet.display import definition_list
+from discreet.attacks.results import QUARTERS
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
-from discreet.errors import BudgetExceeded, ParameterError, QueryRefused
+from discreet.display.result import Row, percent, told_in_rows
+from discreet.errors import BudgetExceeded, ConflictingParameters, MissingParameter, ParameterError, QueryRefused
 from discreet.laws import Enclosure
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, positive_rational
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 _REACH = 60.0  # scales of noise beyond which floats resolve no mass
 _FINEST = 1000  # places a scale of noise from which on a sum over places is as good as an integral
 _WIDEST = 1 << 54
+_Question = tuple[str, tuple[str, ...], tuple[int, ...]]
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, repr=False)
 class Differencing:
     """What one person's bit looks like through counts that differ by that person.
@@ -51,30 +54,19 @@ class Differencing:
         """Whether the answers were stated to be exact, and look it: the difference is then the bit."""
         return self.expected == 1.0 and self.difference in {0.0, 1.0}
 
-    def __repr__(self) -> str:
-        """Say how it went, and not the bit."""
-        return f"<Differencing: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines, with the bit that was guessed: it is the attacker's own finding."""
-        return in_lines([*self._rows(), *self._guess()])
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order; the ceiling is rounded up."""
-        rows = [("method", self.method), ("queries", f"{self.queries}"), ("refused", f"{self.refused}")]
-        if self.right is not None:
-            rows.append(("guess", "right" if self.right else "wrong"))
-        if self.expected is not None:
-            rows.append(("right guesses expected", f"{100 * self.expected:.1f} %"))
-        if self.ceiling is not None:
-            rows.append(("ceiling", f"{-(-self.ceiling.upper * 1000 // 1) / 10:.1f} %"))
-        return rows
+        top = None if self.ceiling is None else -(-self.ceiling.upper * 1000 // 1) / 10
+        return [
+            ("method", self.method),
+            ("queries", f"{self.queries}"),
+            ("refused", f"{self.refused}"),
+            ("guess", None if self.right is None else "right" if self.right else "wrong"),
+            ("right guesses expected", percent(self.expected)),
+            ("ceiling", None if top is None else f"{top:.1f} %"),
+        ]
 
-    def _guess(self) -> list[tuple[str, str]]:
+    def _found(self) -> list[tuple[str, str]]:
         """Return the guess in words."""
         if self.guess is None or self.difference is None:
             return [("guessed bit", "none: something was refused")]
@@ -93,7 +85,7 @@ class Differencing:
         names, chances, colours = zip(*known, strict=True)
         drawn.barh(range(len(known)), chances, color=list(colours), height=0.55)
         drawn.set_yticks(range(len(known)), list(names))
-        drawn.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
+        drawn.set_xticks(*QUARTERS)
         drawn.axvline(0.5, color=INK, linewidth=1.2, linestyle="--")
         drawn.set_xlim(0, 1)
         drawn.invert_yaxis()
@@ -230,3 +222,103 @@ def _half(grid: Number) -> int:
     if units.denominator != 1 or units.numerator.bit_count() != 1:
         raise ParameterError("grid must be 1 or one over a power of two", parameter="grid")
     return units.numerator // 2
+
+
+class MinimumSize:
+    """A toy engine that answers counts exactly, but refuses small sets: the rule that trackers defeat.
+
+    Refused are counts below `least` and, if the number of `people` is given, also counts above `people` - `least`,
+    whose complement is small. It protects nobody; it is here to be broken.
+
+    >>> engine = MinimumSize(lambda text: [(3,)], least=5)
+    >>> engine("SELECT COUNT(*) FROM patients WHERE practice = 7")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.QueryRefused: this set is too small or too large to be counted
+    """
+
+    def __init__(self, run: Run, *, least: int, people: int | None = None) -> None:
+        """Put the rule in front of something that runs SQL."""
+        self._run = run
+        self.least = whole(least, name="least")
+        self.people = None if people is None else whole(people, name="people")
+
+    def __call__(self, text: str) -> Sequence[Sequence[Any]]:
+        """Answer a count, or refuse it."""
+        rows = [tuple(row) for row in self._run(text)]
+        count = counted(lambda _: rows, text)
+        if count < self.least or (self.people is not None and count > self.people - self.least):
+            raise QueryRefused("this set is too small or too large to be counted")
+        return rows
+
+
+def tracker(  # noqa: PLR0913  one call, all by keyword: the question, what is known of the noise, what the owner knows
+    run: Run,
+    *,
+    table: str,
+    secret: str,
+    target: str,
+    within: str | None = None,
+    pad: str | None = None,
+    truth: bool | None = None,
+    noise: IntegerNoise | None = None,
+    grid: Number = 1,
+    exact: bool = False,
+    loss: PrivacyLoss | None = None,
+    share: Number = 0.5,
+) -> Differencing:
+    """Learn whether the target has the secret where small sets are refused, by padding the question with a large set.
+
+    `within` is a public condition that the target meets together with many others: the individual tracker asks for
+    them without the target's row unless it has the secret, and without it in any case. `pad` is any public condition
+    that a fair part of the people meet: the general tracker adds those who meet it, then those who do not, and
+    subtracts everybody. Columns in conditions must not be missing (NULL). For the rest see `differencing`.
+
+    Privacy. As for `differencing`: the same ceiling, for the price of all queries.
+        Proof: there.
+    Accuracy. From exact answers the guess is always right, and no query is refused by a minimum size k: with `within`
+        if at least k + 1 people meet it (and at most n - k, if counts above n - k are refused); with `pad` if from k to
+        n - k people meet it (from k + 1 to n - k - 1, if counts above n - k are refused). Such a set of people exists
+        if n >= 2k (n >= 2k + 2). To count any set of fewer than k people where counts above n - k are refused, from
+        2k - 1 to n - 2k + 1 must meet `pad`, which is possible exactly if k <= (n + 2)/4.
+        Proof: let C be the set to be counted (the target with the secret: nobody or one), T those who meet `pad` and U
+        the others. Everybody in C is counted twice among the members of C or T and the members of C or U, all others
+        once: |C| = |C or T| + |C or U| - |T| - |U|. The sets lie between |T| and |T| + |C|, and |U| and |U| + |C|, and
+        with |C| <= c both ends occur. All are answered if min(|T|, |U|) >= k and, with the upper rule, max(|T|, |U|) +
+        c <= n - k, which by |U| = n - |T| says k + c <= |T| <= n - k - c, and such a number exists if n >= 2k + 2c. For
+        the target c = 1; for all sets of fewer than k people c = k - 1, and n >= 4k - 2. With `within`, let A be those
+        who meet it: the counts are those of A without the target, or with it, so from |A| - 1 to |A|, and their
+        difference is the bit.
+    Cost. Two queries with `within`, four with `pad`, of which two are the same for every target.
+    Reference. Schlörer 1975 (individual tracker); Denning, Denning, Schwartz 1979 (general tracker).
+
+    >>> def run(text):  # ten people; the target has the secret
+    ...     return [(6 if "OR" in text else 5,)]
+    >>> engine = MinimumSize(run, least=3)
+    >>> found = tracker(engine, table="t", secret="s = 1", target="id = 4", within="id < 6", exact=True)
+    >>> found.guess, found.queries, found.refused
+    (True, 2, 0)
+    """
+    if within and pad:
+        raise ConflictingParameters("give within= (individual tracker) or pad= (general tracker)", parameter="pad")
+    if not within and not pad:
+        raise MissingParameter(
+            "a tracker needs a public group: within= one that the target is in, or pad= any", parameter="within"
+        )
+    name, conditions, signs = _individual(secret, target, within) if within else _general(secret, target, pad or "")
+    texts = [f"SELECT COUNT(*) AS people FROM {table} WHERE {one}" for one in conditions]  # noqa: S608
+    stated = believed(noise, grid=grid, exact=exact, queries=len(texts))
+    return judged(name, run, texts, signs, truth=truth, expected=stated, loss=loss, share=share)
+
+
+def _individual(secret: str, target: str, within: str) -> _Question:
+    """Return the name, the conditions and the signs of the individual tracker."""
+    conditions = (f"({within}) AND (NOT ({target}) OR ({secret}))", f"({within}) AND NOT ({target})")
+    return "individual tracker", conditions, (1, -1)
+
+
+def _general(secret: str, target: str, pad: str) -> _Question:
+    """Return the name, the conditions and the signs of the general tracker."""
+    wanted = f"(({target}) AND ({secret}))"
+    conditions = (f"{wanted} OR ({pad})", f"{wanted} OR NOT ({pad})", f"({pad})", f"NOT ({pad})")
+    return "general tracker", conditions, (1, 1, -1, -1)

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.attacks.asking import Run, counted
 from discreet.data.table import MOST_SEED, check_whole
+from discreet.display.result import told_by_name
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, positive_rational
 
@@ -19,15 +20,12 @@ _BITS = 52
 _COUNT = re.compile(r"COUNT\(\*\)", re.IGNORECASE)
 
 
+@told_by_name
 class Shape(Enum):
     """The law of the noise of a toy engine."""
 
     GAUSSIAN = "normal"
     BOUNDED = "uniform between two bounds"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Shape.{self.name}"
 
 
 class StickyNoise:

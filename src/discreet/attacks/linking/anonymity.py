@@ -1,30 +1,29 @@
 """What k-anonymity leaves open: groups that share one secret, and two releases whose groups intersect in one.
 
-The exact chance that two groups of people have one secret value in common, if secrets are independent.
+How often that happens by chance, if secrets are independent, is known exactly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking import Integers, array_of, coded, in_lines
+from discreet.attacks.asking import Integers, array_of, coded
 from discreet.attacks.linking.mondrian import Boxes
-from discreet.display import definition_list
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.attacks.results import explained, read_only
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
 from discreet.statistics.columns import joint_codes, named, person_codes, unit_array
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 Floats = NDArray[np.float64]
 
 _MOST_WORDS = 2**27  # of bits for the secrets of all groups: one gibibyte
+_MOST_WORK = 4e9
+_MOST_PEOPLE = 1000  # in a group alone: the binomial coefficients of more are no floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +60,7 @@ class Release:
         return f"<Release: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k} or more>"
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Exposure:
     """How many secret values are left for each person, and the share of people with one: their secret is known.
@@ -76,36 +76,24 @@ class Exposure:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.people, self.candidates):
-            array.flags.writeable = False
+        read_only(self.people, self.candidates)
 
     @property
     def share(self) -> float:
         """The share of people with one candidate left."""
         return float(np.mean(self.candidates == 1)) if len(self.candidates) else 0.0
 
-    def __repr__(self) -> str:
-        """Say it in one line, and nobody's secret."""
-        return f"<Exposure: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+    def _asked(self) -> list[tuple[str, str]]:
+        """Return the source, which is told first."""
+        return [("from", self.what)]
 
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._told())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._told())
-
-    def _told(self) -> list[tuple[str, str]]:
-        """Return all there is to read, the source first."""
-        return [("from", self.what), *self._rows()]
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order."""
-        rows = [("people", f"{len(self.people):,}"), ("one candidate left", f"{100 * self.share:.1f} %")]
-        if self.expected is not None:
-            rows.append(("if independent", f"{100 * self.expected:.1f} %"))
-        return rows
+        return [
+            ("people", f"{len(self.people):,}"),
+            ("one candidate left", percent(self.share)),
+            ("if independent", percent(self.expected)),
+        ]
 
     def plot(self) -> Plot:
         """Draw how many people have how many candidates left; needs the extra `plot`."""
@@ -117,9 +105,7 @@ class Exposure:
         drawn.set_xticks(places)
         drawn.grid(axis="y", color=SOFT, alpha=0.18, linewidth=0.8)
         drawn.set_axisbelow(True)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=2)
 
 
 def homogeneity(release: Release) -> Exposure:
@@ -231,10 +217,6 @@ def _expected(groups: list[Integers], sizes: list[Integers], chances: Floats) ->
     kinds, people = np.unique(kinds, axis=1, return_counts=True)
     found = chance_of_one_left(chances, kinds)
     return None if found is None else float(people @ found / people.sum())
-
-
-_MOST_WORK = 4e9
-_MOST_PEOPLE = 1000  # in a group alone: the binomial coefficients of more are no floats
 
 
 def chance_of_one_left(chances: ArrayLike, kinds: ArrayLike) -> Floats | None:

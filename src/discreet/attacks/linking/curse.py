@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.linking.mondrian import mondrian
 from discreet.attacks.linking.uniques import uniques
+from discreet.attacks.results import explained, read_only
 from discreet.data.table import MOST_PEOPLE, check_whole, generator
 from discreet.display import Table
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +23,7 @@ MOST_COLUMNS = 1000
 LEVELS = 10
 
 
+@told_in_a_table
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Curse:
     """Boxes and uniques against the number of columns, for people spread evenly over a cube.
@@ -45,8 +44,7 @@ class Curse:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.sides, self.expected_sides, self.least_sides, self.shares, self.expected_shares):
-            array.flags.writeable = False
+        read_only(self.sides, self.expected_sides, self.least_sides, self.shares, self.expected_shares)
 
     @property
     def table(self) -> Table:
@@ -66,14 +64,6 @@ class Curse:
             f"mean side {self.sides[0]:.3f} to {self.sides[-1]:.3f}>"
         )
 
-    def __str__(self) -> str:
-        """Say it in a table."""
-        return str(self.table)
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table._repr_html_()
-
     def plot(self) -> Plot:
         """Draw sides and uniques against the number of columns; needs the extra `plot`."""
         title = f"{self.people:,} people in groups of {self.k}: more columns, less said"
@@ -90,9 +80,7 @@ class Curse:
         drawn.set_xticks([], minor=True)
         drawn.set_ylim(-0.03, 1.03)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=2)
 
 
 def curse(

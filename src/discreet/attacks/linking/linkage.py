@@ -6,18 +6,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.attacks.asking import Columns, Integers, array_of, cells, columns_of, distinct, in_lines
-from discreet.display import definition_list
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.attacks.asking import Columns, Integers, array_of, cells, columns_of, distinct
+from discreet.attacks.results import explained, read_only
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class MatchRule(Enum):
@@ -27,6 +24,7 @@ class MatchRule(Enum):
     UNIQUE_IN_REGISTER = "one person in the register has these values, whatever the released table holds"
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Linkage:
     """What a join on some columns claims, and how much of it is right.
@@ -46,9 +44,7 @@ class Linkage:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.claims, self.truth):
-            if array is not None:
-                array.flags.writeable = False
+        read_only(self.claims, self.truth)
 
     @property
     def claimed(self) -> int:
@@ -80,34 +76,19 @@ class Linkage:
         """The share of claims that theory expects to be right, from the two tables alone."""
         return None if not self.claimed else max(0.0, 1 - self.expected_wrong / self.claimed)
 
-    def __repr__(self) -> str:
-        """Say the same in one line, and nobody's row."""
-        return f"<Linkage: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+    def _asked(self) -> list[tuple[str, str]]:
+        """Return the question, which is told first."""
+        return [("columns", ", ".join(self.columns)), ("claimed if", self.rule.value)]
 
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._told())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._told())
-
-    def _told(self) -> list[tuple[str, str]]:
-        """Return all there is to read, the question first."""
-        return [("columns", ", ".join(self.columns)), ("claimed if", self.rule.value), *self._rows()]
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order."""
-        shares = (
-            ("precision", self.precision),
-            ("expected precision", self.expected_precision),
-            ("recall", self.recall),
-        )
         return [
             ("registered", f"{self.registered:,}"),
             ("released", f"{len(self.claims):,}"),
             ("claimed", f"{self.claimed:,}"),
-            *((name, f"{100 * share:.1f} %") for name, share in shares if share is not None),
+            ("precision", percent(self.precision)),
+            ("expected precision", percent(self.expected_precision)),
+            ("recall", percent(self.recall)),
             ("seconds", f"{self.seconds:.2f}"),
         ]
 
@@ -130,9 +111,7 @@ class Linkage:
             start += count
         drawn.set_yticks([])
         drawn.xaxis.set_major_formatter("{x:,.0f}")
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=3)
 
 
 def link(

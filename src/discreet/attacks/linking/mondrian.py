@@ -10,8 +10,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking import Columns, Integers, array_of, columns_of, distinct, in_lines, is_table
-from discreet.display import definition_list
+from discreet.attacks.asking import Columns, Integers, array_of, columns_of, distinct, is_table
+from discreet.attacks.results import read_only
+from discreet.display.result import told_in_rows
 from discreet.errors import InputError, ParameterError
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 _LARGEST = 2.0**53  # below it whole numbers stay different as floats
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Boxes:
     """A k-anonymous release: everybody's values are replaced by the box of their group.
@@ -39,8 +41,7 @@ class Boxes:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.group, self.sizes, self.low, self.high, self.span):
-            array.flags.writeable = False
+        read_only(self.group, self.sizes, self.low, self.high, self.span)
 
     @property
     def anonymity(self) -> int:
@@ -57,18 +58,6 @@ class Boxes:
     def mean_side(self) -> float:
         """The mean side of a person's box: 0 tells everything, 1 nothing."""
         return float(self.sizes @ self.sides.mean(axis=1) / self.sizes.sum())
-
-    def __repr__(self) -> str:
-        """Say it in one line, and nobody's box."""
-        return f"<Boxes: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order."""

@@ -1,28 +1,26 @@
 """Sparse ratings: a few remarks about a person, some of them wrong, point to one row of millions.
 
-The scoreboard: which row of a sparse table fits best what was overheard about a person, and by how much.
+A scoreboard says which row fits best what was overheard, and by how much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Columns, columns_of
+from discreet.attacks.results import QUARTERS, explained
 from discreet.data import Hearsay, Ratings, hearsay
 from discreet.data.ratings import MOST_ITEMS
 from discreet.data.table import MOST_PEOPLE, check_whole
 from discreet.display import Table
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import told_in_a_table
 from discreet.errors import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +45,7 @@ class Identified:
     candidates: float
 
 
+@told_in_a_table
 @dataclass(frozen=True, slots=True, repr=False)
 class Identification:
     """Identification against the number of remarks, a row each."""
@@ -78,14 +77,6 @@ class Identification:
             f"{100 * last.identified:.1f} %, mistaken {100 * last.mistaken:.1f} %>"
         )
 
-    def __str__(self) -> str:
-        """Say it in a table."""
-        return str(self.table)
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table._repr_html_()
-
     def plot(self) -> Plot:
         """Draw the shares against the number of remarks; needs the extra `plot`."""
         drawn = axes(
@@ -104,11 +95,9 @@ class Identification:
             drawn.plot(known, shares, style, color=colour, linewidth=2, markersize=6, label=label)
         drawn.set_xticks(known)
         drawn.set_ylim(-0.03, 1.03)
-        drawn.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
+        drawn.set_yticks(*QUARTERS)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=3)
 
 
 def identify(

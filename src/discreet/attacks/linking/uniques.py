@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Columns, Integers, coded, columns_of, distinct, paired
+from discreet.attacks.results import QUARTERS, explained, read_only
 from discreet.display import Table
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.display.result import told_in_a_table
 from discreet.errors import InputError, ParameterError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
 
+@told_in_a_table
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Uniques:
     """How alone people are, for the first column, the first two, ... and all of them.
@@ -39,8 +38,7 @@ class Uniques:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.shares, self.expected, self.least, self.groups, self.sizes):
-            array.flags.writeable = False
+        read_only(self.shares, self.expected, self.least, self.groups, self.sizes)
 
     @property
     def share(self) -> float:
@@ -66,14 +64,6 @@ class Uniques:
             f"if independent {100 * float(self.expected[-1]):.1f} %>"
         )
 
-    def __str__(self) -> str:
-        """Say it in a table."""
-        return str(self.table)
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table._repr_html_()
-
     def plot(self) -> Plot:
         """Draw the share of unique people against the columns known; needs the extra `plot`."""
         drawn = axes(title=f"Unique among {self.people:,} people", y_label="unique people", height=4.6)
@@ -81,13 +71,11 @@ class Uniques:
         drawn.plot(places, self.expected, "--", color=ORANGE, linewidth=1.8, label="if columns were independent")
         drawn.plot(places, self.shares, "o-", color=BLUE, linewidth=2.2, markersize=6, label="in the table")
         drawn.set_ylim(-0.03, 1.03)
-        drawn.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
+        drawn.set_yticks(*QUARTERS)
         names = [f"{'' if place == 0 else '+ '}{name.replace('_', ' ')}" for place, name in enumerate(self.columns)]
         drawn.set_xticks(places, names, rotation=35, horizontalalignment="right", parse_math=False)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=2)
 
 
 def uniques(table: Columns, columns: Sequence[str]) -> Uniques:

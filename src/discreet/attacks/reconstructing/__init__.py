@@ -1,9 +1,8 @@
 """Reconstruction: a secret column from many answers about it."""
 
 from discreet.attacks.reconstructing.certainty import certain_share, least_eigenvalue
-from discreet.attacks.reconstructing.characters import Characters
 from discreet.attacks.reconstructing.exhaustive import exhaustive
-from discreet.attacks.reconstructing.fourier import fourier, recovered_share, robust_fourier
+from discreet.attacks.reconstructing.fourier import Characters, fourier, recovered_share, robust_fourier
 from discreet.attacks.reconstructing.least_squares import Solver, least_squares, random_least_squares
 from discreet.attacks.reconstructing.linear_program import linear_program
 from discreet.attacks.reconstructing.marginals import Conjunctions, Fit, from_marginals

@@ -1,6 +1,6 @@
 """Reconstruction by least squares: a whole secret column from counts that are each about half of the people.
 
-Reconstruction by least squares from random subsets: the normal equations, or steps that never leave the box.
+Of a weighing design by one transform; of random subsets by the normal equations, or by steps that never leave the box.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ from discreet.attacks.reconstructing.certainty import (
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import RandomSubsets
 from discreet.attacks.reconstructing.weighing import Weighing
+from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.numbers import nonnegative
+
+MOST_DENSE = 5000
+_MOST_STEPS = 100
+_STILL = 1e-3  # no number moves by more: the steps end
+_FARTHEST = 2.0**60  # from the mean of all answers
+_BEYOND = 6.0  # standard deviations by which the largest singular value could exceed what is expected
 
 
 def least_squares(
@@ -68,13 +75,7 @@ def least_squares(
     )
 
 
-MOST_DENSE = 5000
-_MOST_STEPS = 100
-_STILL = 1e-3  # no number moves by more: the steps end
-_FARTHEST = 2.0**60  # from the mean of all answers
-_BEYOND = 6.0  # standard deviations by which the largest singular value could exceed what is expected
-
-
+@told_by_name
 class Solver(Enum):
     """How the squares are minimised.
 
@@ -84,10 +85,6 @@ class Solver(Enum):
 
     DENSE = "normal equations"
     ITERATIVE = "projected gradients"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Solver.{self.name}"
 
 
 def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what it asks, what is known of the errors

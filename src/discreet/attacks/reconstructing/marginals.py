@@ -18,6 +18,7 @@ from discreet.attacks.reconstructing.certainty import certain_share, distance_of
 from discreet.attacks.reconstructing.linear_program import least_absolute, refuse_large
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import Packed, SubsetQueries
+from discreet.display.result import told_by_name
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
@@ -29,15 +30,12 @@ _OVERSHOOT = 1.8  # of a direction; any value below 2 converges, and this one fa
 _STILL = 1e-5
 
 
+@told_by_name
 class Fit(Enum):
     """Which distance between counts is made least, over numbers in [0, 1]."""
 
     SQUARES = "least squares in the box"
     ABSOLUTE = "least absolute errors"
-
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Fit.{self.name}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking import Bits, Floats, in_lines, secret_bits
+from discreet.attacks.asking import Bits, Floats, secret_bits
 from discreet.attacks.ceiling import Flip, ceiling
-from discreet.display import definition_list
+from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import Row, percent, told_in_rows
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _FEWEST_BARS, _MOST_BARS = 8, 60
 HALF = Fraction(1, 2)
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reconstruction:
     """The finding of one attack on a secret column.
@@ -47,9 +45,7 @@ class Reconstruction:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.estimates, self.bits, self.right):
-            if array is not None:
-                array.flags.writeable = False
+        read_only(self.estimates, self.bits, self.right)
 
     @property
     def people(self) -> int:
@@ -66,34 +62,21 @@ class Reconstruction:
         """How many bits were guessed wrong, if the truth was given."""
         return None if self.right is None else int(np.count_nonzero(~self.right))
 
-    def __repr__(self) -> str:
-        """Say the same in one line, and nobody's bit."""
-        return f"<Reconstruction: {'; '.join(f'{name} {text}' for name, text in self._rows())}>"
+    def _asked(self) -> list[tuple[str, str]]:
+        """Return the decoder, which is told first."""
+        return [("decoder", self.decoder)]
 
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._told())
-
-    def _repr_html_(self) -> str:
-        """Show the result in a notebook."""
-        return definition_list(self._told())
-
-    def _told(self) -> list[tuple[str, str]]:
-        """Return all there is to read, the decoder first."""
-        return [("decoder", self.decoder), *self._rows()]
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Row]:
         """Return what people want to read, in order; the certain share is rounded down, the ceiling up."""
-        rows = [("people", f"{self.people:,}"), ("queries", f"{self.queries:,}")]
-        if self.fraction is not None:
-            rows.append(("recovered", f"{100 * self.fraction:.1f} %"))
-        if self.expected is not None:
-            rows.append(("expected", f"{100 * self.expected:.1f} %"))
-        if self.floor is not None:
-            rows.append(("certain", f"{math.floor(1000 * self.floor) / 10:.1f} %"))
-        if self.ceiling is not None:
-            rows.append(("ceiling", f"{math.ceil(1000 * self.ceiling.upper) / 10:.1f} %"))
-        return [*rows, ("seconds", f"{self.seconds:.2f}")]
+        return [
+            ("people", f"{self.people:,}"),
+            ("queries", f"{self.queries:,}"),
+            ("recovered", percent(self.fraction)),
+            ("expected", percent(self.expected)),
+            ("certain", None if self.floor is None else f"{math.floor(1000 * self.floor) / 10:.1f} %"),
+            ("ceiling", None if self.ceiling is None else f"{math.ceil(1000 * self.ceiling.upper) / 10:.1f} %"),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
 
     def plot(self) -> Plot:
         """Draw how many people have which estimate, by their true bit if it was given; needs the extra `plot`."""
@@ -119,9 +102,7 @@ class Reconstruction:
                 linewidth=0,
             )  # fmt: skip
         drawn.axvline(0.5, color=INK, linewidth=1.4, linestyle="--")
-        figure = cast("Figure", drawn.figure)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-        return Plot(figure)
+        return explained(drawn, columns=2)
 
 
 @dataclass(frozen=True, slots=True)

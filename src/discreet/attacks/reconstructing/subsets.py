@@ -28,7 +28,8 @@ class SubsetQueries(CountingQueries):
     """Queries that are each a public set of people: how many of these have the bit 1?
 
     The sets are the rows of a 0/1 matrix A that is kept packed, eight people a byte; the true answers are A s for the
-    secret bits s. A design of this kind says only which sets it has and how each is written in SQL.
+    secret bits s. A design of this kind says only which sets it has; in SQL a set is a list of numbers, unless it has a
+    shorter way to write it.
     """
 
     @property
@@ -47,6 +48,12 @@ class SubsetQueries(CountingQueries):
         for rows in self._slices():
             counts[rows] = np.bitwise_count(self.packed[rows] & bits).sum(axis=1, dtype=np.int64)
         return counts
+
+    def texts(self, names: Mapping[str, str]) -> Iterator[str]:
+        """Return the queries as SQL; `names` gives table, secret and person."""
+        table, secret, person = named(names, "table", "secret", "person")
+        for query in range(len(self)):
+            yield counted_in(table, secret, person, self.members(query))
 
     def members(self, query: int) -> Integers:
         """Return the numbers of the people that a query counts if their bit is 1."""
@@ -142,12 +149,6 @@ class RandomSubsets(SubsetQueries):
         drawn.flags.writeable = False
         return drawn
 
-    def texts(self, names: Mapping[str, str]) -> Iterator[str]:
-        """Return the queries as SQL; `names` gives table, secret and person."""
-        table, secret, person = named(names, "table", "secret", "person")
-        for query in range(self.queries):
-            yield counted_in(table, secret, person, self.members(query))
-
 
 @dataclass(frozen=True)
 class AllSubsets(SubsetQueries):
@@ -180,9 +181,3 @@ class AllSubsets(SubsetQueries):
         """The sets, one row a query, eight people a byte."""
         sets = np.arange(len(self))
         return np.packbits((sets[:, None] >> np.arange(self.people) & 1).astype(np.bool_), axis=1)
-
-    def texts(self, names: Mapping[str, str]) -> Iterator[str]:
-        """Return the queries as SQL; `names` gives table, secret and person."""
-        table, secret, person = named(names, "table", "secret", "person")
-        for query in range(len(self)):
-            yield counted_in(table, secret, person, self.members(query))

@@ -1,7 +1,4 @@
-"""A weighing design: which counts to ask for, and how to solve them for every person's secret bit.
-
-The reconstruction attack as a bundle of SQL texts and the function that decodes their answers.
-"""
+"""A weighing design: which counts to ask for in SQL, and how to solve them for every person's secret bit."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.asking import distinct, in_lines
-from discreet.display import definition_list
+from discreet.attacks.asking import distinct
+from discreet.display.result import Row, percent, told_by_name, told_in_rows
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import round_up
 from discreet.privacy import Guarantee, Relation
@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 _STEPS = 400  # of the false-alarm rate; the ceiling of an area is too high by at most one step
 
 
+@told_by_name
 class Score(Enum):
     """How much a candidate looks like somebody in the table.
 
@@ -33,11 +34,8 @@ class Score(Enum):
     ANSWERS = "answers"
     NEAREST = "nearest row"
 
-    def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
-        return f"Score.{self.name}"
 
-
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableMembership:
     """Scores of people who were in the private table and of people who were not, and the ceiling of any attack.
@@ -63,24 +61,16 @@ class TableMembership:
         """Return the share of members who score above all but that share of the outsiders."""
         return float(np.mean(self.members > np.quantile(self.outsiders, 1 - level, method="higher")))
 
-    def __repr__(self) -> str:
-        """Say it in one line."""
-        return f"<TableMembership: {'; '.join(f'{name} {words}' for name, words in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
-        highest = [] if self.ceiling is None else [("ceiling", f"{self.ceiling:.3f}")]
-        people = f"{len(self.members):,} members, {len(self.outsiders):,} outsiders"
-        return [("score", self.score.value), ("people", people), ("area", f"{self.area:.3f}"), *highest]
+    def _rows(self) -> list[Row]:
+        return [
+            ("score", self.score.value),
+            ("people", f"{len(self.members):,} members, {len(self.outsiders):,} outsiders"),
+            ("area", f"{self.area:.3f}"),
+            ("ceiling", None if self.ceiling is None else f"{self.ceiling:.3f}"),
+        ]
 
 
+@told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableLinkage:
     """Secrets that were read off the synthetic row that some facts single out, for members and for outsiders.
@@ -111,25 +101,19 @@ class TableLinkage:
         """The share of members rightly claimed about, less that of outsiders."""
         return self.right[0] / self.members - self.right[1] / self.outsiders
 
-    def __repr__(self) -> str:
-        """Say it in one line, and nobody's secret."""
-        return f"<TableLinkage: {'; '.join(f'{name} {words}' for name, words in self._rows())}>"
-
-    def __str__(self) -> str:
-        """Say it in lines."""
-        return in_lines(self._rows())
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
-        rows = [("facts", ", ".join(self.on)), ("hidden", self.hidden)]
-        people = (("members", self.members), ("outsiders", self.outsiders))
-        for (name, count), claims, right in zip(people, self.claims, self.right, strict=True):
-            rows.append((name, f"{claims:,} of {count:,} claimed about, {right:,} rightly"))
-        rows.append(("advantage", f"{100 * self.advantage:.1f} %"))
-        return rows if self.ceiling is None else [*rows, ("ceiling", f"{100 * self.ceiling:.1f} %")]
+    def _rows(self) -> list[Row]:
+        told = [
+            f"{claims:,} of {count:,} claimed about, {right:,} rightly"
+            for count, claims, right in zip((self.members, self.outsiders), self.claims, self.right, strict=True)
+        ]
+        return [
+            ("facts", ", ".join(self.on)),
+            ("hidden", self.hidden),
+            ("members", told[0]),
+            ("outsiders", told[1]),
+            ("advantage", percent(self.advantage)),
+            ("ceiling", percent(self.ceiling)),
+        ]
 
 
 def link_synthetic(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast
 
@@ -11,17 +11,16 @@ import click
 from click.core import ParameterSource
 
 from discreet.cli.account.bill import bill, machine
-from discreet.cli.account.plan import FAMILIES, Family, Plan, read_number, sampling
+from discreet.cli.account.plan import FAMILIES, Family, Plan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
 from discreet.cli.account.price import Price, Question, price
-from discreet.cli.console import Refusal, readable_console, refusing, say_written, show, spinner
-from discreet.cli.demo import chapter_html
+from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_json, say_written, show, spinner
+from discreet.cli.options import DRAWINGS, FILE, Decorator, decorated, json_option, number_option, read_number
+from discreet.cli.program import SETTINGS
 from discreet.display import figure, page
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ReleaseRecord, records_from_json, records_to_json
-
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 _HELP = {
     "scale": "Noise: the standard deviation of Gaussian noise, the scale of Laplace noise.",
@@ -35,22 +34,8 @@ _HELP = {
 }
 
 
-def _number(option: str) -> Callable[[Any], Number]:
-    """Return the reader of an option: an integer, a fraction or decimals; anything else is refused in one line."""
-
-    def number(value: Any) -> Number:
-        try:
-            return read_number(value) if isinstance(value, str) else cast("Number", value)
-        except ParameterError as error:
-            raise Refusal(f"{option}: {error}") from None
-
-    return number
-
-
-def _numeric(*names: str, words: str, metavar: str = "NUMBER", default: int | None = None) -> Decorator:
-    """Return an option that takes a number."""
-    reader = _number(names[0])
-    return click.option(*names, type=reader, metavar=metavar, default=default, show_default=True, help=words)
+# a number is taken as the float that its decimals name
+_numeric = partial(number_option, reader=read_number)
 
 
 class Asked(TypedDict):
@@ -65,36 +50,22 @@ class Asked(TypedDict):
     as_json: bool
 
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
-
 def _questions(*epsilon_names: str) -> list[Decorator]:
     """Return the options that ask, and those that say where the answer goes."""
     return [
         _numeric("--delta", words="Ask for epsilon at this delta; never guessed."),
         _numeric("--at-epsilon", *epsilon_names, "at_epsilon", words="Ask for delta at this epsilon instead."),
         click.option("--unit", help="Who is protected: patient, visit, household. Needed by --save."),
-        click.option("--plot", type=_FILE, help="Draw both curves into a .svg, .png or .pdf file."),
-        click.option("--html", type=_FILE, help="Write the whole answer as a page that loads nothing."),
-        click.option("--save", type=_FILE, help="Write the records of the releases as JSON."),
-        click.option("--json", "as_json", is_flag=True, help="Print plain values for machines instead of tables."),
+        click.option("--plot", type=FILE, help="Draw both curves into a .svg, .png or .pdf file."),
+        click.option("--html", type=FILE, help="Write the whole answer as a page that loads nothing."),
+        click.option("--save", type=FILE, help="Write the records of the releases as JSON."),
+        json_option(),
     ]
 
 
-def _with(options: Sequence[Decorator]) -> Decorator:
-    """Put several options on one command, in the order given."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--records", type=_FILE, help="Price the releases of a file of records (see --save of the commands).")
-@_with(_questions("--epsilon"))
+@click.group(invoke_without_command=True, context_settings=SETTINGS)
+@click.option("--records", type=FILE, help="Price the releases of a file of records (see --save of the commands).")
+@decorated(_questions("--epsilon"))
 @click.pass_context
 def account(context: click.Context, records: Path | None, **asked: Unpack[Asked]) -> None:
     """Say what a plan of releases costs: the certified epsilon at a delta, odds, a test, and other theorems.
@@ -143,8 +114,8 @@ def _command(name: str, family: Family) -> click.Command:
 
     own = [_own_option(family, word) for word in family.options]
     names = ("--epsilon",) if family.asks_by_epsilon else ()
-    made = _with([*own, *_releases(family), *_questions(*names)])(run)
-    return click.command(name, help=f"Price {family.words}.", context_settings=account.context_settings)(made)
+    made = decorated([*own, *_releases(family), *_questions(*names)])(run)
+    return click.command(name, help=f"Price {family.words}.", context_settings=SETTINGS)(made)
 
 
 def _own_option(family: Family, word: str) -> Decorator:
@@ -196,7 +167,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool
         answer = price(records, question)
         written = _files(answer, asked, unit_stated=unit_stated)
     if asked["as_json"]:
-        click.echo(json.dumps(machine(answer), sort_keys=True, allow_nan=False))
+        say_json(machine(answer))
         return
     for part in bill(answer, unit_stated=unit_stated, found=found):
         show(console, part)
@@ -227,7 +198,7 @@ def _files(answer: Price, asked: Asked, *, unit_stated: bool) -> list[Path]:
 
 def _check_suffix(path: Path | None) -> None:
     """Refuse a format before anything is computed."""
-    if path is not None and path.suffix not in {".svg", ".png", ".pdf"}:
+    if path is not None and path.suffix not in DRAWINGS:
         raise ParameterError("--plot: the file name must end in .svg, .png or .pdf", parameter="plot")
 
 

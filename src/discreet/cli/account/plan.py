@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from discreet.display import Rounding, format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
@@ -15,8 +12,7 @@ from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
 from discreet.privacy.records import Kind
 
 UNNAMED = "person"
-_WHOLE, _RATIO = re.compile(r"[+-]?[0-9][0-9_]*"), re.compile(r"[+-]?[0-9]+/[0-9]+")
-_LONGEST = 400
+_RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
 
 
 @dataclass(frozen=True)
@@ -95,28 +91,6 @@ class Sampling:
     relation: Relation = Relation.UNSTATED
 
 
-def read_number(text: str) -> Number:
-    """Return what somebody typed: an integer, a fraction 1/3, or decimals, taken as the float they name.
-
-    >>> read_number("10_000"), read_number("1/3"), read_number("1e-5")
-    (10000, Fraction(1, 3), 1e-05)
-    """
-    plain = text.strip()
-    if not plain or len(plain) > _LONGEST:
-        raise ParameterError("a number is needed")
-    try:
-        if _WHOLE.fullmatch(plain):
-            return int(plain)
-        if _RATIO.fullmatch(plain):
-            return Fraction(plain)
-        value = float(plain)
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{plain[:40]!r} is not a number") from None
-    if not math.isfinite(value):
-        raise ParameterError(f"{plain[:40]!r} is not a finite number that a float can hold")
-    return value
-
-
 def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> Sampling:
     """Return the sampling that the options state; a rate alone means Poisson, and each sampler implies its relation."""
     stated = None if relation is None else _RELATIONS[relation]
@@ -133,9 +107,6 @@ def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> 
             parameter="relation",
         )
     return Sampling(how, rate, needed)
-
-
-_RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
 
 
 @dataclass(frozen=True)

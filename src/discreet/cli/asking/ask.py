@@ -1,21 +1,17 @@
-"""`discreet ask`: a private answer to an SQL query, charged before it is made.
-
-`discreet rehearse`: a query tried on made-up rows of the same schema; no private row is read, nothing is spent.
-"""
+"""`discreet ask`: a private answer to a query, charged first; `discreet rehearse`: the same on made-up rows, free."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from discreet.cli.asking.explain import finite
-from discreet.cli.asking.options import FILE, decorated, json_option, opened, prices, query_options, query_text
+from discreet.cli import options
+from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
 from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
@@ -23,39 +19,32 @@ from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Answer
 from discreet.query.answer import plain as plain_value
 
-_DRAWINGS = (".svg", ".png", ".pdf")
 _CERTIFICATES = (".html", ".json")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated(
-    [
-        *query_options(),
-        click.option(
-            "--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice."
-        ),
-        click.option("--certificate", type=FILE, help="Write the certificate of the release: .html or .json."),
-        click.option("--plot", type=FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf."),
-        click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV."),
-        json_option(),
-    ]
-)
-def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, **options: Any) -> None:
+@options.command()
+@query_options
+@click.option("--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice.")
+@click.option("--certificate", type=options.FILE, help="Write the certificate of the release: .html or .json.")
+@click.option("--plot", type=options.FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV.")
+@options.json_option()
+def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, **asked: Any) -> None:
     """Answer a query privately. The price is charged first, and the same question again is free.
 
     For example: discreet ask "SELECT region, COUNT(*) FROM patients GROUP BY region" --epsilon 0.1
     """
-    as_json, as_csv, confidence = (options.pop(name) for name in ("as_json", "as_csv", "confidence"))
-    certificate, plot, retry = (options.pop(name) for name in ("certificate", "plot", "retry"))
+    as_json, as_csv, confidence = (asked.pop(name) for name in ("as_json", "as_csv", "confidence"))
+    certificate, plot, retry = (asked.pop(name) for name in ("certificate", "plot", "retry"))
     with answering():
         if as_json and as_csv:
             raise Refusal("--json and --csv exclude each other: keep one")
         # what cannot be written is refused before anything is charged
         check_target("--certificate", certificate, _CERTIFICATES)
-        check_target("--plot", plot, _DRAWINGS)
+        check_target("--plot", plot, options.DRAWINGS)
         text = query_text(sql, file)
         with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Asking"):
-            answer = session.sql(text, **prices(options), idempotency=retry)
+            answer = session.sql(text, **prices(asked), idempotency=retry)
         # the answer is paid for, so it is shown before anything else can go wrong
         if as_json or as_csv:
             click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
@@ -63,20 +52,6 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
             show_answer(readable_console(), answer, confidence)
         for path in files(answer, certificate, plot, confidence):
             say_written(readable_console(stderr=as_json or as_csv), path)
-
-
-def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:
-    """Refuse a file that could not be written, while refusing is still free."""
-    if path is None:
-        return
-    if path.suffix not in endings:
-        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
-    if not path.absolute().parent.is_dir():
-        raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
-    if option == "--plot":
-        from discreet._optional import optional
-
-        optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
 
 
 def files(answer: Answer, certificate: Path | None, plot: Path | None, confidence: float) -> list[Path]:
@@ -122,23 +97,19 @@ def to_csv(answer: Answer, confidence: float) -> str:
     return text.getvalue()
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated(
-    [
-        *query_options(),
-        click.option("--rows", type=click.IntRange(min=1), default=10_000, show_default=True, help="Made-up rows."),
-        json_option(),
-    ]
-)
+@options.command()
+@query_options
+@options.stated("--rows", click.IntRange(min=1), 10_000, "Made-up rows.")
+@options.json_option()
 def rehearse(
-    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **options: Any
+    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:
     """Run a query on made-up rows of the same schema. No private row is read and nothing is spent."""
-    as_json, rows = options.pop("as_json"), options.pop("rows")
+    as_json, rows = asked.pop("as_json"), asked.pop("rows")
     with answering():
         text = query_text(sql, file)
         with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Rehearsing"):
-            answer = session.rehearse(text, rows=rows, **prices(options))
+            answer = session.rehearse(text, rows=rows, **prices(asked))
         if as_json:
             click.echo(to_json(answer, confidence))
             return

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import click
-
-from discreet.cli.asking.options import analyst_option, decorated, json_option, policy_option
-from discreet.cli.console import answering, readable_console, say_facts
+from discreet.cli import options
+from discreet.cli.console import answering, readable_console, say_facts, say_json
 from discreet.display import Rounding
 from discreet.ledger import Balance
 from discreet.privacy.guarantees import in_words, plain
-from discreet.query import read_policy
-from discreet.query.session import open_ledger
+from discreet.query.policy import open_ledger, read_policy
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated([policy_option(), analyst_option(), json_option()])
+@options.command()
+@options.policy_option()
+@options.analyst_option()
+@options.json_option()
 def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
     """Say what was spent and what is left, of everybody and of one analyst. The data is not opened."""
     with answering():
@@ -26,7 +24,7 @@ def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
         name = next(iter(stated.analysts)) if analyst is None and len(stated.analysts) == 1 else analyst
         balance = open_ledger(stated).balance(name)
         if as_json:
-            click.echo(json.dumps(machine(balance), sort_keys=True, allow_nan=False))
+            say_json(machine(balance))
             return
         console = readable_console()
         say_facts(console, rows(balance))
@@ -43,13 +41,12 @@ def rows(balance: Balance) -> list[tuple[str, str]]:
         ("left for all", in_words(balance.remaining, rounding=Rounding.DOWN)),
     ]
     if balance.analyst is not None:
+        up, down = Rounding.UP, Rounding.DOWN
+        own = (("cap", balance.own_cap, up), ("spent", balance.own_spent, up), ("left", balance.own_remaining, down))
         found.append(("analyst", balance.analyst))
-        if balance.own_cap is not None:
-            found.append(("own cap", in_words(balance.own_cap)))
-        if balance.own_spent is not None:
-            found.append(("own spent", in_words(balance.own_spent)))
-        if balance.own_remaining is not None:
-            found.append(("own left", in_words(balance.own_remaining, rounding=Rounding.DOWN)))
+        found += [
+            (f"own {name}", in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None
+        ]
     return [*found, ("charges", f"{balance.charges:,}")]
 
 

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import Any
 
-import click
-
-from discreet.cli.asking.options import decorated, json_option, opened, prices, query_options, query_text
-from discreet.cli.console import answering, as_options, readable_console, say, say_facts, say_table
+from discreet.cli import options
+from discreet.cli.asking.options import finite, opened, prices, query_options, query_text
+from discreet.cli.console import (
+    answering,
+    as_options,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_plainly,
+    say_table,
+)
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Explanation
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated([*query_options(), json_option()])
+@options.command()
+@query_options
+@options.json_option()
 def explain(
-    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **options: Any
+    sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:
     """Say what a query would cost and how exact it would be. No data is read and nothing is spent."""
-    as_json = options.pop("as_json")
+    as_json = asked.pop("as_json")
     with answering():
         text = query_text(sql, file)
         with opened(policy, analyst) as session:
-            explained = session.explain(text, confidence=confidence, **prices(options))
+            explained = session.explain(text, confidence=confidence, **prices(asked))
         if as_json:
-            click.echo(json.dumps(machine(explained), sort_keys=True, allow_nan=False))
+            say_json(machine(explained))
             return
         console = readable_console()
         table, released = split(explained)
         say_facts(console, [*facts(explained), *released])
         say_table(console, table)
         say(console, "The statement that would run; its sums get noise before anybody sees them:")
-        console.print(f"\n{explained.sql}", soft_wrap=True, markup=False, highlight=False, emoji=False, style="dim")
+        say_plainly(console, f"\n{explained.sql}", soft_wrap=True, style="dim")
         say(console, "No data was read and nothing was spent.")
 
 
@@ -57,8 +64,3 @@ def machine(explained: Explanation) -> dict[str, Any]:
     found = {**explained.to_dict(), "price": plain(explained.guarantee), "confidence": explained.confidence}
     found["aggregates"] = [{name: finite(value) for name, value in row.items()} for row in found["aggregates"]]
     return found
-
-
-def finite(value: Any) -> Any:
-    """Return None in the place of a number that JSON does not have."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

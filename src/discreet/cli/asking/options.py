@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 import click
 
-from discreet.cli.account import read_number
+from discreet._optional import optional
 from discreet.cli.console import Refusal, readable_console, spinner
-from discreet.errors import ParameterError
+from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
 from discreet.laws.number import Number
 from discreet.query import Policy, Session, read_policy
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-FILE = click.Path(dir_okay=False, path_type=Path)
 _MOST_BYTES = 1_000_000
 
 
@@ -34,74 +32,24 @@ class Price(TypedDict):
     people: int | None
 
 
-def exact(text: str) -> Number:
-    """Return what somebody typed, exactly: 0.1 is one tenth, so that ten of them make 1.
-
-    >>> exact("0.1"), exact("1/3"), exact("2")
-    (Fraction(1, 10), Fraction(1, 3), 2)
-    """
-    found = read_number(text)
-    return Fraction(text.strip()) if isinstance(found, float) else found
-
-
-def number_option(name: str, words: str) -> Decorator:
-    """Return an option that takes a number, exactly."""
-
-    def read(value: Any) -> Number | None:
-        try:
-            return exact(value) if isinstance(value, str) else value
-        except (ParameterError, ValueError) as error:
-            raise Refusal(f"{name}: {error}") from None
-
-    return click.option(name, type=read, metavar="NUMBER", help=words)
-
-
-def policy_option() -> Decorator:
-    """Return the option that names the policy."""
-    words = "The policy file."
-    return click.option("--policy", type=FILE, default=Path("policy.toml"), show_default=True, help=words)
-
-
-def analyst_option() -> Decorator:
-    """Return the option that says who asks."""
-    words = "Who asks; not needed where the policy names one analyst."
-    return click.option("--analyst", envvar="DISCREET_ANALYST", show_envvar=True, help=words)
-
-
-def json_option() -> Decorator:
-    """Return the option for plain values."""
-    return click.option("--json", "as_json", is_flag=True, help="Print plain values for machines instead of tables.")
-
-
-def query_options() -> list[Decorator]:
-    """Return the options of a priced query, in the order in which help lists them."""
-    return [
+# the options of a priced query, in the order in which help lists them
+query_options = decorated(
+    [
         click.argument("sql", required=False),
         click.option("--file", "file", type=FILE, help="Read the SQL from a file (SQL - reads standard input)."),
         policy_option(),
         analyst_option(),
-        number_option("--epsilon", "Price: epsilon of this answer."),
-        number_option("--delta", "Beside --epsilon or --rho: the chance of naming a rare key that is not public."),
-        number_option("--rho", "Price: rho of this answer, under a zCDP budget."),
-        number_option("--share", "Price: a part of the budget, such as 0.05."),
-        number_option("--error", "Price: the cheapest for this half-width at 95 %."),
-        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
-        click.option(
-            "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-            help="Of the intervals.",
+        number_option("--epsilon", words="Price: epsilon of this answer."),
+        number_option(
+            "--delta", words="Beside --epsilon or --rho: the chance of naming a rare key that is not public."
         ),
-    ]  # fmt: skip
-
-
-def decorated(options: Sequence[Decorator]) -> Decorator:
-    """Put several options on one command, in the order given."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+        number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
+        number_option("--share", words="Price: a part of the budget, such as 0.05."),
+        number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
+        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
+    ]
+)
 
 
 def query_text(sql: str | None, file: Path | None) -> str:
@@ -139,10 +87,10 @@ def _argument(sql: str) -> str:
     return _in_utf8(data, "the query")
 
 
-def prices(options: dict[str, Any]) -> Price:
+def prices(asked: dict[str, Any]) -> Price:
     """Take the options that state a price out of all options."""
     names = ("epsilon", "delta", "rho", "share", "error", "people")
-    return cast("Price", {name: options.pop(name) for name in names})
+    return cast("Price", {name: asked.pop(name) for name in names})
 
 
 def who(policy: Policy, analyst: str | None) -> str:
@@ -163,3 +111,20 @@ def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
         session = Session.open(policy, analyst=name)
     with session:
         yield session
+
+
+def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None:
+    """Refuse a file that could not be written, while refusing is still free."""
+    if path is None:
+        return
+    if path.suffix not in endings:
+        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+    if not path.absolute().parent.is_dir():
+        raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
+    if option == "--plot":
+        optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
+
+
+def finite(value: Any) -> Any:
+    """Return None in the place of a number that JSON does not have."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

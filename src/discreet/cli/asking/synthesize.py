@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
-from discreet.cli.asking.ask import check_target
-from discreet.cli.asking.explain import finite
-from discreet.cli.asking.options import (
-    FILE,
-    analyst_option,
-    decorated,
-    json_option,
-    number_option,
-    opened,
-    policy_option,
+from discreet.cli import options
+from discreet.cli.asking.options import check_target, finite, opened
+from discreet.cli.console import (
+    Refusal,
+    answering,
+    progressing,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_table,
+    say_written,
 )
-from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
@@ -47,6 +45,7 @@ from discreet.synthesis.sessions import plain as plan_values
 _FILES = (".csv", ".parquet")
 _QUERIES, _MOST_ROWS = 100_000, 10_000_000
 _MOST_WAYS = 64
+_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
 class MethodName(click.Choice[str]):
@@ -57,68 +56,48 @@ class MethodName(click.Choice[str]):
         return super().convert(spelled(value), param, ctx)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@decorated(
-    [
-        click.argument("table"),
-        policy_option(),
-        analyst_option(),
-        click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out."),
-        click.option(
-            "--bins",
-            type=click.IntRange(min=1),
-            default=BINS,
-            show_default=True,
-            help="Of a number with a range: so many bins at most, of equal width.",
-        ),
-        click.option(
-            "--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns."
-        ),
-        click.option(
-            "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
-        ),
-        click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,})."),
-        click.option(
-            "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the random questions; public."
-        ),
-        click.option(
-            "--method",
-            type=MethodName(list(METHODS)),
-            default="best",
-            show_default=True,
-            help="How it is made; best chooses by a public rule and says why.",
-        ),
-        number_option("--epsilon", "Price: epsilon of this release."),
-        number_option("--delta", "Beside --epsilon: the delta of this release, far below one in the people."),
-        number_option("--rho", "Price: rho of this release, under a zCDP budget."),
-        number_option("--share", "Price: a part of the budget, such as 0.5."),
-        click.option(
-            "--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted."
-        ),
-        click.option(
-            "--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights."
-        ),
-        click.option("--out", type=FILE, help="Where to write the synthetic table: .csv or .parquet."),
-        click.option(
-            "--transcript",
-            type=FILE,
-            help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
-        ),
-        click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent."),
-        json_option(),
-    ]
+@options.command()
+@click.argument("table")
+@options.policy_option()
+@options.analyst_option()
+@click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out.")
+@options.stated(
+    "--bins", click.IntRange(min=1), BINS, "Of a number with a range: so many bins at most, of equal width."
 )
-def synthesize(table: str, policy: Path, analyst: str | None, **options: Any) -> None:
+@click.option("--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns.")
+@click.option(
+    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
+)
+@click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,}).")
+@options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public.")
+@options.stated(
+    "--method", MethodName(list(METHODS)), "best", "How it is made; best chooses by a public rule and says why."
+)
+@options.number_option("--epsilon", words="Price: epsilon of this release.")
+@options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
+@options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
+@options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
+@click.option("--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted.")
+@click.option("--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights.")
+@click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet.")
+@click.option(
+    "--transcript",
+    type=options.FILE,
+    help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
+)
+@click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent.")
+@options.json_option()
+def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> None:
     """Make a synthetic table of TABLE. The price is charged first, and the same request again is free.
 
     For example: discreet synthesize visits --epsilon 1 --size 10000 --out synthetic.csv
     """
-    as_json, out, rows, transcript = (options.pop(name) for name in ("as_json", "out", "rows", "transcript"))
-    only_explain = options.pop("only_explain")
+    as_json, out, rows, transcript = (asked.pop(name) for name in ("as_json", "out", "rows", "transcript"))
+    only_explain = asked.pop("only_explain")
     with answering():
         if out is None and not only_explain:
             raise Refusal("say where to write the table: --out synthetic.csv; or --explain, which spends nothing")
-        if transcript is not None and options["method"] != "dual-query":
+        if transcript is not None and asked["method"] != "dual-query":
             raise Refusal("--transcript keeps draws, and only --method dual-query draws")
         if transcript is not None and out is not None and transcript.absolute() == out.absolute():
             raise Refusal("--transcript and --out are two files: name another one")
@@ -126,18 +105,19 @@ def synthesize(table: str, policy: Path, analyst: str | None, **options: Any) ->
         check_file(out)
         with opened(policy, analyst) as session:
             check_place(out, session.policy.source)
-            prepared = _prepared(session, table, options)
+            prepared = _prepared(session, table, asked)
             if only_explain:
                 show_plan(prepared, as_json=as_json)
                 return
-            with bar(readable_console(stderr=True)) as progress:
-                release = _made(prepared, transcript, progress)
+            # the rounds that are done are public
+            with progressing(readable_console(stderr=True), _COLUMNS, "Synthesizing", total=None) as update:
+                release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
         table_written = release.table if rows is None else release.table.unweighted(rows)
         written = write(table_written, out)
         console = readable_console(stderr=as_json)
         if as_json:
-            click.echo(json.dumps(machine(release, table_written, written), sort_keys=True, allow_nan=False))
+            say_json(machine(release, table_written, written))
         else:
             show_release(console, release, table_written)
         say_written(console, written)
@@ -185,40 +165,28 @@ def write(table: SyntheticTable, out: Path) -> Path:
     return table.to_parquet(out) if out.suffix == ".parquet" else table.to_csv(out)
 
 
-def workload_of(session: Session, table: str, options: Mapping[str, Any]) -> Workload:
+def workload_of(session: Session, table: str, asked: Mapping[str, Any]) -> Workload:
     """Return the queries that the options ask for."""
-    ways, count, cells = options["ways"], options["queries"], options["marginals"]
+    ways, count, cells = asked["ways"], asked["queries"], asked["marginals"]
     if cells is not None and (ways is not None or count is not None):
         raise Refusal("--marginals asks for every cell, and --ways and --queries for random questions: keep one")
-    domain = domain_of(session, table, options["columns"] or None, bins=options["bins"])
+    domain = domain_of(session, table, asked["columns"] or None, bins=asked["bins"])
     if cells is not None:
         return marginals(domain, ways=cells)
-    return conjunctions(domain, ways=ways or 3, count=count or _QUERIES, seed=options["seed"])
+    return conjunctions(domain, ways=ways or 3, count=count or _QUERIES, seed=asked["seed"])
 
 
-def _prepared(session: Session, table: str, options: dict[str, Any]) -> Prepared:
-    price = {name: options.pop(name) for name in ("epsilon", "delta", "rho", "share", "size")}
-    workload = workload_of(session, table, options)
-    return explain_synthesis(session, table, workload, method=options["method"], **price)
-
-
-@contextmanager
-def bar(console: Console) -> Iterator[Progress | None]:
-    """Show the rounds that are done, which are public, on a terminal only; logs and pipes stay clean."""
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("Synthesizing", total=None)
-        yield lambda done, steps: shown.update(task, completed=done, total=steps)
+def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
+    price = {name: asked.pop(name) for name in ("epsilon", "delta", "rho", "share", "size")}
+    workload = workload_of(session, table, asked)
+    return explain_synthesis(session, table, workload, method=asked["method"], **price)
 
 
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """Print what a release would be."""
     if as_json:
         found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
-        click.echo(json.dumps({**found, "fits": prepared.fits}, sort_keys=True, allow_nan=False))
+        say_json({**found, "fits": prepared.fits})
         return
     console = readable_console()
     workload = prepared.made.workload

@@ -9,8 +9,9 @@ import click
 import numpy as np
 
 from discreet import attacks
-from discreet.attacks import Curse, Exposure, Release, mondrian
 from discreet.cli import options
+from discreet.cli.attack import telling
+from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Discharges, register
 from discreet.display import Table
@@ -21,16 +22,11 @@ _SIZES = (2, 5, 10, 20)
 _COLUMNS = (1, 2, 3, 5, 8, 12, 20, 40)
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(200_000, least=2000, most=1_000_000)
-@options.seed()
-@click.option(
-    "--k", type=click.IntRange(2, 50), default=10, show_default=True,
-    help="Group size in the second part, about many columns.",
-)  # fmt: skip
-@click.option(
-    "--cube", type=click.IntRange(100, 100_000), default=10_000, show_default=True, help="People in the second part."
-)
+@options.command()
+@telling.people(200_000, least=2000, most=1_000_000)
+@telling.seed()
+@options.stated("--k", click.IntRange(2, 50), 10, "Group size in the second part, about many columns.")
+@options.stated("--cube", click.IntRange(100, 100_000), 10_000, "People in the second part.")
 @options.plot_to()
 def anonymity(people: int, seed: int, k: int, cube: int, plot_file: Path | None) -> None:
     """Learn secrets from tables in which every row has twins: alone, from two of them, and with many columns.
@@ -45,7 +41,7 @@ def anonymity(people: int, seed: int, k: int, cube: int, plot_file: Path | None)
             patients = register(people=people, seed=seed).discharges
             found = [_exposed(patients, size) for size in _SIZES]
             cursed = attacks.curse(people=cube, k=k, columns=_COLUMNS, seed=seed)
-        options.tell([_releases(patients, found), _columns(cursed)], plot=cursed.plot, plot_file=plot_file)
+        telling.tell([_releases(patients, found), _columns(cursed)], plot=cursed.plot, plot_file=plot_file)
 
 
 @dataclass(frozen=True)
@@ -53,14 +49,15 @@ class _Case:
     """What two releases of one k tell alone, and together."""
 
     k: int
-    alone: tuple[Exposure, Exposure]
-    together: Exposure
+    alone: tuple[attacks.Exposure, attacks.Exposure]
+    together: attacks.Exposure
 
 
 def _exposed(patients: Discharges, k: int) -> _Case:
     """Publish the patients twice, by different facts, and intersect."""
     everybody = np.arange(len(patients))
-    one, two = (Release(mondrian(patients, k=k, columns=facts), patients.code, everybody) for facts in (_ONE, _ANOTHER))
+    boxes = (attacks.mondrian(patients, k=k, columns=facts) for facts in (_ONE, _ANOTHER))
+    one, two = (attacks.Release(one, patients.code, everybody) for one in boxes)
     return _Case(k, (attacks.homogeneity(one), attacks.homogeneity(two)), attacks.intersection(one, two))
 
 
@@ -69,9 +66,9 @@ def _releases(patients: Discharges, found: list[_Case]) -> Chapter:
     rows = [
         [
             case.k,
-            *(_percent(one.share) for one in case.alone),
-            _percent(case.together.share),
-            _percent(case.together.expected),
+            *(percent(one.share) for one in case.alone),
+            percent(case.together.share),
+            percent(case.together.expected),
         ]
         for case in found
     ]
@@ -88,7 +85,7 @@ def _releases(patients: Discharges, found: list[_Case]) -> Chapter:
     )
 
 
-def _columns(cursed: Curse) -> Chapter:
+def _columns(cursed: attacks.Curse) -> Chapter:
     """Tell what many columns do to the boxes."""
     return Chapter(
         "Many columns",
@@ -99,7 +96,3 @@ def _columns(cursed: Curse) -> Chapter:
         cursed.table,
         ("Unique are those who share the tenth of the range in every column with nobody.",),
     )
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"

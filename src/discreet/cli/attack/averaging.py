@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Averaging, Charged, StickyNoise, rephrasings, spellings, splits, thresholds
 from discreet.attacks.asking import counted
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering
 from discreet.display import format_number
@@ -25,17 +25,12 @@ _LEVELS = range(19, 99)
 _COLUMNS = ["who answers", "asked in", "queries", "stored", "expected", "error"]
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(5040, least=_FEWEST, most=_MOST)
-@options.seed()
-@click.option(
-    "--deviation", type=click.FloatRange(0.1, 1000), default=10.0, show_default=True,
-    help="Standard deviation of the sticky noise.",
-)  # fmt: skip
-@click.option("--wordings", type=click.IntRange(2, 1000), default=100, show_default=True, help="Ways to ask a count.")
-@click.option(
-    "--epsilon", type=click.FloatRange(0.001, 2), default=0.05, show_default=True, help="Price of a private count."
-)
+@options.command()
+@telling.people(5040, least=_FEWEST, most=_MOST)
+@telling.seed()
+@options.stated("--deviation", click.FloatRange(0.1, 1000), 10.0, "Standard deviation of the sticky noise.")
+@options.stated("--wordings", click.IntRange(2, 1000), 100, "Ways to ask a count.")
+@telling.epsilon(0.001, 2, "Price of a private count.", default=0.05)
 @options.plot_to()
 def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: float, plot_file: Path | None) -> None:
     """Ask one count in many words and average: sticky noise vanishes, a session replays, charges and refuses.
@@ -45,48 +40,44 @@ def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: 
     with answering():
         with attacked_hospital(people=people, seed=seed, purpose="discreet attack averaging") as hospital:
             story = _attacked(hospital, seed, deviation, wordings, epsilon)
-        options.tell(_chapters(story, epsilon), plot=story.by_text.plot, plot_file=plot_file)
+        telling.tell(_chapters(story, epsilon), plot=story.by_text.plot, plot_file=plot_file)
 
 
 @dataclass(frozen=True)
 class _Story:
     """What came of every way to ask."""
 
-    by_text: Averaging
-    by_rows: Averaging
-    split: Averaging
-    spelled: Averaging
-    private: Averaging
+    by_text: attacks.Averaging
+    by_rows: attacks.Averaging
+    split: attacks.Averaging
+    spelled: attacks.Averaging
+    private: attacks.Averaging
 
 
 def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsilon: float) -> _Story:
     """Ask the toy engine in both of its forms, and a session."""
-    ((text,),) = rephrasings("patients", _CONDITIONS, count=1)
+    ((text,),) = attacks.rephrasings("patients", _CONDITIONS, count=1)
     truth = counted(hospital.plain, text)
-    by_text = StickyNoise(hospital.plain, deviation=deviation, seed=seed)
-    by_rows = StickyNoise(hospital.plain, deviation=deviation, seed=seed, key="patient_id")
-    words = rephrasings("patients", _CONDITIONS, count=count, dummies=_DUMMIES)
-    parts = splits("patients", _CONDITIONS, thresholds("age", _LEVELS))
+    by_text = attacks.StickyNoise(hospital.plain, deviation=deviation, seed=seed)
+    by_rows = attacks.StickyNoise(hospital.plain, deviation=deviation, seed=seed, key="patient_id")
+    words = attacks.rephrasings("patients", _CONDITIONS, count=count, dummies=_DUMMIES)
+    parts = attacks.splits("patients", _CONDITIONS, attacks.thresholds("age", _LEVELS))
     price = math.sqrt(2) / positive_rational(epsilon, name="epsilon")  # the deviation of Laplace noise of this price
     # the attacker's cap decides how many wordings are answered
+    spelled, padded = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(2))
     return _Story(
         attacks.averaging(by_text, words, deviation=deviation, truth=truth),
         attacks.averaging(by_rows, words, truth=truth),
         attacks.averaging(by_rows, parts, deviation=deviation, truth=truth),
-        attacks.averaging(Charged(hospital.session, epsilon=epsilon), _spelled(count), truth=truth),
-        attacks.averaging(Charged(hospital.session, epsilon=epsilon), _padded(count), deviation=price, truth=truth),
+        attacks.averaging(spelled, attacks.spellings("patients", _CONDITIONS, count=count), truth=truth),
+        attacks.averaging(padded, _padded(count), deviation=price, truth=truth),
     )
 
 
 def _padded(count: int) -> list[attacks.Wording]:
     """Return the count with other conditions that everybody meets, which are other questions to a session."""
     dummies = [[], *([f"card >= -{level}"] for level in range(count - 1))]
-    return [wording for more in dummies for wording in rephrasings("patients", [*_CONDITIONS, *more], count=1)]
-
-
-def _spelled(count: int) -> tuple[attacks.Wording, ...]:
-    """Return the count in other spaces, brackets, names and comments only."""
-    return spellings("patients", _CONDITIONS, count=count)
+    return [wording for more in dummies for wording in attacks.rephrasings("patients", [*_CONDITIONS, *more], count=1)]
 
 
 def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
@@ -103,7 +94,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
                 "Noise that belongs to the set of rows survives other words, but not sums: those below an age and the "
                 "others, for many ages.",
             ),
-            options.compact(
+            telling.compact(
                 _COLUMNS,
                 [
                     _row("noise by text", "other words", story.by_text),
@@ -120,7 +111,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
                 "spellings, orders, doubled conditions) is one question, and its stored answer is handed out again, "
                 "free; other conditions are other questions, even if everybody meets them, and each is charged.",
             ),
-            options.compact(
+            telling.compact(
                 [*_COLUMNS, "epsilon"],
                 [
                     [*_row("a session", "other spellings", story.spelled), _spent(story.spelled.loss)],
@@ -136,7 +127,7 @@ def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
     ]
 
 
-def _row(who: str, words: str, found: Averaging) -> list[object]:
+def _row(who: str, words: str, found: attacks.Averaging) -> list[object]:
     """Return one line of a table."""
     expected = "" if found.standard_error is None else format_number(found.standard_error, digits=3)
     error = "" if found.error is None else format_number(found.error, digits=3)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from discreet.attacks import BlockReconstruction, block_tables, noised_block_tables, reconstruct_block
+from discreet import attacks
 from discreet.attacks.census import COUNTED_IN, counted
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import CensusBlock, census_block
 from discreet.display import Table, format_number
@@ -20,13 +21,11 @@ _SURELY = 1 - 1e-6
 _MOST_CLAIMS = 6
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(30, least=1, most=100)
-@options.seed()
-@click.option("--least", type=click.IntRange(1, 100), default=3, show_default=True, help="Smallest group with ages.")
-@click.option(
-    "--epsilon", type=click.FloatRange(1e-3, 1e3), default=1.0, show_default=True, help="Price of all counts."
-)
+@options.command()
+@telling.people(30, least=1, most=100)
+@telling.seed()
+@options.stated("--least", click.IntRange(1, 100), 3, "Smallest group with ages.")
+@telling.epsilon(1e-3, 1e3, "Price of all counts.")
 @options.plot_to()
 def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path | None) -> None:
     """Prove who lives in an invented block, from the tables that are published about it.
@@ -36,10 +35,10 @@ def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path |
     with answering():
         block = census_block(people, seed=seed)
         with spinner(readable_console(), "Solving integer programs"):
-            found = reconstruct_block(block_tables(block, least=least), truth=block)
+            found = attacks.reconstruct_block(attacks.block_tables(block, least=least), truth=block)
             face, read = _private(block, epsilon)
         told = [_proven(found), _claims(found), _noised(epsilon, face, read)]
-        options.tell(told, plot=found.plot, plot_file=plot_file)
+        telling.tell(told, plot=found.plot, plot_file=plot_file)
 
 
 def _private(block: CensusBlock, epsilon: float) -> tuple[str, str]:
@@ -53,13 +52,13 @@ def _private(block: CensusBlock, epsilon: float) -> tuple[str, str]:
 def _outcome(block: CensusBlock, mechanism: Laplace, within: float) -> str:
     """Return what is proven by private counts, in words."""
     try:
-        found = reconstruct_block(noised_block_tables(block, mechanism, within=within), truth=block)
+        found = attacks.reconstruct_block(attacks.noised_block_tables(block, mechanism, within=within), truth=block)
     except InputError:
         return "no block agrees with them"
     return f"{found.proven:,} people, right if the error is within {format_number(within, digits=3)}"
 
 
-def _proven(found: BlockReconstruction) -> Chapter:
+def _proven(found: attacks.BlockReconstruction) -> Chapter:
     """Tell how much is proven."""
     low, high = found.apart
     differ = f"{high:,}" if low == high else f"{low:,} to {high:,}"
@@ -86,7 +85,7 @@ def _proven(found: BlockReconstruction) -> Chapter:
     )
 
 
-def _claims(found: BlockReconstruction) -> Chapter:
+def _claims(found: attacks.BlockReconstruction) -> Chapter:
     """Show some of what an attacker can swear to; these people are invented."""
     claims = found.claims()
     more = len(claims) - _MOST_CLAIMS

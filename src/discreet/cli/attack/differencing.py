@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Charged, Differencing, MinimumSize, noisy_run
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering
 from discreet.data.hospital_database import PRACTICE_SIZE
@@ -27,14 +27,12 @@ GRID = Fraction(1, 1 << 20)  # of the noise of a session's counts
 _COLUMNS = ["who answers", "asked by", "queries", "refused", "guess", "chance"]
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(5040, least=_FEWEST, most=_MOST)
-@options.seed()
-@click.option("--patient", type=click.IntRange(min=0), default=452, show_default=True, help="Who is attacked.")
-@click.option("--least", type=click.IntRange(2, 100), default=20, show_default=True, help="Smaller sets are refused.")
-@click.option(
-    "--epsilon", type=click.FloatRange(0.001, 0.3), default=0.1, show_default=True, help="Price of a private count."
-)
+@options.command()
+@telling.people(5040, least=_FEWEST, most=_MOST)
+@telling.seed()
+@options.stated("--patient", click.IntRange(min=0), 452, "Who is attacked.")
+@options.stated("--least", click.IntRange(2, 100), 20, "Smaller sets are refused.")
+@telling.epsilon(0.001, 0.3, "Price of a private count.", default=0.1)
 @options.plot_to()
 def differencing(people: int, seed: int, patient: int, least: int, epsilon: float, plot_file: Path | None) -> None:
     """Subtract two counts to learn one patient's secret; pad the question where small sets are refused."""
@@ -43,7 +41,7 @@ def differencing(people: int, seed: int, patient: int, least: int, epsilon: floa
             raise click.UsageError(f"--patient must be below {people}, the number of people")
         with attacked_hospital(people=people, seed=seed, purpose="discreet attack differencing") as hospital:
             story = _attacked(hospital, patient, least, epsilon)
-        options.tell(_chapters(story, people, least), plot=story.private[0].plot, plot_file=plot_file)
+        telling.tell(_chapters(story, people, least), plot=story.private[0].plot, plot_file=plot_file)
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,11 @@ class _Story:
     """What came of asking everybody about one patient."""
 
     target: str
-    exact: Differencing
+    exact: attacks.Differencing
     direct_refused: bool
-    padded: tuple[Differencing, ...]
-    noisy: Differencing
-    private: tuple[Differencing, ...]
+    padded: tuple[attacks.Differencing, ...]
+    noisy: attacks.Differencing
+    private: tuple[attacks.Differencing, ...]
 
 
 def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _Story:
@@ -67,10 +65,10 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
     subtract = partial(attacks.differencing, table="patients", secret=_MARKER, target=target, truth=truth)
     track = partial(attacks.tracker, table="patients", secret=_MARKER, target=target, truth=truth)
     crowd, women = f"practice % 2 = {practice % 2}", "sex = 'female'"
-    strict = MinimumSize(hospital.plain, least=least, people=len(patients))
+    strict = attacks.MinimumSize(hospital.plain, least=least, people=len(patients))
     scale = 1 / positive_rational(epsilon, name="epsilon")
     noise, fine = DiscreteLaplace(scale), DiscreteLaplace(scale / GRID)
-    sessions = (Charged(hospital.session, epsilon=epsilon) for _ in range(3))
+    sessions = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(3))
     return _Story(
         target=target,
         exact=subtract(hospital.plain, exact=True),
@@ -80,7 +78,7 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
             track(strict, within=crowd, exact=True),
             track(strict, pad=women, exact=True),
         ),
-        noisy=subtract(noisy_run(hospital.plain, Laplace(scale=scale, sensitivity=1)), noise=noise),
+        noisy=subtract(attacks.noisy_run(hospital.plain, Laplace(scale=scale, sensitivity=1)), noise=noise),
         private=(
             subtract(next(sessions), noise=fine, grid=GRID),
             track(next(sessions), within=crowd, noise=fine, grid=GRID),
@@ -89,7 +87,7 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
     )
 
 
-def _refused(run: MinimumSize, text: str) -> bool:
+def _refused(run: attacks.MinimumSize, text: str) -> bool:
     """Tell whether a question about the patient alone is refused."""
     try:
         run(text)
@@ -128,7 +126,7 @@ def _chapters(story: _Story, people: int, least: int) -> list[Chapter]:
                 [
                     [*_row("a curator with noise", story.noisy), ""],
                     *(
-                        [*_row("a session", one), _percent(1.0 if one.ceiling is None else one.ceiling.upper)]
+                        [*_row("a session", one), telling.at_most(1.0 if one.ceiling is None else one.ceiling.upper)]
                         for one in story.private
                     ),
                 ],
@@ -141,12 +139,7 @@ def _chapters(story: _Story, people: int, least: int) -> list[Chapter]:
     ]
 
 
-def _row(who: str, found: Differencing) -> list[object]:
+def _row(who: str, found: attacks.Differencing) -> list[object]:
     """Return one line of a table."""
     guess = "none" if found.right is None else "right" if found.right else "wrong"
-    return [who, found.method, found.queries, found.refused, guess, _percent(found.expected)]
-
-
-def _percent(chance: float | None) -> str:
-    """Write a chance, rounded up; nothing where none is known."""
-    return "" if chance is None else f"{-(-1000 * chance // 1) / 10:.1f} %"
+    return [who, found.method, found.queries, found.refused, guess, telling.at_most(found.expected)]

@@ -8,67 +8,48 @@ from functools import cache
 from pathlib import Path
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from discreet import attacks
-from discreet.attacks import (
-    Characters,
-    Reconstruction,
-    exact_answers,
-    garbage,
-    gaussian_noise,
-    malicious_noise,
-    noisy_answers,
-    robust_fourier,
-    session_answers,
-    sign_noise,
-    uniform_noise,
-)
 from discreet.attacks.asking import Noise
 from discreet.cli import options
-from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
+from discreet.cli.attack import telling
+from discreet.cli.attack.people import Bits, invented_bits, private_counts
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 
-Line = tuple[str, Reconstruction]
+Line = tuple[str, attacks.Reconstruction]
 _MANY, _FEW, _MOST_IN_SQL, _MOST_QUERIES = 2**20 - 1, 255, 4095, 2**26
 # the noise of each kind, and its variance as a part of the square of the error
 _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
-    "uniform": (uniform_noise, 1 / 3),
-    "signs": (sign_noise, 1.0),
-    "normal": (gaussian_noise, 1.0),
-    "malicious": (malicious_noise, None),
+    "uniform": (attacks.uniform_noise, 1 / 3),
+    "signs": (attacks.sign_noise, 1.0),
+    "normal": (attacks.gaussian_noise, 1.0),
+    "malicious": (attacks.malicious_noise, None),
 }
 
 
-@click.command(context_settings=options.SETTINGS)
+@options.command()
 @click.option(
     "--people", type=click.IntRange(1, 2**22 - 1), help=f"Invented people. [default: {_MANY:,}; {_FEW} for discreet]"
 )
-@options.seed()
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
-@click.option(
-    "--noise", "level", type=click.FloatRange(0, 100), default=0.25, show_default=True,
-    help="Error of a noisy curator, in square roots of the queries of one labelling.",
-)  # fmt: skip
-@click.option(
-    "--kind", type=click.Choice(list(_KINDS)), default="uniform", show_default=True,
-    help="Law of a noisy curator's errors.",
-)  # fmt: skip
-@click.option(
-    "--garbage", "share", type=click.FloatRange(0, 0.5), default=0.0, show_default=True,
-    help="Share of a noisy curator's answers that are garbage.",
-)  # fmt: skip
-@click.option(
-    "--relabellings", type=click.IntRange(1, 64), default=1, show_default=True,
-    help="How often to ask all queries, people numbered anew each time.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 100), default=2.0, show_default=True, help="Budget of discreet.")
+@telling.seed()
+@telling.against()
+@options.stated(
+    "--noise",
+    click.FloatRange(0, 100),
+    0.25,
+    "Error of a noisy curator, in square roots of the queries of one labelling.",
+    into="level",
+)
+@options.stated("--kind", click.Choice(list(_KINDS)), "uniform", "Law of a noisy curator's errors.")
+@options.stated(
+    "--garbage", click.FloatRange(0, 0.5), 0.0, "Share of a noisy curator's answers that are garbage.", into="share"
+)
+@options.stated(
+    "--relabellings", click.IntRange(1, 64), 1, "How often to ask all queries, people numbered anew each time."
+)
+@telling.rho(100)
 @options.plot_to()
 def fourier(  # noqa: PLR0913  one argument an option
     *, people: int | None, seed: int, against: str, level: float, kind: str, share: float, relabellings: int,
@@ -81,7 +62,7 @@ def fourier(  # noqa: PLR0913  one argument an option
     """
     with answering():
         secret = invented_bits(people or (_FEW if against == "discreet" else _MANY), seed=seed)
-        queries = relabellings * Characters(people=len(secret)).size
+        queries = relabellings * attacks.Characters(people=len(secret)).size
         if queries > _MOST_QUERIES:
             raise ParameterError(f"{queries:,} queries are too many to hold; take fewer people or relabellings")
         with spinner(readable_console(), "Asking and decoding"):
@@ -91,56 +72,48 @@ def fourier(  # noqa: PLR0913  one argument an option
                 rows = _of_noise(secret, seed, level=level, kind=kind, share=share, relabellings=relabellings)
             else:
                 rows = [_exact(secret, relabellings, seed)]
-        options.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
-def _exact(secret: NDArray[np.int64], relabellings: int, seed: int) -> Line:
+def _exact(secret: Bits, relabellings: int, seed: int) -> Line:
     """Attack a plain table."""
-    ask = exact_answers(secret)
+    ask = attacks.exact_answers(secret)
     found = attacks.fourier(ask, len(secret), relabellings=relabellings, seed=seed, error=0, truth=secret)
     return "exact answers", found
 
 
-def _of_noise(
-    secret: NDArray[np.int64], seed: int, *, level: float, kind: str, share: float, relabellings: int
-) -> list[Line]:
+def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, share: float, relabellings: int) -> list[Line]:
     """Attack a curator who adds noise; with garbage among the answers by both decoders, from the same answers."""
     people, many = len(secret), max(relabellings, 4 if share > 0 else 1)
     if kind == "malicious" and many > 1:
         raise ParameterError("malicious noise is made for one labelling without garbage; leave out the other options")
-    error = level * math.sqrt(Characters(people=people).size)
+    error = level * math.sqrt(attacks.Characters(people=people).size)
     make, part = _KINDS[kind]
     noise, words = make(error, seed=seed + 1), f"{kind} noise of {format_number(error, digits=4)}"
     bounded, variance = None if kind == "normal" else error, None if part is None else error**2 * part
     if share > 0:
-        noise, words = garbage(share, seed=seed + 2, of=noise), f"{words}, {share:.0%} garbage"
+        noise, words = attacks.garbage(share, seed=seed + 2, of=noise), f"{words}, {share:.0%} garbage"
         bounded = variance = None
-    ask = cache(noisy_answers(secret, noise))
+    ask = cache(attacks.noisy_answers(secret, noise))
     found = attacks.fourier(
         ask, people, relabellings=many, seed=seed, error=bounded, noise_variance=variance, truth=secret
     )
     if share == 0:
         return [(words, found)]
-    return [(words, found), (words, robust_fourier(ask, people, relabellings=many, seed=seed, truth=secret))]
+    return [(words, found), (words, attacks.robust_fourier(ask, people, relabellings=many, seed=seed, truth=secret))]
 
 
-def _of_a_session(secret: NDArray[np.int64], rho: float, relabellings: int, seed: int) -> list[Line]:
+def _of_a_session(secret: Bits, rho: float, relabellings: int, seed: int) -> list[Line]:
     """Attack the people without protection, and behind a session."""
     people = len(secret)
     if people > _MOST_IN_SQL:
         raise ParameterError(f"a session is asked in SQL, one query a place; take at most {_MOST_IN_SQL:,} people")
-    queries = len(Characters(people=people, relabellings=relabellings, seed=seed))
-    with secret_session(secret, rho=rho, purpose="discreet attack fourier") as session:
-        each = split(session, queries=queries)
+    queries = len(attacks.Characters(people=people, relabellings=relabellings, seed=seed))
+    with private_counts(secret, rho=rho, queries=queries, purpose="discreet attack fourier") as counts:
         private = attacks.fourier(
-            session_answers(session, rho=each, table=TABLE, secret=SECRET, person=PERSON),
-            people,
-            relabellings=relabellings,
-            seed=seed,
-            noise_variance=1 / (2 * each),
-            truth=secret,
-            loss=counts_loss(each, queries=queries),
-        )
+            counts.ask, people, relabellings=relabellings, seed=seed, noise_variance=1 / (2 * counts.each),
+            truth=secret, loss=counts.loss,
+        )  # fmt: skip
     return [_exact(secret, relabellings, seed), (f"a session, rho {format_number(rho)} in all", private)]
 
 
@@ -154,14 +127,14 @@ def _chapter(rows: list[Line]) -> Chapter:
             "x has an even number of ones in a AND x: half of all people, whoever they are. One Walsh-Hadamard "
             "transform of all answers gives everybody's bit back.",
         ),
-        options.compact(
+        telling.compact(
             ["who answers", "decoder", "queries", "recovered", "expected", "certain", "ceiling", "s"],
             [
                 [
                     words,
                     one.decoder if several else "",
                     f"{one.queries:,}",
-                    *options.shares(one),
+                    *telling.shares(one),
                 ]
                 for words, one in rows
             ],

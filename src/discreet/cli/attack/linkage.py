@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from discreet import attacks
-from discreet.attacks import Flip, Linkage, MatchRule
 from discreet.cli import options
+from discreet.cli.attack import telling
+from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
 from discreet.data.hospital import DIAGNOSES
@@ -20,12 +19,10 @@ from discreet.statistics import histogram
 _SHOWN = (1, 2, 3, 4, 6, 8, 12)
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(200_000, least=1000, most=1_000_000)
-@options.seed()
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 10), default=1.0, show_default=True, help="Price of the private table."
-)
+@options.command()
+@telling.people(200_000, least=1000, most=1_000_000)
+@telling.seed()
+@telling.epsilon(0.01, 10, "Price of the private table.")
 @options.plot_to()
 def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> None:
     """Join an 'anonymous' hospital table with a named register on what both know about a person."""
@@ -34,12 +31,12 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
         with spinner(console, "Inventing a city and joining its tables"):
             city = register(people=people, seed=seed)
             alone = attacks.uniques(city.register, QUASI_IDENTIFIERS)
-            found = [_linked(city, count, rule) for count in _SHOWN for rule in MatchRule]
+            found = [_linked(city, count, rule) for count in _SHOWN for rule in attacks.MatchRule]
         chapters = [_uniques(city, alone.table), _links(found), _private(city, epsilon)]
-        options.tell(chapters, plot=alone.plot, plot_file=plot_file)
+        telling.tell(chapters, plot=alone.plot, plot_file=plot_file)
 
 
-def _linked(city: City, count: int, rule: MatchRule) -> Linkage:
+def _linked(city: City, count: int, rule: attacks.MatchRule) -> attacks.Linkage:
     """Join on the first so many columns."""
     return attacks.link(city.register, city.discharges, on=QUASI_IDENTIFIERS[:count], rule=rule, truth=city.match)
 
@@ -58,13 +55,13 @@ def _uniques(city: City, table: Table) -> Chapter:
     )
 
 
-def _links(found: list[Linkage]) -> Chapter:
+def _links(found: list[attacks.Linkage]) -> Chapter:
     """Tell what the join names, and how often it is wrong."""
-    words = {MatchRule.UNIQUE_IN_BOTH: "both", MatchRule.UNIQUE_IN_REGISTER: "register"}
+    words = {attacks.MatchRule.UNIQUE_IN_BOTH: "both", attacks.MatchRule.UNIQUE_IN_REGISTER: "register"}
     rows = [
         [
-            len(one.columns), words[one.rule], one.claimed, _percent(one.precision), _percent(one.expected_precision),
-            _percent(one.recall), f"{one.seconds:.2f} s",
+            len(one.columns), words[one.rule], one.claimed, percent(one.precision), percent(one.expected_precision),
+            percent(one.recall), f"{one.seconds:.2f} s",
         ]
         for one in found
     ]  # fmt: skip
@@ -85,7 +82,7 @@ def _links(found: list[Linkage]) -> Chapter:
 def _private(city: City, epsilon: float) -> Chapter:
     """Tell what is left to join when counts with noise are published instead of rows."""
     counts = histogram(city.discharges.diagnosis, keys=DIAGNOSES, relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    highest = attacks.ceiling(counts.loss, flip=Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
     return Chapter(
         "The same table, released privately",
         (
@@ -97,11 +94,7 @@ def _private(city: City, epsilon: float) -> Chapter:
         ]),
         (
             "Whether a given person is among the patients at all, if that was as likely as not before, nobody guesses "
-            f"right from this with a chance above {-(-1000 * highest // 1) / 10:.1f} %, even knowing all other "
+            f"right from this with a chance above {telling.at_most(highest)}, even knowing all other "
             "patients; a coin has 50 %.",
         ),
     )  # fmt: skip
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 import numpy as np
 
-from discreet.attacks import fundamental_law
+from discreet import attacks
+from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
-from discreet.cli.options import SETTINGS, people, plot_to, seed, tell
 
 _FEWEST_QUERIES, _ERRORS = 16, 21
 _BEFORE = (
@@ -19,20 +20,13 @@ _BEFORE = (
 )
 
 
-@click.command(context_settings=SETTINGS)
-@people(1023, least=63, most=16_383)
-@click.option(
-    "--queries", type=click.IntRange(64, 2**16), default=2**15, show_default=True, help="The most queries to ask."
-)
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 20), default=1.0, show_default=True,
-    help="Of the line from which on answers are safe, all together; nothing is released.",
-)  # fmt: skip
-@click.option(
-    "--delta", type=click.FloatRange(1e-12, 0.01), default=1e-6, show_default=True, help="The delta that goes with it."
-)
-@seed()
-@plot_to()
+@options.command()
+@telling.people(1023, least=63, most=16_383)
+@options.stated("--queries", click.IntRange(64, 2**16), 2**15, "The most queries to ask.")
+@telling.epsilon(0.01, 20, "Of the line from which on answers are safe, all together; nothing is released.")
+@options.stated("--delta", click.FloatRange(1e-12, 0.01), 1e-6, "The delta that goes with it.")
+@telling.seed()
+@options.plot_to()
 def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot_file: Path | None) -> None:
     """Draw the map of the fundamental law: queries, people, error.
 
@@ -41,11 +35,11 @@ def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot
     asked = [1 << bits for bits in range(_FEWEST_QUERIES.bit_length() - 1, queries.bit_length())]
     errors = np.logspace(-1, 4, _ERRORS).tolist()
     with answering(), spinner(readable_console(), "Attacking"):
-        found = fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
+        found = attacks.fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
     after = (
         f"Safe means (epsilon, delta) = ({epsilon:g}, {delta:g}) for all answers together, whatever the attacker does. "
         "Between the attacks and that line neither of the two succeeds and nothing is promised.",
     )
     chapter = Chapter(f"The fundamental law, {people:,} people", _BEFORE, found.table(), after)
     with answering():
-        tell([chapter], plot=found.plot, plot_file=plot_file)
+        telling.tell([chapter], plot=found.plot, plot_file=plot_file)

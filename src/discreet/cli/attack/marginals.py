@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import click
 
-from discreet.attacks import (
-    Conjunctions,
-    Fit,
-    Reconstruction,
-    exact_answers,
-    from_marginals,
-    noisy_answers,
-    session_answers,
-    uniform_noise,
-)
+from discreet import attacks
 from discreet.cli import options
-from discreet.cli.attack.people import (
-    ATTRIBUTE,
-    SECRET,
-    TABLE,
-    Bits,
-    attribute_session,
-    counts_loss,
-    invented_attributes,
-    invented_bits,
-    split,
-)
+from discreet.cli.attack import telling
+from discreet.cli.attack.people import Bits, invented_attributes, invented_bits, private_counts
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
@@ -37,20 +18,14 @@ _MANY, _FEW = (2000, 60), (100, 16)  # people and attributes, through arrays and
 _MOST_IN_SQL = 2000
 
 
-@click.command(context_settings=options.SETTINGS)
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
+@options.command()
+@telling.against()
 @click.option("--people", type=click.IntRange(2, 5000), help="Invented people. [default: 2,000; 100 for discreet]")
 @click.option("--attributes", type=click.IntRange(1, 150), help="Public attributes. [default: 60; 16 for discreet]")
-@click.option("--ways", type=click.IntRange(1, 4), default=2, show_default=True, help="Attributes of a table.")
-@click.option(
-    "--noise", "error", type=click.FloatRange(0, 1e6), default=2.0, show_default=True,
-    help="Largest error of a noisy curator's counts.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 1e3), default=2.0, show_default=True, help="Budget of discreet.")
-@options.seed()
+@options.stated("--ways", click.IntRange(1, 4), 2, "Attributes of a table.")
+@options.stated("--noise", click.FloatRange(0, 1e6), 2.0, "Largest error of a noisy curator's counts.", into="error")
+@telling.rho(1e3)
+@telling.seed()
 @options.plot_to()
 def marginals(
     against: str, ways: int, error: float, rho: float, seed: int, plot_file: Path | None, **size: int
@@ -64,33 +39,33 @@ def marginals(
         people, columns = size["people"] or default[0], size["attributes"] or default[1]
         attributes, secret = invented_attributes(people, columns, seed=seed), invented_bits(people, seed=seed)
         with spinner(readable_console(), "Reading tables and solving"):
-            found = from_marginals(exact_answers(secret), attributes, ways=ways, error=0, truth=secret)
+            found = attacks.from_marginals(attacks.exact_answers(secret), attributes, ways=ways, error=0, truth=secret)
             rows = [("exact tables", found)]
             if against == "noisy":
-                ask = noisy_answers(secret, uniform_noise(error, seed=seed + 1))
-                noisy = from_marginals(ask, attributes, ways=ways, error=error, truth=secret)
+                ask = attacks.noisy_answers(secret, attacks.uniform_noise(error, seed=seed + 1))
+                noisy = attacks.from_marginals(ask, attributes, ways=ways, error=error, truth=secret)
                 rows.append((f"noise up to {format_number(error, digits=3)}", noisy))
             if against == "discreet":
                 private = _private(attributes, secret, ways=ways, rho=rho)
                 rows.append((f"a session, rho {format_number(rho)} in all", private))
-        options.tell([_chapter(columns, ways, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(columns, ways, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
-def _private(attributes: Bits, secret: Bits, *, ways: int, rho: float) -> Reconstruction:
+def _private(attributes: Bits, secret: Bits, *, ways: int, rho: float) -> attacks.Reconstruction:
     """Ask a session for every count, and split its budget between them."""
-    queries = len(Conjunctions(attributes, ways=ways))
+    queries = len(attacks.Conjunctions(attributes, ways=ways))
     if queries > _MOST_IN_SQL:
         raise ParameterError(
             f"a session is asked in SQL, count by count; take tables of at most {_MOST_IN_SQL:,} counts"
         )
-    with attribute_session(attributes, secret, rho=rho, purpose="discreet attack marginals") as session:
-        each = split(session, queries=queries)
-        ask = session_answers(session, rho=each, table=TABLE, secret=SECRET, attribute=ATTRIBUTE)
-        loss = counts_loss(each, queries=queries)
-        return from_marginals(ask, attributes, ways=ways, fit=Fit.SQUARES, truth=secret, loss=loss)
+    with private_counts(
+        secret, rho=rho, queries=queries, purpose="discreet attack marginals", attributes=attributes
+    ) as counts:
+        fit = attacks.Fit.SQUARES
+        return attacks.from_marginals(counts.ask, attributes, ways=ways, fit=fit, truth=secret, loss=counts.loss)
 
 
-def _chapter(attributes: int, ways: int, rows: list[tuple[str, Reconstruction]]) -> Chapter:
+def _chapter(attributes: int, ways: int, rows: list[tuple[str, attacks.Reconstruction]]) -> Chapter:
     """Tell what came of it, theory beside it."""
     found = rows[0][1]
     return Chapter(
@@ -100,18 +75,9 @@ def _chapter(attributes: int, ways: int, rows: list[tuple[str, Reconstruction]])
             f"anything: all tables of {ways} attributes by the secret bit are published, {found.queries:,} independent "
             "counts. Least squares finds the numbers between 0 and 1 that fit them best.",
         ),
-        options.compact(
-            ["what is published", "recovered", "certain", "ceiling", "s"],
-            [
-                [
-                    words,
-                    options.percent(one.fraction),
-                    options.percent(None if one.floor is None else math.floor(1000 * one.floor) / 1000),
-                    options.percent(None if one.ceiling is None else math.ceil(1000 * one.ceiling.upper) / 1000),
-                    f"{one.seconds:.2f}",
-                ]
-                for words, one in rows
-            ],
+        telling.compact(
+            ["what is published", "recovered", "expected", "certain", "ceiling", "s"],
+            [[words, *telling.shares(one)] for words, one in rows],
         ),
         (
             f"There are {found.queries / found.people:.2f} counts a person; exact ones give everybody away above about "

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks import Membership, PrivateFrequencies, Publish, Rounded, exactly
 from discreet.cli import options
+from discreet.cli.attack import telling
+from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Genomes, genomes
 from discreet.display import Table, format_number
@@ -17,25 +18,13 @@ from discreet.display import Table, format_number
 _DECIMALS = 2
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(1000, least=20, most=5000)
-@options.seed()
-@click.option(
-    "--positions", type=click.IntRange(10, 30_000), default=10_000, show_default=True,
-    help="How many frequencies are published.",
-)  # fmt: skip
-@click.option(
-    "--level", type=click.FloatRange(0.001, 0.5), default=0.01, show_default=True,
-    help="Share of outsiders who may be accused.",
-)  # fmt: skip
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 20), default=1.0, show_default=True,
-    help="Price of the private frequencies, all together.",
-)  # fmt: skip
-@click.option(
-    "--delta", type=click.FloatRange(1e-9, 0.01), default=1e-5, show_default=True,
-    help="The delta that goes with it.",
-)  # fmt: skip
+@options.command()
+@telling.people(1000, least=20, most=5000)
+@telling.seed()
+@options.stated("--positions", click.IntRange(10, 30_000), 10_000, "How many frequencies are published.")
+@options.stated("--level", click.FloatRange(0.001, 0.5), 0.01, "Share of outsiders who may be accused.")
+@telling.epsilon(0.01, 20, "Price of the private frequencies, all together.")
+@options.stated("--delta", click.FloatRange(1e-9, 0.01), 1e-5, "The delta that goes with it.")
 @options.plot_to()
 def membership(
     people: int, seed: int, positions: int, level: float, epsilon: float, delta: float, plot_file: Path | None
@@ -44,11 +33,11 @@ def membership(
     console = readable_console()
     with answering():
         with spinner(console, "Inventing genomes and testing them"):
-            private = PrivateFrequencies(people=people, positions=positions, epsilon=epsilon, delta=delta)
+            private = attacks.PrivateFrequencies(people=people, positions=positions, epsilon=epsilon, delta=delta)
             invented = genomes(people=people, positions=positions, seed=seed, reference=5000)
             found = _found(invented, private, level)
         chapter = _chapter(found, people, positions, f"({format_number(epsilon)}, {format_number(delta)})")
-        options.tell([chapter], plot=found[0].result.plot, plot_file=plot_file)
+        telling.tell([chapter], plot=found[0].result.plot, plot_file=plot_file)
 
 
 @dataclass(frozen=True)
@@ -56,14 +45,14 @@ class _Case:
     """One way to publish, and what the attack made of it."""
 
     words: str
-    result: Membership
+    result: attacks.Membership
 
 
-def _found(invented: Genomes, private: PrivateFrequencies, level: float) -> list[_Case]:
+def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float) -> list[_Case]:
     """Publish the same frequencies in three ways and attack each."""
-    rounded = Rounded(_DECIMALS)
-    ways: tuple[tuple[str, Publish, float, float | None], ...] = (
-        ("exact", exactly, 0.0, None),
+    rounded = attacks.Rounded(_DECIMALS)
+    ways: tuple[tuple[str, attacks.Publish, float, float | None], ...] = (
+        ("exact", attacks.exactly, 0.0, None),
         (f"{_DECIMALS} decimals", rounded, rounded.deviation, None),
         ("private", private, private.deviation, private.mu),
     )
@@ -85,9 +74,9 @@ def _chapter(found: list[_Case], people: int, positions: int, price: str) -> Cha
     rows: list[list[object]] = [
         [
             case.words,
-            _percent(case.result.true_rate),
-            _percent(case.result.expected_rate),
-            _percent(case.result.false_rate),
+            percent(case.result.true_rate),
+            percent(case.result.expected_rate),
+            percent(case.result.false_rate),
             _area(case.result.area),
             _area(case.result.expected_area),
             "1" if case.result.area_ceiling is None else _area(-(-1000 * case.result.area_ceiling.upper // 1) / 1000),
@@ -111,10 +100,6 @@ def _chapter(found: list[_Case], people: int, positions: int, price: str) -> Cha
             "from that alone. An area of 0.5 is a coin.",
         ),
     )
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def _area(area: float | None) -> str:

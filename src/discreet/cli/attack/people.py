@@ -1,24 +1,20 @@
-"""A table of invented people with one secret bit each, behind a session with a budget of zCDP.
-
-A table of invented people with public attributes and one secret bit each, behind a session with a budget of zCDP.
-
-The hospital that the attacks through SQL share: a plain database and, over the same rows, a session.
-"""
+"""Whom the attacks through SQL attack: people with a secret bit behind a session, and a hospital, plain and private."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet import attacks
 from discreet._optional import optional
-from discreet.attacks import Run
 from discreet.cli.demo import ATTACKER, build
 from discreet.data import HospitalDatabase
 from discreet.data.invention import coins as invented_coins
@@ -27,21 +23,24 @@ from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, PrivacyLoss, Relation
 from discreet.privacy.numbers import positive
 from discreet.query import Session, read_policy
-from discreet.query.session import terms_of, with_source
+from discreet.query.policy import terms_of
+from discreet.query.session import with_source
 from discreet.statistics.pricing import NoisyVector
 
 TABLE, SECRET, PERSON = "people", "marker", "person"
 _STEPS = 2**20  # in which a session counts to 1
 
+Bits = NDArray[np.int64]
 
-def invented_bits(people: int, *, seed: int) -> NDArray[np.int64]:
+
+def invented_bits(people: int, *, seed: int) -> Bits:
     """Return a fair coin for every person: nothing public tells anything about it."""
     return invented_coins(seed).integers(0, 2, people)
 
 
 @contextmanager
 def secret_session(
-    secret: ArrayLike, *, rho: float, purpose: str, attributes: Mapping[str, NDArray[np.int64]] | None = None
+    secret: ArrayLike, *, rho: float, purpose: str, attributes: Mapping[str, Bits] | None = None
 ) -> Iterator[Session]:
     """Write a column of bits, and of public attributes if there are any, into a database; open a session with rho.
 
@@ -117,19 +116,31 @@ rows = 1
 """
 
 
-ATTRIBUTE = "a"
-Bits = NDArray[np.int64]
-
-
 def invented_attributes(people: int, attributes: int, *, seed: int) -> Bits:
     """Return fair coins for every person and attribute."""
     return invented_coins(seed, 1).integers(0, 2, (people, attributes))
 
 
-def attribute_session(attributes: Bits, secret: Bits, *, rho: float, purpose: str) -> AbstractContextManager[Session]:
-    """Open a session over such people whose whole budget is rho; database and ledger end with the block."""
-    columns = {f"{ATTRIBUTE}{place}": attributes[:, place].copy() for place in range(attributes.shape[1])}
-    return secret_session(secret, rho=rho, purpose=purpose, attributes=columns)
+@dataclass(frozen=True)
+class PrivateCounts:
+    """Somebody who answers counts privately, the price of each, and of all of them together."""
+
+    ask: attacks.Ask
+    each: Fraction
+    loss: PrivacyLoss
+
+
+@contextmanager
+def private_counts(
+    secret: Bits, *, rho: float, queries: int, purpose: str, attributes: Bits | None = None
+) -> Iterator[PrivateCounts]:
+    """Open a session over such people, and split its whole budget, rho, evenly between so many counts."""
+    columns = None if attributes is None else {f"a{place}": one.copy() for place, one in enumerate(attributes.T)}
+    with secret_session(secret, rho=rho, purpose=purpose, attributes=columns) as session:
+        each = split(session, queries=queries)
+        answers = partial(attacks.session_answers, session, rho=each, table=TABLE, secret=SECRET)
+        ask = answers(person=PERSON) if attributes is None else answers(attribute="a")
+        yield PrivateCounts(ask, each, counts_loss(each, queries=queries))
 
 
 @dataclass(frozen=True)
@@ -137,7 +148,7 @@ class Hospital:
     """Invented patients, somebody who answers SQL about them exactly, and a session that charges."""
 
     tables: HospitalDatabase
-    plain: Run
+    plain: attacks.Run
     session: Session
 
 
@@ -153,6 +164,3 @@ def attacked_hospital(*, people: int, seed: int, purpose: str) -> Iterator[Hospi
             connection.execute(f"ATTACH '{written}' AS base (READ_ONLY)")
             connection.execute("USE base")
             yield Hospital(stage.hospital, lambda text: connection.execute(text).fetchall(), session)
-
-
-__all__ = ["ATTRIBUTE", "SECRET", "TABLE", "attribute_session", "invented_attributes"]

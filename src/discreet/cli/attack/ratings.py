@@ -8,8 +8,8 @@ import click
 import numpy as np
 
 from discreet import attacks
-from discreet.attacks import Flip
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import Ratings
 from discreet.data import ratings as invented
@@ -20,18 +20,14 @@ from discreet.statistics import histogram
 _CONTRIBUTION, _SHOWN = 10, 8
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(20_000, least=500, most=200_000)
-@options.seed()
-@click.option("--items", type=click.IntRange(100, 50_000), default=4000, show_default=True, help="Invented items.")
-@click.option("--targets", type=click.IntRange(10, 400), default=100, show_default=True, help="People looked for.")
-@click.option("--wrong", type=click.FloatRange(0, 0.9), default=0.25, show_default=True, help="Share of wrong remarks.")
-@click.option(
-    "--threshold", type=click.FloatRange(0, 100), default=6.0, show_default=True, help="Least eccentricity of a claim."
-)
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 10), default=1.0, show_default=True, help="Price of the private table."
-)
+@options.command()
+@telling.people(20_000, least=500, most=200_000)
+@telling.seed()
+@options.stated("--items", click.IntRange(100, 50_000), 4000, "Invented items.")
+@options.stated("--targets", click.IntRange(10, 400), 100, "People looked for.")
+@options.stated("--wrong", click.FloatRange(0, 0.9), 0.25, "Share of wrong remarks.")
+@options.stated("--threshold", click.FloatRange(0, 100), 6.0, "Least eccentricity of a claim.")
+@telling.epsilon(0.01, 10, "Price of the private table.")
 @options.plot_to()
 def ratings(
     people: int, seed: int, items: int, targets: int, wrong: float, threshold: float, epsilon: float,
@@ -57,7 +53,7 @@ def ratings(
                 "independently. Claimed if absent: the person's own row was taken out before.",
             ),
         )
-        options.tell([chapter, private], plot=found.plot, plot_file=plot_file)
+        telling.tell([chapter, private], plot=found.plot, plot_file=plot_file)
 
 
 def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
@@ -66,7 +62,7 @@ def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
         table.item, keys=np.arange(items), relation=Relation.ADD_REMOVE, epsilon=epsilon, unit=table.person,
         contribution=_CONTRIBUTION,
     )  # fmt: skip
-    highest = attacks.ceiling(counts.loss, flip=Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
     rows = [[str(key), counts[key].value, counts[key].low, counts[key].high] for key in range(_SHOWN)]
     return Chapter(
         "The same table, released privately",
@@ -77,6 +73,6 @@ def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
         Table(["item", "ratings", "from", "to"], rows, f"The first {_SHOWN} of {items:,} items"),
         (
             "Whether a given person rated anything at all, if that was as likely as not before, nobody guesses right "
-            f"from this with a chance above {-(-1000 * highest // 1) / 10:.1f} %.",
+            f"from this with a chance above {telling.at_most(highest)}.",
         ),
     )

@@ -9,18 +9,20 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from discreet import attacks
-from discreet.attacks import Ask, Reconstruction, Solver, exact_answers, noisy_answers, session_answers, uniform_noise
 from discreet.cli import options
-from discreet.cli.attack.people import PERSON, SECRET, TABLE, counts_loss, invented_bits, secret_session, split
+from discreet.cli.attack import telling
+from discreet.cli.attack.people import Bits, invented_bits, private_counts
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 from discreet.privacy import PrivacyLoss
 
+_HOW = (
+    "How bits are found: least squares as they come or within [0, 1] (iterative), a linear program with a bound "
+    "on every error (lp) or the least sum of errors (l1), or trying all columns."
+)
 _SURELY = 1 - 1e-9
 _FEWEST_IN_SQL, _FEW_IN_SQL = 8, 64  # people, if their number is not given
 _MOST_IN_SQL = 4096  # questions to a session: more take minutes
@@ -30,7 +32,7 @@ _MOST_IN_SQL = 4096  # questions to a session: more take minutes
 class _Answers:
     """Who answers, and what is known about the errors."""
 
-    ask: Ask
+    ask: attacks.Ask
     error: float | None
     variance: float | None
     loss: PrivacyLoss | None
@@ -43,30 +45,30 @@ class _Decoder:
     people: int
     most: int
     words: str
-    run: Callable[[_Answers, NDArray[np.int64], int, int], Reconstruction]
+    run: Callable[[_Answers, Bits, int, int], attacks.Reconstruction]
     sets: str = "a set of about half of the people"
 
 
-def _exhaustive(answers: _Answers, secret: NDArray[np.int64], _: int, __: int) -> Reconstruction:
+def _exhaustive(answers: _Answers, secret: Bits, _: int, __: int) -> attacks.Reconstruction:
     error = 0.0 if answers.error is None else answers.error
     return attacks.exhaustive(answers.ask, len(secret), error=error, truth=secret, loss=answers.loss)
 
 
-def _feasible(answers: _Answers, secret: NDArray[np.int64], queries: int, seed: int) -> Reconstruction:
+def _feasible(answers: _Answers, secret: Bits, queries: int, seed: int) -> attacks.Reconstruction:
     error = 0.0 if answers.error is None else answers.error
     return attacks.linear_program(
         answers.ask, len(secret), queries=queries, seed=seed, error=error, truth=secret, loss=answers.loss
     )
 
 
-def _absolute(answers: _Answers, secret: NDArray[np.int64], queries: int, seed: int) -> Reconstruction:
+def _absolute(answers: _Answers, secret: Bits, queries: int, seed: int) -> attacks.Reconstruction:
     return attacks.linear_program(
         answers.ask, len(secret), queries=queries, seed=seed, truth=secret, loss=answers.loss
     )  # fmt: skip
 
 
-def _squares(solver: Solver) -> Callable[[_Answers, NDArray[np.int64], int, int], Reconstruction]:
-    def run(answers: _Answers, secret: NDArray[np.int64], queries: int, seed: int) -> Reconstruction:
+def _squares(solver: attacks.Solver) -> Callable[[_Answers, Bits, int, int], attacks.Reconstruction]:
+    def run(answers: _Answers, secret: Bits, queries: int, seed: int) -> attacks.Reconstruction:
         try:
             return attacks.random_least_squares(
                 answers.ask, len(secret), queries=queries, seed=seed, solver=solver, error=answers.error,
@@ -83,11 +85,11 @@ def _squares(solver: Solver) -> Callable[[_Answers, NDArray[np.int64], int, int]
 _DECODERS = {
     "least-squares": _Decoder(
         512, 5000, "Least squares finds the column that fits the counts best, by the normal equations.",
-        _squares(Solver.DENSE),
+        _squares(attacks.Solver.DENSE),
     ),
     "iterative": _Decoder(
         2000, 10_000, "Projected gradients find the numbers between 0 and 1 that fit the counts best in squares.",
-        _squares(Solver.ITERATIVE),
+        _squares(attacks.Solver.ITERATIVE),
     ),
     "lp": _Decoder(
         256, 1000, "A linear program finds numbers between 0 and 1 that fit every count within its error.", _feasible
@@ -103,28 +105,24 @@ _DECODERS = {
 }  # fmt: skip
 
 
-@click.command(context_settings=options.SETTINGS)
-@click.option(
-    "--decoder", type=click.Choice(list(_DECODERS)), default="least-squares", show_default=True,
-    help="How bits are found: least squares as they come or within [0, 1] (iterative), a linear program with a bound "
-    "on every error (lp) or the least sum of errors (l1), or trying all columns.",
-)  # fmt: skip
-@click.option(
-    "--against", type=click.Choice(["plain", "noisy", "discreet"]), default="plain", show_default=True,
-    help="Who answers: a plain table, a curator who adds noise, or a session of discreet.",
-)  # fmt: skip
+@options.command()
+@options.stated("--decoder", click.Choice(list(_DECODERS)), "least-squares", _HOW)
+@telling.against()
 @click.option(
     "--people", type=click.IntRange(2, 10_000), help="Invented people; as many as suit the decoder if left out."
 )
 @click.option(
     "--queries", type=click.IntRange(1, 40_000), help="Random halves to ask about. [default: twice the people]"
 )
-@click.option(
-    "--noise", "level", type=click.FloatRange(0, 100), default=0.25, show_default=True,
-    help="Largest error of a noisy curator, in square roots of the people.",
-)  # fmt: skip
-@click.option("--rho", type=click.FloatRange(1e-6, 1e3), default=2.0, show_default=True, help="Budget of discreet.")
-@options.seed()
+@options.stated(
+    "--noise",
+    click.FloatRange(0, 100),
+    0.25,
+    "Largest error of a noisy curator, in square roots of the people.",
+    into="level",
+)
+@telling.rho(1e3)
+@telling.seed()
 @options.plot_to()
 def reconstruction(
     decoder: str, against: str, people: int | None, queries: int | None, level: float, rho: float, seed: int,
@@ -144,33 +142,32 @@ def reconstruction(
         secret = invented_bits(count, seed=seed)
         with spinner(readable_console(), "Asking and decoding"):
             rows = _attacked(chosen, secret, against=against, level=level, rho=rho, queries=asked, seed=seed)
-        options.tell([_chapter(chosen, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
+        telling.tell([_chapter(chosen, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
 def _attacked(
-    decoder: _Decoder, secret: NDArray[np.int64], *, against: str, level: float, rho: float, queries: int, seed: int
-) -> list[tuple[str, Reconstruction]]:
+    decoder: _Decoder, secret: Bits, *, against: str, level: float, rho: float, queries: int, seed: int
+) -> list[tuple[str, attacks.Reconstruction]]:
     """Attack exact answers, and noisy or private ones if asked for."""
     if against == "discreet" and queries > _MOST_IN_SQL:
         raise ParameterError(f"a session is asked in SQL, query by query; take at most {_MOST_IN_SQL:,} queries")
-    exact = _Answers(exact_answers(secret), 0.0, None, None)
+    exact = _Answers(attacks.exact_answers(secret), 0.0, None, None)
     rows = [("exact answers", decoder.run(exact, secret, queries, seed))]
     if against == "noisy":
         error = level * math.sqrt(len(secret))
-        noisy = _Answers(noisy_answers(secret, uniform_noise(error, seed=seed + 1)), error, error**2 / 3, None)
+        ask = attacks.noisy_answers(secret, attacks.uniform_noise(error, seed=seed + 1))
+        noisy = _Answers(ask, error, error**2 / 3, None)
         rows.append((f"noise up to {format_number(error, digits=3)}", decoder.run(noisy, secret, queries, seed)))
     if against == "discreet":
         rows.append((f"a session, rho {format_number(rho)} in all", _private(decoder, secret, rho, queries, seed)))
     return rows
 
 
-def _private(decoder: _Decoder, secret: NDArray[np.int64], rho: float, queries: int, seed: int) -> Reconstruction:
+def _private(decoder: _Decoder, secret: Bits, rho: float, queries: int, seed: int) -> attacks.Reconstruction:
     """Attack a session, between whose counts the budget is split evenly."""
-    with secret_session(secret, rho=rho, purpose="discreet attack reconstruction") as session:
-        each = split(session, queries=queries)
-        ask = session_answers(session, rho=each, table=TABLE, secret=SECRET, person=PERSON)
-        loss = counts_loss(each, queries=queries)
-        return decoder.run(_Answers(ask, _reach(each, queries), float(1 / (2 * each)), loss), secret, queries, seed)
+    with private_counts(secret, rho=rho, queries=queries, purpose="discreet attack reconstruction") as counts:
+        error, variance = _reach(counts.each, queries), float(1 / (2 * counts.each))
+        return decoder.run(_Answers(counts.ask, error, variance, counts.loss), secret, queries, seed)
 
 
 def _reach(rho: Fraction, queries: int) -> float:
@@ -179,7 +176,7 @@ def _reach(rho: Fraction, queries: int) -> float:
     return math.sqrt(2 * math.log(2 * queries / (1 - _SURELY)) / (2 * float(rho))) + 2**-20
 
 
-def _chapter(decoder: _Decoder, rows: list[tuple[str, Reconstruction]]) -> Chapter:
+def _chapter(decoder: _Decoder, rows: list[tuple[str, attacks.Reconstruction]]) -> Chapter:
     """Tell what came of it, theory beside it."""
     found = rows[0][1]
     return Chapter(
@@ -188,15 +185,9 @@ def _chapter(decoder: _Decoder, rows: list[tuple[str, Reconstruction]]) -> Chapt
             f"{found.people:,} invented people have a secret bit each. {found.queries:,} counts are asked for, each of "
             f"those with the bit 1 in {decoder.sets}. {decoder.words}",
         ),
-        options.compact(
+        telling.compact(
             ["who answers", "recovered", "expected", "certain", "ceiling", "s"],
-            [
-                [
-                    words,
-                    *options.shares(one),
-                ]
-                for words, one in rows
-            ],
+            [[words, *telling.shares(one)] for words, one in rows],
         ),
         (
             "Expected: by theory, for independent errors. Certain: for any errors within their bound. Ceiling: for "

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import click
-
 from discreet import attacks
-from discreet.attacks import Score, TableLinkage, TableMembership
 from discreet.cli import options
+from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, show, spinner
 from discreet.data import population, population_values
 from discreet.display import Table, format_number
@@ -23,12 +21,10 @@ _METHODS = ("independent", "tree", "dual-query")
 _QUERIES, _TRIED = 3000, 300
 
 
-@click.command(context_settings=options.SETTINGS)
-@options.people(2000, least=400, most=20_000)
-@options.seed()
-@click.option(
-    "--epsilon", type=click.FloatRange(0.01, 10), default=1.0, show_default=True, help="Price of each synthetic table."
-)
+@options.command()
+@telling.people(2000, least=400, most=20_000)
+@telling.seed()
+@telling.epsilon(0.01, 10, "Price of each synthetic table.")
 def synthetic(people: int, seed: int, epsilon: float) -> None:
     """Look for people in a table without names, and in synthetic tables made of it."""
     console = readable_console()
@@ -60,7 +56,7 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
         doing(f"Looking for people: {name}")
         linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, promise=promise)
         judged = attacks.table_membership(
-            table, *few, population=others, workload=workload, score=Score.NEAREST, promise=promise
+            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, promise=promise
         )
         found.append(_row(name, linked, judged))
     return found
@@ -70,13 +66,9 @@ def _delta(people: int) -> Fraction:
     return Fraction(1, people**2)
 
 
-def _row(name: str, linked: TableLinkage, found: TableMembership) -> list[object]:
+def _row(name: str, linked: attacks.TableLinkage, found: attacks.TableMembership) -> list[object]:
     rates = [f"{100 * right / linked.members:.1f} %" for right in linked.right]
-    return [name, *rates, _ceiling(linked.ceiling), f"{found.area:.3f}", _area(found.ceiling)]
-
-
-def _ceiling(share: float | None) -> str:
-    return "" if share is None else f"{-(-1000 * share // 1) / 10:.1f} %"
+    return [name, *rates, telling.at_most(linked.ceiling), f"{found.area:.3f}", _area(found.ceiling)]
 
 
 def _area(area: float | None) -> str:

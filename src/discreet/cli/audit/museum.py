@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from discreet.cli.console import answering, readable_console, say, say_table, say_written
-from discreet.cli.options import plot_to
+from discreet.cli import options
+from discreet.cli.console import answering, progressing, readable_console, say, say_table, say_written
 from discreet.display import Table
 
 _LEAST, _MOST = 2_000, 10_000_000
+_COLUMNS = (TextColumn("Auditing {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
-@click.command("museum", context_settings={"help_option_names": ["-h", "--help"]})
+@options.command("museum")
 @click.option("--statistical", is_flag=True, help="Also run every exhibit, and bound its loss from the runs alone.")
-@click.option(
-    "--draws",
-    type=click.IntRange(_LEAST, _MOST),
-    default=50_000,
-    show_default=True,
-    help="Runs of each exhibit, with --statistical.",
-)
+@options.stated("--draws", click.IntRange(_LEAST, _MOST), 50_000, "Runs of each exhibit, with --statistical.")
 @click.option("--published", is_flag=True, help="Also compare the benchmark with what was published about it.")
-@plot_to("claimed, true and published losses")
+@options.plot_to("claimed, true and published losses")
 def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: Path | None) -> None:
     """Audit the museum of right and broken mechanisms; every verdict is known beforehand.
 
@@ -38,9 +30,9 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         from discreet.testing.museum import MUSEUM
         from discreet.testing.museum.tour import tour
 
-        console = readable_console()
-        with _following(readable_console(stderr=True), len(MUSEUM)) as progress:
-            found = tour(sampled=statistical, draws=draws, progress=progress)
+        console, errors = readable_console(), readable_console(stderr=True)
+        with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM), done=-1) as update:
+            found = tour(sampled=statistical, draws=draws, progress=lambda name: update(description=name, advance=1))
         say_table(console, _verdicts(found.table()))
         say(
             console,
@@ -85,19 +77,3 @@ def _pair(cell: str) -> list[str]:
     """Return the two bounds of a cell; a tester that failed has one word for both."""
     bounds = cell.split(" / ")
     return [*bounds, ""] if len(bounds) == 1 else bounds
-
-
-@contextmanager
-def _following(console: Console, exhibits: int) -> Iterator[Callable[[str], None] | None]:
-    """Show which exhibit is being audited, on a terminal only; logs and pipes stay clean."""
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("Auditing {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("the museum", total=exhibits, completed=-1)
-
-        def told(name: str) -> None:
-            progress.update(task, description=name, advance=1)
-
-        yield told

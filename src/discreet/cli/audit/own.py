@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 import click
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from discreet.cli.console import answering, readable_console, say, say_table
+from discreet.cli import options
+from discreet.cli.console import answering, progressing, readable_console, say, say_table
 
 _LEAST, _MOST = 400, 10_000_000
+_COLUMNS = (
+    SpinnerColumn(),
+    TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+    TextColumn("{task.description}"),
+    TimeElapsedColumn(),
+)
 
 
-@click.command("self", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
+@options.command("self")
+@options.stated(
     "--draws",
-    type=click.IntRange(_LEAST, _MOST),
-    default=5000,
-    show_default=True,
-    help="Runs of each mechanism on two neighbours, and again for its law; slow ones get a quarter.",
+    click.IntRange(_LEAST, _MOST),
+    5000,
+    "Runs of each mechanism on two neighbours, and again for its law; slow ones get a quarter.",
 )
 def audit_self(draws: int) -> None:
     """Audit every mechanism of discreet: its law, the form of its outputs, many runs, and its sampler against its law.
@@ -29,10 +31,11 @@ def audit_self(draws: int) -> None:
     """
     with answering():
         from discreet.testing import audit_own
+        from discreet.testing.own import OWN
 
         console = readable_console()
-        with _turns(readable_console(stderr=True)) as turn:
-            found = audit_own(draws=draws, progress=turn)
+        with progressing(readable_console(stderr=True), _COLUMNS, "", total=len(OWN)) as update:
+            found = audit_own(draws=draws, progress=lambda name: update(advance=1, description=name))
         say_table(console, found.table())
         say(
             console,
@@ -44,21 +47,3 @@ def audit_self(draws: int) -> None:
         if found.refuted:
             raise click.ClickException(f"refuted: {', '.join(found.refuted)}")
         say(console, f"{len(found.verdicts)} mechanisms, none refuted.")
-
-
-@contextmanager
-def _turns(console: Console) -> Iterator[Callable[[str], None]]:
-    """Give what shows whose turn it is, on a terminal only; logs and pipes stay clean."""
-    if not console.is_terminal:
-        yield lambda _: None
-        return
-    from discreet.testing.own import OWN
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as shown:
-        task = shown.add_task("", total=len(OWN))
-        yield lambda name: shown.update(task, advance=1, description=name)

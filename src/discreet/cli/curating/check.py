@@ -1,11 +1,10 @@
 """`discreet check`: every mistake of a policy with its line and the remedy, or what the policy declares.
 
-What a policy declares, in a table and in words, and the points at which it is sharp.
+What it declares is told in a table and in words, with the points at which it is sharp.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +12,18 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import json_option
-from discreet.cli.console import answering, mistakes, readable_console, say, say_facts, say_table, spinner
+from discreet.cli import options
+from discreet.cli.console import (
+    answering,
+    mistakes,
+    readable_console,
+    say,
+    say_facts,
+    say_json,
+    say_plainly,
+    say_table,
+    spinner,
+)
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
@@ -23,13 +32,18 @@ from discreet.privacy.guarantees import in_words
 from discreet.query import Policy, read_policy
 from discreet.query.csv_files import SourceRefused, convert_source
 from discreet.query.engines import engine_for
-from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink
-from discreet.query.session import fitted, terms_of
+from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink, terms_of
+from discreet.query.session import fitted
+
+_MUCH = 10
+_WIDE = 100
+_SHOWN_DELTA = Fraction(1, 10**6)
+_MOST_NAMES = 8
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@options.command()
 @click.argument("policy", type=click.Path(path_type=Path), default=Path("policy.toml"))
-@json_option()
+@options.json_option()
 def check(policy: Path, as_json: bool) -> None:
     """List every mistake in POLICY (policy.toml), each with its line and the remedy; else say what it declares.
 
@@ -42,11 +56,11 @@ def check(policy: Path, as_json: bool) -> None:
         except PolicyError as error:
             if as_json:
                 problems = [{"line": line, "problem": words} for line, words in error.problems]
-                click.echo(json.dumps({"ok": False, "problems": problems}, sort_keys=True))
+                say_json({"ok": False, "problems": problems})
                 raise click.exceptions.Exit(1) from None
             raise mistakes(error, read=isinstance(error, SourceRefused)) from None
         if as_json:
-            click.echo(json.dumps(machine(stated), sort_keys=True, allow_nan=False))
+            say_json(machine(stated))
             return
         console = readable_console()
         say(console, f"{policy} is in order. It declares:")
@@ -56,7 +70,7 @@ def check(policy: Path, as_json: bool) -> None:
         if points:
             say(console, "Worth knowing:")
         for point in points:
-            console.print(f"- {point}", markup=False, highlight=False, emoji=False)
+            say_plainly(console, f"- {point}")
         console.print()
 
 
@@ -109,12 +123,6 @@ def machine(policy: Policy) -> dict[str, Any]:
     table = declared(policy)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return {"ok": True, "tables": rows, "worth knowing": sharp_points(policy), **dict(facts(policy))}
-
-
-_MUCH = 10
-_WIDE = 100
-_SHOWN_DELTA = Fraction(1, 10**6)
-_MOST_NAMES = 8
 
 
 def declared(policy: Policy) -> Table:

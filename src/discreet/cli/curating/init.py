@@ -1,7 +1,4 @@
-"""`discreet init`: a first policy, written from the names and types of the columns; no row is read.
-
-The tables of a source and their columns, for a policy that is not written yet; no row is read.
-"""
+"""`discreet init`: a first policy, written from the tables and columns of a source and their types; no row is read."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from discreet.cli import options
 from discreet.cli.console import Refusal, answering, readable_console, say, say_written
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import PureDP
@@ -35,19 +33,18 @@ from discreet.query.policy import (
 from discreet.query.session import schemas
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@options.command()
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--unit", required=True, help="Who is protected: the column that names a person, or row.")
 @click.option("--delimiter", help='Of CSV files, if it is not a comma: ";", or "\\t" for a tab.')
 @click.option("--quote", help="Of CSV files, if it is not the double quote.")
 @click.option("--decimal", help="Of CSV files: the decimal mark of numbers, if it is not the point.")
 @click.option("--encoding", help="Of CSV files, if it is not UTF-8: cp1252, latin-1, utf-16, ...")
-@click.option(
+@options.stated(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("policy.toml"),
-    show_default=True,
-    help="Where to write the policy; a file that exists is not touched.",
+    click.Path(dir_okay=False, path_type=Path),
+    Path("policy.toml"),
+    "Where to write the policy; a file that exists is not touched.",
 )
 def init(source: Path, unit: str, output: Path, **csv: str | None) -> None:
     """Write a commented policy for SOURCE: a DuckDB file, or a folder of Parquet or CSV files.

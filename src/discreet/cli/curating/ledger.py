@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -10,23 +9,24 @@ from typing import Any
 
 import click
 
-from discreet.cli.asking import FILE, decorated, json_option, policy_option
-from discreet.cli.console import answering, readable_console, say, say_facts, say_table, spinner
+from discreet.cli import options
+from discreet.cli.console import answering, readable_console, say, say_facts, say_json, say_table, spinner
+from discreet.cli.program import SETTINGS
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
 from discreet.ledger import Entry, Kind, SqliteLedger, Verification
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Policy, read_policy
-from discreet.query.session import terms_of
+from discreet.query.policy import terms_of
 
-_SETTINGS = {"help_option_names": ["-h", "--help"]}
 _LONGEST = 44
-_own_policy = click.option("--policy", type=FILE, help="The policy file.  [default: policy.toml]")
+_own_policy = click.option("--policy", type=options.FILE, help="The policy file.  [default: policy.toml]")
 
 
-@click.group(invoke_without_command=True, context_settings=_SETTINGS)
-@decorated([policy_option(), json_option()])
-@click.option("--last", type=click.IntRange(min=1), default=20, show_default=True, help="How many entries to list.")
+@click.group(invoke_without_command=True, context_settings=SETTINGS)
+@options.policy_option()
+@options.json_option()
+@options.stated("--last", click.IntRange(min=1), 20, "How many entries to list.")
 @click.pass_context
 def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> None:
     """List what was asked and what it cost; `verify` checks the whole ledger. The data is not opened."""
@@ -36,7 +36,7 @@ def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> No
     with answering():
         found = list(opened(read_policy(policy)).entries())
         if as_json:
-            click.echo(json.dumps([machine(one) for one in found[-last:]], sort_keys=True))
+            say_json([machine(one) for one in found[-last:]])
             return
         console = readable_console()
         say_table(console, listed(found[-last:]))
@@ -44,10 +44,10 @@ def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> No
         say_facts(console, [("entries", f"{len(found):,}{shown}"), ("head", found[-1].hash)])
 
 
-@ledger.command(context_settings=_SETTINGS)
+@ledger.command(context_settings=SETTINGS)
 @_own_policy
 @click.option("--head", help="A head exported earlier; the ledger must contain it.")
-@json_option()
+@options.json_option()
 @click.pass_obj
 def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) -> None:
     """Check every entry, every total, the anchor and a head exported earlier; exit code 4 if one is wrong."""
@@ -56,14 +56,14 @@ def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) ->
         with spinner(readable_console(stderr=True), "Verifying"):
             found = opened(stated).verify(head=head)
         if as_json:
-            click.echo(json.dumps({**_found(found), "ok": True}, sort_keys=True, allow_nan=False))
+            say_json({**_found(found), "ok": True})
             return
         console = readable_console()
         say_facts(console, verified(found))
         say(console, "The ledger is as it was written.")
 
 
-@ledger.command(context_settings=_SETTINGS)
+@ledger.command(context_settings=SETTINGS)
 @_own_policy
 @click.pass_obj
 def head(given: Path, policy: Path | None) -> None:
@@ -72,7 +72,7 @@ def head(given: Path, policy: Path | None) -> None:
         click.echo(opened(read_policy(policy or given)).head)
 
 
-@ledger.command(context_settings=_SETTINGS)
+@ledger.command(context_settings=SETTINGS)
 @_own_policy
 @click.option("--reason", required=True, help="Why; it becomes an entry.")
 @click.option("--by", required=True, help="Who decides this.")
@@ -97,7 +97,7 @@ def amend(given: Path, policy: Path | None, reason: str, by: str) -> None:
         say(console, f"Amended by {by}: the budget is now {in_words(wanted.budget)}. New head: {book.head}")
 
 
-@ledger.command(context_settings=_SETTINGS)
+@ledger.command(context_settings=SETTINGS)
 @_own_policy
 @click.option("--head", required=True, help="The newest head that was exported.")
 @click.option("--reason", required=True, help="Why; it becomes an entry.")

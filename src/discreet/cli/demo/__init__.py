@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.console import answering, readable_console, say, say_written, show, spinner
+from discreet.cli import options
+from discreet.cli.console import answering, readable_console, say, say_plainly, say_written, show, spinner
 from discreet.cli.demo.narration import chapters
-from discreet.cli.demo.report import chapter_html, drawings, write_report
+from discreet.cli.demo.report import drawings, write_report
 from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage, build
 from discreet.cli.demo.story import Story, tell
 from discreet.display.plots import Plot
@@ -17,23 +18,14 @@ from discreet.errors import MissingExtra
 _FEWEST, _MOST = 5040, 100_000  # fewer bits would make the claims of the demo a matter of luck
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--people", type=click.IntRange(_FEWEST, _MOST), default=_FEWEST, show_default=True, help="Invented patients."
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=2026,
-    show_default=True,
-    help="Seed of the invented patients; the noise has none.",
-)
-@click.option(
+@options.command()
+@options.stated("--people", click.IntRange(_FEWEST, _MOST), _FEWEST, "Invented patients.")
+@options.stated("--seed", click.IntRange(min=0), 2026, "Seed of the invented patients; the noise has none.")
+@options.stated(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("discreet-demo"),
-    show_default=True,
-    help="Folder for the report, the database, the policy and the ledger.",
+    click.Path(file_okay=False, path_type=Path),
+    Path("discreet-demo"),
+    "Folder for the report, the database, the policy and the ledger.",
 )
 @click.option("--no-plot", is_flag=True, help="Write the report without drawings.")
 def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
@@ -58,7 +50,7 @@ def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
         say_written(console, report)
         say(console, "Now ask yourself; what the demo left of the budget is yours:")
         for line in _to_try(stage):
-            console.print(f"  {line}", soft_wrap=True, markup=False, highlight=False, emoji=False)
+            say_plainly(console, f"  {line}", soft_wrap=True)
         failed = [claim.words for claim in story.claims if not claim.held]
         if failed:
             raise click.ClickException(f"this did not hold: {'; '.join(failed)}")

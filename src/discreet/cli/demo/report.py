@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from discreet.cli.console import Chapter
+from discreet.cli.console import Chapter, chapter_html
 from discreet.cli.demo.narration import ATTACK, DEPARTMENTS
-from discreet.display import figure, page, paragraph, section
+from discreet.display import figure, page
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 
 if TYPE_CHECKING:
@@ -82,8 +82,3 @@ def write_report(chapters: Iterable[Chapter], directory: Path, *, plots: Mapping
     target = directory / "report.html"
     target.write_text(page("discreet: a demo", body), encoding="utf-8")
     return target
-
-
-def chapter_html(part: Chapter, drawing: str = "") -> str:
-    """Return one chapter as HTML, with the drawing where it belongs."""
-    return section(part.title, *map(paragraph, part.before), part.table.html(), drawing, *map(paragraph, part.after))

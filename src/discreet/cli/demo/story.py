@@ -21,7 +21,7 @@ from discreet.query import Answer, Explanation, Session
 
 # The bar is the ceiling + 3 points. At 63 answers of epsilon 1/32 about 5040 people the attack expects 51.8 % and the
 # bar lies at 58.0 %, 8.8 standard deviations above; Chernoff's bound over the 80 independent practices, with the law of
-# one practice simulated, puts a false alarm at about 2e-17 (tests/cli/test_story.py).
+# one practice simulated, puts a false alarm at about 2e-17 (tests/cli/demo/test_story.py).
 QUERIES = PRACTICE_SIZE
 EACH = Fraction(1, 32)
 LEAST_RECOVERED = 0.95

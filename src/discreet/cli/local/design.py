@@ -1,12 +1,11 @@
 """`discreet local design`: from people, values or bounds, and epsilon to a protocol, its error and its spec.
 
-`discreet local design` for means: numbers between public bounds, or vectors of length at most 1.
+For shares of values or keys, or for means: of numbers between public bounds, or of vectors of length at most 1.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +14,9 @@ from typing import Any
 
 import click
 
+from discreet.cli import options
 from discreet.cli.console import Refusal, answering, readable_console, say, say_table, say_written
-from discreet.cli.options import SETTINGS, Bound, Written, as_options, labels
+from discreet.cli.options import Bound, Written, as_options, labels
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import ParameterError
 from discreet.local import Design, DuchiBit, HybridMean, Keys, Spec, UnitVectors
@@ -25,22 +25,12 @@ from discreet.local.estimates import allowed_error, two_sided_normal
 from discreet.local.protocol import counted
 
 _COLUMNS = ("protocol", "error", "over least", "detectable", "bits", "counters", "poisoning")
+_NEGLIGIBLE = 1.005
+_MEAN_COLUMNS = ("protocol", "error", "half an interval", "bits", "poisoning")
+_MEANS = DuchiBit | HybridMean | UnitVectors
 
 
-def _writable(_: click.Context, __: click.Parameter, target: Path | None) -> Path | None:
-    """Refuse a file that cannot be written before the work is done."""
-    if target is None:
-        return None
-    if not target.name:
-        raise click.BadParameter("this takes the name of a file")
-    if not target.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(target.parent)!r}; make it first")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise click.BadParameter(f"{str(target)!r} cannot be written")
-    return target
-
-
-@click.command(context_settings=SETTINGS)
+@options.command()
 @click.option("--people", type=click.IntRange(min=1), required=True, help="How many are expected to report.")
 @click.option(
     "--values", type=click.IntRange(min=2), help="The public number of values; with --keys: how many are asked for."
@@ -55,12 +45,14 @@ def _writable(_: click.Context, __: click.Parameter, target: Path | None) -> Pat
 @click.option("--bits", type=click.IntRange(min=1), help="The most bits that a client can send.")
 @click.option("--largest", type=click.IntRange(min=2), help="The most counters that the collector keeps.")
 @click.option("--seed", type=click.IntRange(min=0), help="With --keys: the public seed of the hashing.")
+@options.stated(
+    "--confidence",
+    click.FloatRange(0, 1, min_open=True, max_open=True),
+    0.95,
+    "Confidence of what is called detectable, and of intervals.",
+)
 @click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Confidence of what is called detectable, and of intervals.",
-)  # fmt: skip
-@click.option(
-    "--spec", "spec_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), callback=_writable,
+    "--spec", "spec_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), callback=options.writable,
     help="Write the spec, for clients and collector, into this file (JSON).",
 )  # fmt: skip
 def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
@@ -114,11 +106,6 @@ def _compared(found: Design) -> Table:
     """Return one row a protocol, without the reasons, which were told."""
     whole = found.table()
     return Table(_COLUMNS, [row[:-1] for row in whole.rows], digits=whole.digits)
-
-
-_NEGLIGIBLE = 1.005
-_MEAN_COLUMNS = ("protocol", "error", "half an interval", "bits", "poisoning")
-_MEANS = DuchiBit | HybridMean | UnitVectors
 
 
 class MeanDesign:

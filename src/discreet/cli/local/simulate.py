@@ -15,26 +15,30 @@ from discreet.local import simulate as simulated
 _MOST = 10_000_000
 
 
-@click.command(context_settings=options.SETTINGS)
-@click.option(
-    "--people", "people", type=click.IntRange(100, _MOST), multiple=True, default=(10_000, 100_000, 1_000_000),
-    show_default=True, help="People in a fleet; repeat it for several.",
-)  # fmt: skip
-@click.option(
-    "--values", type=click.IntRange(2, 1 << 22), default=1024, show_default=True, help="Public number of values."
+@options.command()
+@options.stated(
+    "--people",
+    click.IntRange(100, _MOST),
+    (10_000, 100_000, 1_000_000),
+    "People in a fleet; repeat it for several.",
+    many=True,
 )
-@click.option(
-    "--epsilon", "epsilons", type=Written(), multiple=True, default=("0.5", "1", "2", "4"), show_default=True,
-    help="Price of a report; repeat it for several.",
-)  # fmt: skip
-@click.option(
-    "--exponent", type=click.FloatRange(0.0, 5.0), default=1.1, show_default=True,
-    help="How skewed the fleet is: the r-th value is held with weight r^-exponent.",
-)  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=2026, show_default=True,
-    help="Seed of the invented people; the reports have none.",
-)  # fmt: skip
+@options.stated("--values", click.IntRange(2, 1 << 22), 1024, "Public number of values.")
+@options.stated(
+    "--epsilon",
+    Written(),
+    ("0.5", "1", "2", "4"),
+    "Price of a report; repeat it for several.",
+    into="epsilons",
+    many=True,
+)
+@options.stated(
+    "--exponent",
+    click.FloatRange(0.0, 5.0),
+    1.1,
+    "How skewed the fleet is: the r-th value is held with weight r^-exponent.",
+)
+@options.stated("--seed", click.IntRange(min=0), 2026, "Seed of the invented people; the reports have none.")
 @options.plot_to("the error against epsilon")
 def simulate(
     people: tuple[int, ...],

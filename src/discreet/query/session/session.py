@@ -11,13 +11,13 @@ from typing import Any, NoReturn, Self
 from discreet.display import definition_list
 from discreet.errors import MissingParameter, NotCopyable
 from discreet.laws.number import Number
-from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger, Terms
+from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
 from discreet.query.answer import Answer
 from discreet.query.engines import evaluate
 from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
-from discreet.query.policy import Policy, TableTypes, read_policy
+from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
 from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
@@ -301,25 +301,6 @@ def _finished(made: PricedQuery, released: ReleasedTable) -> Finished:
         columns[asked.name] = list(known[index][inner])
         types[asked.name] = Type.REAL
     return finish(columns, types, made.query.finish, evaluate)
-
-
-def terms_of(policy: Policy) -> Terms:
-    """Return the terms under which a policy's ledger is opened."""
-    caps = {name: None if one.cap is None else one.cap.under(policy.relation) for name, one in policy.analysts.items()}
-    return Terms(
-        lineage=policy.lineage,
-        unit=policy.unit,
-        budget=policy.budget.under(policy.relation),
-        caps=caps,
-        shared_answers=policy.shared_answers,
-    )
-
-
-def open_ledger(policy: Policy) -> Ledger:
-    """Open the ledger that the policy names, or one in memory."""
-    if policy.ledger is None:
-        return MemoryLedger(terms_of(policy))
-    return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from importlib import import_module
 
 import pytest
 
+from discreet import attacks
 from discreet.audit import Outcome
 from discreet.cli import options
-from discreet.cli.attack import ATTACKS
+from discreet.cli.attack import synthetic
+from discreet.cli.program import ATTACKS
 from discreet.testing.museum import benchmark, exhibit_named
 from discreet.testing.museum import tour as museum_tour
 from tests.cli.program import run
@@ -35,7 +37,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(map(str, words)))
-def test_an_attack_fits_eighty_columns(words):
+def test_an_attack_fits_eighty_columns(words, monkeypatch):
+    monkeypatch.setattr(synthetic, "_QUERIES", 300)
     result = run("attack", *words, COLUMNS="80")
     assert result.exit_code == 0, result.output
     assert max(map(len, result.output.splitlines())) <= 80
@@ -61,7 +64,7 @@ def test_a_plot_that_cannot_be_written_is_refused_before_the_work(command, file,
     def worked(*_: object, **__: object) -> None:
         raise AssertionError("it worked before it looked")
 
-    monkeypatch.setattr(import_module("discreet.cli.attack.map"), "fundamental_law", worked)
+    monkeypatch.setattr(attacks, "fundamental_law", worked)
     monkeypatch.setattr(import_module("discreet.cli.attack.fourier"), "invented_bits", worked)
     monkeypatch.setattr(museum_tour, "tour", worked)
     result = run(*command, "--plot", tmp_path / file)

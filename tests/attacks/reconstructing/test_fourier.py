@@ -127,7 +127,7 @@ def test_a_budget_of_rho_split_over_all_queries_leaves_the_normal_chance_of_the_
 @pytest.mark.theorem("fourier.privacy", "counts_loss.privacy")
 @pytest.mark.parametrize("rho", [0.5, 8])
 def test_asked_as_sql_of_a_session_the_attack_gets_its_share_and_no_more_than_the_ceiling(rho, rounds):
-    people = rounds(sample=2**8, full=2**10) - 1
+    people = rounds(sample=2**7, full=2**10) - 1
     secret = bits(people, 17)
     with secret_session(secret, rho=rho, purpose="a test") as session:
         each = split(session, queries=people + 1)

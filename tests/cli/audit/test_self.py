@@ -10,9 +10,10 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 import discreet as dp
-from discreet.cli.audit.own import _turns
+from discreet import testing
+from discreet.cli.audit.own import _COLUMNS
+from discreet.cli.console import progressing
 from discreet.cli.program import program
-from discreet.testing import own as own_audit
 from discreet.testing.own import OWN, Own
 
 
@@ -29,8 +30,8 @@ def run(*arguments: object) -> Result:
 
 
 def limit_to(monkeypatch: pytest.MonkeyPatch, *subjects: Own) -> None:
-    whole = own_audit.audit_own
-    monkeypatch.setattr(own_audit, "audit_own", lambda **stated: whole(**stated, subjects=subjects))
+    whole = testing.audit_own
+    monkeypatch.setattr(testing, "audit_own", lambda **stated: whole(**stated, subjects=subjects))
 
 
 def test_a_few_of_our_mechanisms_pass_with_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +66,9 @@ def test_a_terminal_is_told_whose_turn_it_is_and_a_pipe_is_not() -> None:
     shown = {}
     for terminal in (True, False):
         written = StringIO()
-        with _turns(Console(file=written, force_terminal=terminal, width=80)) as turn:
-            turn("NoisyMax")
+        console = Console(file=written, force_terminal=terminal, width=80)
+        with progressing(console, _COLUMNS, "", total=len(OWN)) as update:
+            update(advance=1, description="NoisyMax")
         shown[terminal] = written.getvalue()
     assert f"1 of {len(OWN)} NoisyMax" in shown[True]
     assert shown[False] == ""

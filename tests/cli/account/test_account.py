@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,21 +18,29 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.account import account, bill
-from discreet.cli.account.plan import FAMILIES, read_number
+from discreet.cli.account import account
+from discreet.cli.account.bill import belief, odds
+from discreet.cli.account.plan import FAMILIES
 from discreet.cli.account.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.options import read_number
 from discreet.cli.program import program
 from discreet.errors import ParameterError
 from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss
 from discreet.privacy.records.record import record, records_from_json, replay
 
 SGD = ("gaussian", "--scale", 1, "--rate", 0.01, "--steps", 10_000, "--delta", 1e-5)
+QUICK = ("pure", "--epsilon", 0.1, "--steps", 50, "--delta", 1e-5)
 
 
 def run(*arguments: object) -> Result:
     plain = {"COLUMNS": "100", "FORCE_COLOR": None, "TTY_COMPATIBLE": None, "TTY_INTERACTIVE": None}
     given_ = [str(argument) for argument in ("account", *arguments)]
     return CliRunner(env=plain).invoke(program, given_, prog_name="discreet")
+
+
+@cache
+def training() -> Result:
+    return run(*SGD)
 
 
 def words(result: Result) -> str:
@@ -46,7 +55,7 @@ def plain_values(*arguments: object) -> dict[str, object]:
 
 
 def test_a_plan_of_training_gets_its_certified_price_and_everything_it_rests_on() -> None:
-    text = words(run(*SGD))
+    text = words(training())
     assert "What it costs: epsilon = 6.1877124" in text
     assert "6.1877123 to 6.1877124" in text
     assert "a person removed" in text
@@ -153,7 +162,7 @@ def test_a_ledger_of_several_records_has_one_price(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
 def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"price{suffix}"
-    result = run(*SGD, "--plot", path)
+    result = run(*QUICK, "--plot", path)
     assert result.exit_code == 0, result.output
     assert path.stat().st_size > 5000
     assert f"Wrote {path}" in result.output
@@ -185,7 +194,7 @@ class Links(HTMLParser):
 
 def test_the_page_loads_nothing_and_escapes_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "price.html"
-    assert run(*SGD, "--unit", "<script>patient", "--html", path).exit_code == 0
+    assert run(*QUICK, "--unit", "<script>patient", "--html", path).exit_code == 0
     text = path.read_text(encoding="utf-8")
     links = Links(text)
     assert all(value is not None and value.startswith("#") for value in links.fetched)
@@ -333,10 +342,10 @@ def test_comparisons_are_upper_bounds_too() -> None:
 
 
 def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
-    assert bill.belief(2.0) == "88.1:11.9"  # e^2 / (1 + e^2) = 0.88079...
-    assert bill.belief(0.0) == "50:50"
+    assert belief(2.0) == "88.1:11.9"  # e^2 / (1 + e^2) = 0.88079...
+    assert belief(0.0) == "50:50"
     for epsilon in np.linspace(0.01, 11.9, 40):
-        sure, doubt = map(Fraction, bill.belief(float(epsilon)).split(":"))
+        sure, doubt = map(Fraction, belief(float(epsilon)).split(":"))
         assert sure + doubt == 100
         assert float(sure) / 100 >= 1 / (1 + math.exp(-epsilon)) - 1e-15
         assert float(sure) / 100 <= 1 / (1 + math.exp(-epsilon)) + 1e-3
@@ -347,8 +356,8 @@ def test_the_odds_speak_of_what_the_relation_hides() -> None:
         relation: price([record("gaussian", sigma=1, relation=relation, unit="patient")], Question(1e-5, None))
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
-    assert "whether you are in the data" in bill.odds(made[Relation.ADD_REMOVE])
-    assert "which of two rows is yours" in bill.odds(made[Relation.CHANGE_ONE])
+    assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])
+    assert "which of two rows is yours" in odds(made[Relation.CHANGE_ONE])
 
 
 def test_a_release_without_a_bound_promises_nothing() -> None:
@@ -371,7 +380,7 @@ def test_any_text_is_a_finite_number_or_refused(text: str) -> None:
 
 
 def test_every_word_survives_a_terminal_that_knows_only_ascii() -> None:
-    assert run(*SGD).output.isascii()
+    assert training().output.isascii()
 
 
 def test_the_installed_program_prices_a_plan() -> None:
