@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
@@ -62,6 +62,14 @@ def public_names(room: ModuleType) -> list[str]:
     return sorted(name for name, value in vars(room).items() if isinstance(value, type) and not name.startswith("_"))
 
 
+@cache
+def _public_classes() -> frozenset[type]:
+    """Return the classes that some room exports: bases that nobody can name may change."""
+    rooms = [room_of(name) for name in ROOMS]
+    exported = (getattr(room, name) for room in rooms for name in public_names(room))
+    return frozenset(value for value in exported if isinstance(value, type))
+
+
 def names() -> Lines:
     """Return a line for every public name, and for every public member of a class."""
     described: dict[int, str] = {}
@@ -94,7 +102,7 @@ def _description(value: Any) -> Lines:
 
 def _class(kind: type) -> Lines:
     """Return a class, its constructor and its public members."""
-    bases = [base.__name__ for base in kind.__mro__[1:] if _is_ours(base) and not base.__name__.startswith("_")]
+    bases = [base.__name__ for base in kind.__mro__[1:] if base in _public_classes()]
     others = [base.__name__ for base in kind.__mro__[1:] if not _is_ours(base) and issubclass(base, Exception)]
     after = f" of {', '.join(bases + others)}" if bases + others else ""
     if issubclass(kind, Enum):
