@@ -19,19 +19,15 @@ from discreet.privacy.adaptive.pricing import Batch
 from discreet.privacy.adaptive.tally import Tally
 
 __all__ = [
-    "Amounts",
     "ApproxFilter",
     "Batch",
-    "Books",
     "Filter",
     "GaussianFilter",
     "Odometer",
     "Partition",
     "PureFilter",
     "RenyiFilter",
-    "Tally",
     "ZCDPFilter",
-    "books_for",
     "parallel",
     "privacy_filter",
 ]

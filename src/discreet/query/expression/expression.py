@@ -31,9 +31,10 @@ class Type(Enum):
     DATE = "date"
     TIMESTAMP = "timestamp"
 
-    def __init__(self, word: str) -> None:
-        """Note whether values can be added up."""
-        self.numeric = word in ("integer", "real")
+    @property
+    def numeric(self) -> bool:
+        """Whether values can be added up."""
+        return self in (Type.INTEGER, Type.REAL)
 
     def __repr__(self) -> str:
         """Print the name by which code reaches it."""
