@@ -41,7 +41,7 @@ def written(query: Query) -> str:
 def written_expression(expression: Expression) -> str:
     """Return an expression as SQL writes it.
 
-    >>> from discreet.query import typing_rules
+    >>> from discreet.query.expression import typing_rules
     >>> written_expression(typing_rules.apply(Operation.ADD, typing_rules.literal(1), typing_rules.literal(2)))
     '1 + 2'
     """
