@@ -31,7 +31,7 @@ from discreet.query.policy.declarations import (
     UnitColumn,
     UnitIsRow,
 )
-from discreet.query.policy.skeleton import table_files, table_names
+from discreet.query.policy.source import table_files, table_names
 from discreet.statistics.columns.fixed_point import FixedPoint
 
 COLUMNS = {"person": Type.INTEGER, "ward": Type.TEXT, "cost": Type.REAL, "day": Type.DATE, "ill": Type.BOOLEAN}

@@ -17,6 +17,20 @@ from discreet.query.policy import CsvFormat
 
 FORMAT_PLACE = "those under [data.csv]"  # where a policy says how files are written
 LONGEST_RECORD = 2**24  # characters, quotes and line ends included
+_REASONS = (  # what the reader says, or we where we end it, and our words for it
+    ("unexpected end of data", "a quote is opened and never closed"),
+    (
+        "expected after",
+        "text stands between a closing quote and the next delimiter; a quote inside a cell is written twice",
+    ),
+    (
+        "mixed ends",
+        "the record ends with a carriage return alone and the header does not, or the other way round; a cell with a "
+        "line end stands in quotes",
+    ),
+    ("NUL", "a NUL character; the encoding is probably another one"),
+    ("too long", "the record is longer than {:,} characters"),
+)
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
@@ -202,17 +216,5 @@ def _dialect(stated: CsvFormat) -> dict[str, Any]:
 
 def _reason(words: str) -> str:
     """Return our words for what the reader says; its own may show the delimiter only, but change between versions."""
-    if "unexpected end of data" in words:
-        return "a quote is opened and never closed"
-    if "expected after" in words:
-        return "text stands between a closing quote and the next delimiter; a quote inside a cell is written twice"
-    if words == "mixed ends":
-        return (
-            "the record ends with a carriage return alone and the header does not, or the other way round; a cell with "
-            "a line end stands in quotes"
-        )
-    if words == "NUL":
-        return "a NUL character; the encoding is probably another one"
-    if words == "too long":
-        return f"the record is longer than {LONGEST_RECORD:,} characters"
-    return "the record is not CSV in the declared format"
+    found = next((ours for theirs, ours in _REASONS if theirs in words), "the record is not CSV in the declared format")
+    return found.format(LONGEST_RECORD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -49,9 +49,9 @@ def plain_value(value: object) -> object:
     (3, datetime.date(2020, 5, 1), 'north')
     """
     if hasattr(value, "as_py"):  # of Arrow
-        value = _of_arrow(value)
+        value = _tried(value.as_py)
     if hasattr(value, "to_pydatetime"):  # of pandas; NaT is a number of no type, and becomes None below
-        value = _of_pandas(value) if getattr(value, "nanosecond", 1) == 0 else None
+        value = _tried(value.to_pydatetime, warn=False) if getattr(value, "nanosecond", 1) == 0 else None
     if isinstance(value, np.datetime64):
         return _plain_time(value)
     if isinstance(value, np.generic):
@@ -71,17 +71,10 @@ def _plain_time(value: np.datetime64) -> date | datetime | None:
     return found if isinstance(found, date) and np.datetime64(found).astype(value.dtype) == value else None
 
 
-def _of_arrow(value: Any) -> object:
+def _tried(convert: Callable[..., object], **named: Any) -> object:
     try:
-        return value.as_py()
-    except (ArithmeticError, ValueError):  # a time that Python does not have
-        return None
-
-
-def _of_pandas(value: Any) -> object:
-    try:
-        return value.to_pydatetime(warn=False)
-    except (ArithmeticError, ValueError):  # a year that Python does not have
+        return convert(**named)
+    except (ArithmeticError, ValueError):  # a time, or a year, that Python does not have
         return None
 
 

@@ -88,26 +88,24 @@ def _corners(combine: Callable[[Fraction, Fraction], Fraction]) -> _Rule:
     return rule
 
 
-def _monotone(function: Callable[[Fraction], Fraction | int]) -> _Rule:
-    """Return the rule of an increasing function of the first argument."""
+def _of_first(function: Callable[[Fraction, Fraction], tuple[Fraction | int, Fraction | int]]) -> _Rule:
+    """Return the rule of a function of the first argument, from its ends to those of the result."""
 
     def rule(call: _Call) -> Interval | None:
-        first = call.ranges[0]
-        return None if first is None else (Fraction(function(first[0])), Fraction(function(first[1])))
+        if call.ranges[0] is None:
+            return None
+        low, high = function(*call.ranges[0])
+        return Fraction(low), Fraction(high)
 
     return rule
 
 
-def _negate(call: _Call) -> Interval | None:
-    first = call.ranges[0]
-    return None if first is None else (-first[1], -first[0])
+def _monotone(function: Callable[[Fraction], int]) -> _Rule:
+    """Return the rule of an increasing function of the first argument."""
+    return _of_first(lambda low, high: (function(low), function(high)))
 
 
-def _absolute(call: _Call) -> Interval | None:
-    first = call.ranges[0]
-    if first is None:
-        return None
-    low, high = first
+def _absolute(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 
 
@@ -143,14 +141,6 @@ def _case(call: _Call) -> Interval | None:
     return _union([call.arguments[index] for index in chosen], [call.ranges[index] for index in chosen])
 
 
-def _coalesce(call: _Call) -> Interval | None:
-    return _union(call.arguments, call.ranges)
-
-
-def _first(call: _Call) -> Interval | None:
-    return call.ranges[0]
-
-
 def _constant(argument: Expression) -> Fraction | None:
     """Return the value of a literal number."""
     found = interval_of(argument.value) if isinstance(argument, Literal) else None
@@ -167,7 +157,7 @@ def _divide(call: _Call) -> Interval | None:
 
 def _floor_divide(call: _Call) -> Interval | None:
     found = _divide(call)
-    return None if found is None else (Fraction(math.floor(found[0])), Fraction(math.floor(found[1])))
+    return None if found is None else _span(math.floor(found[0]), math.floor(found[1]))
 
 
 def _modulo(call: _Call) -> Interval | None:
@@ -243,16 +233,16 @@ _RULES: Mapping[Operation, _Rule] = {
     Operation.DIVIDE: _divide,
     Operation.FLOOR_DIVIDE: _floor_divide,
     Operation.MODULO: _modulo,
-    Operation.NEGATE: _negate,
+    Operation.NEGATE: _of_first(lambda low, high: (-high, -low)),
     Operation.BIT_AND: _bit_and,
     Operation.SHIFT_RIGHT: _shift_right,
     Operation.CASE: _case,
-    Operation.COALESCE: _coalesce,
-    Operation.NULLIF: _first,
+    Operation.COALESCE: lambda call: _union(call.arguments, call.ranges),
+    Operation.NULLIF: lambda call: call.ranges[0],
     Operation.GREATEST: _extreme(max),
     Operation.LEAST: _extreme(min),
     Operation.CLAMP: _clamp,
-    Operation.ABS: _absolute,
+    Operation.ABS: _of_first(_absolute),
     Operation.SIGN: _monotone(_sign),
     Operation.FLOOR: _monotone(math.floor),
     Operation.CEIL: _monotone(math.ceil),

@@ -201,9 +201,14 @@ def _fixed(result: Type, *wanted: Type) -> _Rule:
     return rule
 
 
-def _comparison(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
-    _counted(operation, arguments, 2, 2)
-    return Type.BOOLEAN, _unified(operation, arguments)[1]
+def _alike(most: int | None, *, result: Type | None = None) -> _Rule:
+    """Return the rule of an operation on arguments of one type, from two on; the result has it if none is given."""
+
+    def rule(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
+        type, fitted = _unified(operation, _counted(operation, arguments, 2, most))
+        return result or type, fitted
+
+    return rule
 
 
 def _logical(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
@@ -213,14 +218,6 @@ def _logical(operation: Operation, arguments: _Arguments) -> tuple[Type, _Argume
 
 def _anything(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
     return Type.BOOLEAN, _counted(operation, arguments, 1, 1)
-
-
-def _choice(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
-    return _unified(operation, _counted(operation, arguments, 2, None))
-
-
-def _null_if(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
-    return _unified(operation, _counted(operation, arguments, 2, 2))
 
 
 def _membership(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
@@ -335,7 +332,7 @@ _RULES: Mapping[Operation, _Rule] = {
     **dict.fromkeys((Operation.BIT_NOT, Operation.BIT_COUNT), _arithmetic(1, 1, real=False)),
     **dict.fromkeys(
         (Operation.EQUAL, Operation.UNEQUAL, Operation.LESS, Operation.AT_MOST, Operation.GREATER, Operation.AT_LEAST),
-        _comparison,
+        _alike(2, result=Type.BOOLEAN),
     ),
     **dict.fromkeys((Operation.AND, Operation.OR), _logical),
     Operation.NOT: _fixed(Type.BOOLEAN, Type.BOOLEAN),
@@ -343,8 +340,8 @@ _RULES: Mapping[Operation, _Rule] = {
     Operation.IN: _membership,
     Operation.LIKE: _like,
     Operation.CASE: _case,
-    **dict.fromkeys((Operation.COALESCE, Operation.GREATEST, Operation.LEAST), _choice),
-    Operation.NULLIF: _null_if,
+    **dict.fromkeys((Operation.COALESCE, Operation.GREATEST, Operation.LEAST), _alike(None)),
+    Operation.NULLIF: _alike(2),
     Operation.CLAMP: _clamp,
     **dict.fromkeys((Operation.SIGN, Operation.FLOOR, Operation.CEIL), _arithmetic(1, 1, result=Type.INTEGER)),
     Operation.ROUND: _round,

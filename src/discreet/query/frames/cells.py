@@ -12,12 +12,10 @@
 Times and days fit in the years 1 to 9999. NaN, NaT, NA and None fit nowhere. Larger whole numbers do not fit because
 pandas makes floats of a column of integers with one missing cell, and from 2^53 on floats no longer tell them apart:
 one person's cell would change the others'. Ids of units have 64 bits; columns of floats are refused there. Texts fit
-for the same reason: one cell that is no number makes texts of a whole column (see `frame_texts`). The other way round
+for the same reason: one cell that is no number makes texts of a whole column. The other way round
 nothing can be mended: a number does not tell which text it was, "007" or "7", and fits no text.
 
 Stability. What becomes of a cell depends on that cell and on the type alone.
-
-Texts of a frame that spell a number, a truth value, a day or a time.
 
 One cell that is no number makes `read_csv` of pandas and Polars return its whole column as texts. Under a declared
 type the other cells must stay what they were, so that a text is read as those libraries read it where every cell
@@ -53,6 +51,16 @@ UNITS: Mapping[str, tuple[int, int]] = {
     "W": (7 * DAY, 1), "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1),
     "ms": (1_000, 1), "us": (1, 1), "ns": (1, 1_000), "ps": (1, 10**6), "fs": (1, 10**9), "as": (1, 10**12),
 }  # fmt: skip
+LONGEST = 400
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
+_TIME = re.compile(
+    r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})"
+    r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]+))?)?"
+    r" ?(?:(?:Z|UTC)|([+-])([0-9]{2})(?::?([0-9]{2}))?)?)?"
+)
+_BOOLEANS = {"true": True, "false": False}
+_SHORT_BOOLEANS = {"t": True, "f": False, "yes": True, "no": False, "y": True, "n": False}
 
 
 def fitted(cells: Iterable[Any], wanted: Type, whole: tuple[int, int] = SAFE) -> list[Any]:
@@ -178,18 +186,6 @@ _FITS: Mapping[Type, Callable[[Any], Any]] = {
     Type.DATE: _day,
     Type.TIMESTAMP: _timestamp,
 }
-
-
-LONGEST = 400
-_DIGITS = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
-_TIME = re.compile(
-    r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})"
-    r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]+))?)?"
-    r" ?(?:(?:Z|UTC)|([+-])([0-9]{2})(?::?([0-9]{2}))?)?)?"
-)
-_BOOLEANS = {"true": True, "false": False}
-_SHORT_BOOLEANS = {"t": True, "f": False, "yes": True, "no": False, "y": True, "n": False}
 
 
 def number(text: str) -> int | float | bool | None:

@@ -1,6 +1,6 @@
 """The columns of a pandas, Polars or Arrow frame: their kinds, by dtype alone, and how each is read as a type.
 
-Arrays are read at once and everything else cell by cell, with the same result: that of `frame_cells.fitted`.
+Arrays are read at once and everything else cell by cell, with the same result: that of `cells.fitted`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ A declared type wins. Without one a column has a kind, which its dtype tells, an
 | boolean | truth values | boolean |
 
 Categories have the kind of what they stand for. Other dtypes (lists, bytes, durations) are refused, or
-missing where a type is declared. Cells that do not fit the type are missing: see `frame_cells`.
+missing where a type is declared. Cells that do not fit the type are missing: see `cells`.
 """
 
 from __future__ import annotations

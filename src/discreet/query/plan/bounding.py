@@ -106,7 +106,11 @@ def choose(
     if isinstance(table.unit, UnitIsRow):
         return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
     if bounded_rows is not None:
-        _refuse_units(by_groups=by_groups)
+        if by_groups:
+            raise UnsupportedSQL(
+                "a bounded table limits rows, not groups: private keys and COUNT(DISTINCT ...) are asked of the table "
+                "itself. Leave bounded= out. Nothing was spent."
+            )
         words = f"read from the table bounded beforehand to {bounded_rows} rows a unit"
         return Bounding(EachRow(), relation, 1, bounded_rows, bounded_rows**2, None, single, words)
     ranks = any(one.kind is MeasureKind.QUANTILE for one in aggregation.asked)
@@ -161,14 +165,6 @@ def _groups(aggregation: Aggregation, table: TablePolicy) -> tuple[int | None, i
     if aggregation.public and groups is not None:
         groups = min(groups, math.prod(len(key.domain or ()) for key in aggregation.keys))
     return groups, rows
-
-
-def _refuse_units(*, by_groups: bool) -> None:
-    if by_groups:
-        raise UnsupportedSQL(
-            "a bounded table limits rows, not groups: private keys and COUNT(DISTINCT ...) are asked of the table "
-            "itself. Leave bounded= out. Nothing was spent."
-        )
 
 
 def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool, frames: bool) -> Exception:

@@ -100,7 +100,7 @@ def ordered_asked(aggregation: Aggregation) -> tuple[Asked, ...]:
     _, names = _rows(aggregation.source, nodes)
 
     def rank(one: Asked) -> tuple[str, str, str, str]:
-        argument = "" if one.argument is None else nodes.rank(nodes.number(one.argument, names))
+        argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
         return one.kind.name, argument, str(one.bounds), str(one.level)
 
     return tuple(sorted(aggregation.asked, key=rank))
@@ -111,7 +111,7 @@ def _ranked_keys(aggregation: Aggregation, nodes: _Nodes, names: _Names) -> list
 
     def rank(pair: tuple[int, Key]) -> tuple[str, str]:
         key = pair[1]
-        return nodes.rank(nodes.number(key.expression, names)), json.dumps(_values(key.domain))
+        return nodes.ranks[nodes.number(key.expression, names)], json.dumps(_values(key.domain))
 
     return sorted(enumerate(aggregation.keys), key=rank)
 
@@ -127,8 +127,8 @@ class _Nodes:
         """Start without nodes."""
         self._numbers: dict[tuple[Any, ...], _Reference] = {}
         self._content: list[tuple[Any, ...]] = []
-        self._ranks: list[str] = []
-        self._constants: dict[_Reference, Value] = {}
+        self.ranks: list[str] = []  # the hashes of what the nodes say
+        self.constants: dict[_Reference, Value] = {}
         self._known: dict[tuple[int, int], tuple[Expression, _Names, _Reference]] = {}
 
     def add(self, *content: Any) -> _Reference:
@@ -137,32 +137,20 @@ class _Nodes:
         if key not in self._numbers:
             self._numbers[key] = _Reference(len(self._content))
             self._content.append(content)
-            said = [["node", self._ranks[one]] if isinstance(one, _Reference) else one for one in content]
-            self._ranks.append(hashlib.sha256(json.dumps(said).encode()).hexdigest())
+            said = [["node", self.ranks[one]] if isinstance(one, _Reference) else one for one in content]
+            self.ranks.append(hashlib.sha256(json.dumps(said).encode()).hexdigest())
         return self._numbers[key]
 
     def constant(self, value: Value, type: Type) -> _Reference:
         """Return the number of a constant."""
         found = self.add("literal", type.name, _value(value))
-        self._constants[found] = value
+        self.constants[found] = value
         return found
-
-    def value(self, node: _Reference) -> Value:
-        """Return the value of a constant."""
-        return self._constants[node]
-
-    def is_constant(self, node: _Reference) -> bool:
-        """Say whether a node is a constant."""
-        return node in self._constants
 
     def operands(self, node: _Reference, operation: Operation) -> Sequence[_Reference]:
         """Return what AND or OR joins in a node, which is flat already, or the node alone."""
         content = self._content[node]
         return content[2:] if content[0] == operation.name else (node,)
-
-    def rank(self, node: _Reference) -> str:
-        """Return the hash of what a node says."""
-        return self._ranks[node]
 
     def number(self, expression: Expression, names: _Names) -> _Reference:
         """Return the number of an expression over columns that stand for other nodes; long chains do not recurse."""
@@ -238,14 +226,14 @@ def _formed(nodes: _Nodes, operation: Operation, type: Type, parts: Sequence[_Re
         return _comparison(nodes, operation, *parts)
     if operation is Operation.IN:
         return _membership(nodes, *parts)
-    if all(nodes.is_constant(part) for part in parts):
+    if all(part in nodes.constants for part in parts):
         return _of_constants(nodes, operation, type, parts)
     return nodes.add(operation.name, type.name, *parts)
 
 
 def _of_constants(nodes: _Nodes, operation: Operation, type: Type, parts: Sequence[_Reference]) -> _Reference:
     """Return the node of what follows from constants alone, where a rule says it exactly."""
-    known = [nodes.value(part) for part in parts]
+    known = [nodes.constants[part] for part in parts]
     if operation is Operation.IS_NULL:
         return nodes.constant(known[0] is None, Type.BOOLEAN)
     if operation is Operation.NOT:
@@ -264,32 +252,32 @@ def _junction(nodes: _Nodes, operation: Operation, parts: Sequence[_Reference]) 
     kept: dict[_Reference, None] = {}
     flat = [one for part in parts for one in nodes.operands(part, operation)]
     for part in flat:
-        if not nodes.is_constant(part) or nodes.value(part) is None:
+        if part not in nodes.constants or nodes.constants[part] is None:
             kept[part] = None
-        elif nodes.value(part) is settles:
+        elif nodes.constants[part] is settles:
             return nodes.constant(settles, Type.BOOLEAN)
     if not kept:
         return nodes.constant(not settles, Type.BOOLEAN)
     if len(kept) == 1:
         return next(iter(kept))
-    return nodes.add(operation.name, Type.BOOLEAN.name, *sorted(kept, key=nodes.rank))
+    return nodes.add(operation.name, Type.BOOLEAN.name, *sorted(kept, key=nodes.ranks.__getitem__))
 
 
 def _comparison(nodes: _Nodes, operation: Operation, one: _Reference, other: _Reference) -> _Reference:
     """Return the node of a comparison: of constants its truth, else with a constant behind, else in order of rank."""
-    if nodes.is_constant(one) and nodes.is_constant(other):
-        values = nodes.value(one), nodes.value(other)
+    if one in nodes.constants and other in nodes.constants:
+        values = nodes.constants[one], nodes.constants[other]
         truth = None if None in values else _COMPARED[operation](*values)
         return nodes.constant(truth, Type.BOOLEAN)
-    if (nodes.is_constant(one), nodes.rank(one)) > (nodes.is_constant(other), nodes.rank(other)):
+    if (one in nodes.constants, nodes.ranks[one]) > (other in nodes.constants, nodes.ranks[other]):
         one, other, operation = other, one, _MIRRORED[operation]
     return nodes.add(operation.name, Type.BOOLEAN.name, one, other)
 
 
 def _membership(nodes: _Nodes, value: _Reference, *listed: _Reference) -> _Reference:
     """Return the node of IN: the list has no order and no repetitions; a list of one is an equality."""
-    unique = sorted(set(listed), key=nodes.rank)
-    if nodes.is_constant(value):
+    unique = sorted(set(listed), key=nodes.ranks.__getitem__)
+    if value in nodes.constants:
         equal = [_comparison(nodes, Operation.EQUAL, value, one) for one in unique]
         return _junction(nodes, Operation.OR, equal)
     if len(unique) == 1:
@@ -337,7 +325,7 @@ def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
 def _filters(conditions: Sequence[_Reference], nodes: _Nodes) -> list[list[Any]]:
     """Return the conditions that all must be true, between two joins, in one order; what is always true is none."""
     whole = _junction(nodes, Operation.AND, conditions)
-    if nodes.is_constant(whole) and nodes.value(whole) is True:
+    if whole in nodes.constants and nodes.constants[whole] is True:
         return []
     return [["filter", one] for one in nodes.operands(whole, Operation.AND)]
 

@@ -20,28 +20,9 @@ from discreet.query.plan.query_plan import (
     Scan,
 )
 
-_INFIX = {
-    Operation.ADD,
-    Operation.SUBTRACT,
-    Operation.MULTIPLY,
-    Operation.DIVIDE,
-    Operation.FLOOR_DIVIDE,
-    Operation.MODULO,
-    Operation.BIT_AND,
-    Operation.BIT_OR,
-    Operation.SHIFT_LEFT,
-    Operation.SHIFT_RIGHT,
-    Operation.EQUAL,
-    Operation.UNEQUAL,
-    Operation.LESS,
-    Operation.AT_MOST,
-    Operation.GREATER,
-    Operation.AT_LEAST,
-    Operation.AND,
-    Operation.OR,
-    Operation.LIKE,
-    Operation.CONCAT,
-}
+# those that are written as signs, but for two that are not between their arguments, and three words
+_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, Operation.ADD_DAYS}
+_INFIX |= {Operation.AND, Operation.OR, Operation.LIKE}
 _FEW = 6
 
 
@@ -60,7 +41,7 @@ def written(query: Query) -> str:
 def written_expression(expression: Expression) -> str:
     """Return an expression as SQL writes it.
 
-    >>> from discreet.query import typing_rules
+    >>> from discreet.query.expression import typing_rules
     >>> written_expression(typing_rules.apply(Operation.ADD, typing_rules.literal(1), typing_rules.literal(2)))
     '1 + 2'
     """

@@ -24,7 +24,8 @@ from discreet.query.policy.declarations import (
 )
 from discreet.query.policy.file import parse_policy, read_policy
 from discreet.query.policy.ledger import open_ledger, terms_of
-from discreet.query.policy.skeleton import find_source, skeleton, table_files, table_names
+from discreet.query.policy.skeleton import skeleton
+from discreet.query.policy.source import find_source, table_files, table_names
 from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
 from discreet.query.policy.toml_section import Problems, Section

@@ -157,12 +157,16 @@ def _unit(
     return UnitLink(column, target, key)
 
 
+def _ends(unit: Unit, table: str) -> list[tuple[str, str]]:
+    """Return the column of a unit, or those at both ends of a link, each with its table."""
+    own = [] if isinstance(unit, UnitIsRow) else [(table, unit.column)]
+    return [*own, (unit.table, unit.key)] if isinstance(unit, UnitLink) else own
+
+
 def _noted_unfit(unit: Unit, table: str, policy: Policy, unfit: Unfit, problems: Problems, place: Place) -> bool:
     """Note the columns of a unit, or at either end of a link, whose type cannot name a unit, and say if there are."""
-    ends = [] if isinstance(unit, UnitIsRow) else [(table, unit.column)]
-    ends += [(unit.table, unit.key)] if isinstance(unit, UnitLink) else []
     found = []
-    for here, name in ends:
+    for here, name in _ends(unit, table):
         known = unfit.get(_match(here, unfit) or "", {})
         column = _match(name, known)
         if column is not None:
@@ -174,10 +178,7 @@ def _noted_unfit(unit: Unit, table: str, policy: Policy, unfit: Unfit, problems:
 
 def _note_untyped(unit: Unit, table: str, policy: Policy, types: Schema, problems: Problems) -> None:
     """Note the columns of a unit, or at either end of a link, that a CSV file leaves without a type."""
-    if policy.source.kind is not SourceKind.CSV or isinstance(unit, UnitIsRow):
-        return
-    ends = [(table, unit.column)] + ([(unit.table, unit.key)] if isinstance(unit, UnitLink) else [])
-    for here, name in ends:
+    for here, name in _ends(unit, table) if policy.source.kind is SourceKind.CSV else []:
         stated = policy.tables.get(_match(here, policy.tables) or "")
         column = _match(name, types.get(_match(here, types) or "", {}))
         if stated is not None and column is not None and _match(column, stated.columns) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -15,20 +16,15 @@ SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 _KEYS = ("type", "values", "min", "max", "public")
 _FAR = "must be a time of the years 1 to 9999. Write such a time"
 _OTHER_WORDS = {
-    "bool": "boolean",
-    "int": "integer",
-    "bigint": "integer",
-    "float": "real",
-    "double": "real",
-    "number": "real",
-    "decimal": "real",
-    "numeric": "real",
-    "string": "text",
-    "str": "text",
-    "varchar": "text",
-    "category": "text",
-    "datetime": "timestamp",
-    "time": "timestamp",
+    word: type_
+    for type_, words in {
+        "boolean": ("bool",),
+        "integer": ("int", "bigint"),
+        "real": ("float", "double", "number", "decimal", "numeric"),
+        "text": ("string", "str", "varchar", "category"),
+        "timestamp": ("datetime", "time"),
+    }.items()
+    for word in words
 }
 End = Fraction | date
 
@@ -152,7 +148,7 @@ def _checked(section: Section, column: ColumnPolicy) -> ColumnPolicy | None:
                     "a value lies outside min and max. Widen the range, or remove the value", "values"
                 )
         values = tuple(value_of_type(value, column.type) for value in column.values)
-        return ColumnPolicy(column.name, column.type, column.low, column.high, values, column.public, column.typed)
+        return replace(column, values=values)
     if column.public and _range_size(column) > LARGEST_DOMAIN:
         words = f"has more than {LARGEST_DOMAIN} values, and every one would be a row of an answer"
         return section.complain(f"the public range {words}. Narrow it, or remove public = true", "public")

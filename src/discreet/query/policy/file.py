@@ -16,7 +16,7 @@ from discreet.privacy import Relation
 from discreet.query.policy.budget import notion_of, read_analysts, read_budget
 from discreet.query.policy.csv_format import read_format
 from discreet.query.policy.declarations import Policy, Source, SourceKind
-from discreet.query.policy.skeleton import find_source
+from discreet.query.policy.source import find_source
 from discreet.query.policy.tables import check_links, check_names, read_public, read_tables
 from discreet.query.policy.toml_lines import Place, find_lines, header
 from discreet.query.policy.toml_section import Problems, Section, meant

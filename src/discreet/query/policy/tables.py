@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.declarations import (
@@ -83,7 +84,7 @@ def check_links(tables: Section, public: Section, read: Mapping[str, TablePolicy
                 tables.problems.add((*tables.place, name, "unit"), f"{header((*tables.place, name))} unit: {words}")
                 continue
             unit = UnitLink(unit.column, target, unit.key)
-        found[name] = TablePolicy(name, unit, table.columns, table.contributions, table.size)
+        found[name] = replace(table, unit=unit)
     _refuse_cycles(tables, found)
     return found
 

@@ -37,16 +37,6 @@ _QUANTILES: dict[type[exp.Expr], str] = {
     exp.PercentileCont: "expression",
     exp.PercentileDisc: "expression",
 }
-_WORDS: dict[MeasureKind, str] = {
-    MeasureKind.COUNT_ROWS: "count",
-    MeasureKind.COUNT_VALUES: "count",
-    MeasureKind.COUNT_UNITS: "count",
-    MeasureKind.SUM: "sum",
-    MeasureKind.MEAN: "avg",
-    MeasureKind.VARIANCE: "variance",
-    MeasureKind.DEVIATION: "stddev",
-    MeasureKind.QUANTILE: "quantile",
-}
 
 
 @dataclass(slots=True)
@@ -327,7 +317,7 @@ _CALLS: dict[type[exp.Expr], Callable[[exp.Expr], Call]] = {
 def default_name(node: exp.Expr) -> str:
     """Return the name of an aggregate in the answer where none is given: count, sum_cost, avg_cost, ..."""
     call = read_call(node)
-    word = "median" if call.level == Fraction(1, 2) else _WORDS[call.kind]
+    word = "median" if call.level == Fraction(1, 2) else call.kind.value.partition("(")[0].lower()
     inner = bare(call.argument) if call.argument is not None else None
     if isinstance(inner, exp.Anonymous) and str(inner.this).upper() == "CLAMP" and inner.expressions:
         inner = inner.expressions[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -33,6 +34,8 @@ from discreet.query.reading.rows import (
 )
 from discreet.statistics.columns import stated_bounds
 
+_Given = TypeVar("_Given")
+
 
 def read_query(
     sql: str,
@@ -50,7 +53,10 @@ def read_query(
 
     The plan is a function of the text, the policy and the arguments: nothing private is looked at.
     """
-    reading = _Reading(policy, _checked_bounds(bounds), _checked_keys(keys), evaluate)
+    stated = _by_name(bounds, "bounds", 'ranges: bounds={"cost": (0, 500)}')
+    ranges = {name: stated_bounds(pair, name=name) for name, pair in stated.items()}
+    listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
+    reading = _Reading(policy, ranges, listed, evaluate)
     try:
         found = reading.select(parse(sql), {})
         if isinstance(found, Source):
@@ -73,23 +79,11 @@ def _sentence(message: str) -> str:
     return stopped if stopped.endswith("Nothing was spent.") else f"{stopped} Nothing was spent."
 
 
-def _checked_bounds(bounds: Mapping[str, tuple[object, object]] | None) -> dict[str, Interval]:
-    """Return the ranges of the call exactly."""
-    if bounds is not None and not _by_name(bounds):
-        raise ParameterError('bounds= pairs names with ranges: bounds={"cost": (0, 500)}', parameter="bounds")
-    return {name: stated_bounds(pair, name=name) for name, pair in (bounds or {}).items()}
-
-
-def _checked_keys(keys: Mapping[str, Sequence[Value]] | None) -> dict[str, Sequence[Value]]:
-    """Return the keys of the call by name."""
-    if keys is not None and not _by_name(keys):
-        raise ParameterError('keys= pairs names with lists of values: keys={"region": [...]}', parameter="keys")
-    return dict(keys or {})
-
-
-def _by_name(given: object) -> bool:
-    """Whether an argument pairs names with something."""
-    return isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
+def _by_name(given: Mapping[str, _Given] | None, parameter: str, written: str) -> dict[str, _Given]:
+    """Return an argument that pairs names with something."""
+    if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
+        raise ParameterError(f"{parameter}= pairs names with {written}", parameter=parameter)
+    return dict(given or {})
 
 
 @dataclass(slots=True)

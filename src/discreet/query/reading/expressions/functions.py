@@ -23,16 +23,12 @@ from discreet.query.reading.expressions.reader import (
 from discreet.query.reading.parse import shown
 from discreet.query.reading.refusals import reason
 
-_PARTS: dict[str, Operation] = {
-    "YEAR": Operation.YEAR,
-    "QUARTER": Operation.QUARTER,
-    "MONTH": Operation.MONTH,
-    "DAY": Operation.DAY,
-    "DAYOFMONTH": Operation.DAY,
-    "ISODOW": Operation.WEEKDAY,
-    "HOUR": Operation.HOUR,
-    "MINUTE": Operation.MINUTE,
-}
+_PARTS = {name: Operation[name] for name in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE")}
+_PARTS |= {"DAYOFMONTH": Operation.DAY, "ISODOW": Operation.WEEKDAY}
+_OF_ONE_ARGUMENT: tuple[type[exp.Expr], ...] = (
+    *(exp.Abs, exp.Sign, exp.Floor, exp.Ceil, exp.Sqrt, exp.Ln, exp.Exp, exp.Lower),
+    *(exp.Upper, exp.Trim, exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute),
+)  # called as the operations are
 _PLACES = {1: "(x)", 2: "(x, y)", 3: "(x, low, high)"}
 
 
@@ -185,38 +181,22 @@ NAMED.update(
         "DATEPART": (2, _part_of),
     }
 )
+RULES.update({node: rule_of(Operation[node.__name__.upper()]) for node in _OF_ONE_ARGUMENT})
 RULES.update(
     {
+        exp.DayOfMonth: rule_of(Operation.DAY),
+        exp.DayOfWeekIso: rule_of(Operation.WEEKDAY),
         exp.Coalesce: _several(Operation.COALESCE),
         exp.Nullif: rule_of(Operation.NULLIF, "this", "expression"),
         exp.Greatest: _several(Operation.GREATEST),
         exp.Least: _several(Operation.LEAST),
-        exp.Abs: rule_of(Operation.ABS),
-        exp.Sign: rule_of(Operation.SIGN),
-        exp.Floor: rule_of(Operation.FLOOR),
-        exp.Ceil: rule_of(Operation.CEIL),
         exp.Round: (("this", "decimals"), _round),
-        exp.Sqrt: rule_of(Operation.SQRT),
-        exp.Ln: rule_of(Operation.LN),
         exp.Log: (("this", "expression"), _log),
-        exp.Exp: rule_of(Operation.EXP),
-        exp.Lower: rule_of(Operation.LOWER),
-        exp.Upper: rule_of(Operation.UPPER),
-        exp.Trim: rule_of(Operation.TRIM),
-        exp.Length: rule_of(Operation.LENGTH),
         exp.Substring: (("this", "start", "length"), _substring),
         exp.Left: (("this", "expression"), _left),
         exp.Concat: (("expressions", "safe", "coalesce"), _concat),
         exp.Anonymous: (("this", "expressions"), _named),
         exp.Extract: (("this", "expression"), _extract),
-        exp.Year: rule_of(Operation.YEAR),
-        exp.Quarter: rule_of(Operation.QUARTER),
-        exp.Month: rule_of(Operation.MONTH),
-        exp.Day: rule_of(Operation.DAY),
-        exp.DayOfMonth: rule_of(Operation.DAY),
-        exp.DayOfWeekIso: rule_of(Operation.WEEKDAY),
-        exp.Hour: rule_of(Operation.HOUR),
-        exp.Minute: rule_of(Operation.MINUTE),
         exp.TimestampTrunc: (("this", "unit"), _truncate),
         exp.DateTrunc: (("this", "unit"), _truncate),
         exp.DateDiff: (("this", "expression", "unit", "date_part_boundary"), _difference),
