@@ -103,22 +103,25 @@ def _plane(name: str, points: int) -> Complexes:
 
 def _of_arrays(name: str, points: int) -> float:
     """Return the largest error of a function of arrays."""
-    import flint
-
     arguments = _arguments(name, points)
-    truth = np.array([float(getattr(flint.arb(float(x)), name)()) for x in arguments])
+    truth = _truth(name, arguments)
     scale = np.ones(points) if name in ("sin", "cos") else np.abs(truth)
     return _largest_gap(lambda length: getattr(np, name)(arguments[:length]), truth, scale)
 
 
 def _of_numbers(name: str, points: int) -> float:
     """Return the largest error of one of Python's own functions."""
+    arguments = _arguments(name, points)
+    truth = _truth(name, arguments)
+    found = np.array([getattr(math, name)(float(x)) for x in arguments])
+    return _largest_gap(lambda length: found[:length], truth, np.abs(truth))
+
+
+def _truth(name: str, arguments: Floats) -> Floats:
+    """Return the nearest floats to a function of numbers."""
     import flint
 
-    arguments = [float(x) for x in _arguments(name, points)]
-    truth = np.array([float(getattr(flint.arb(x), name)()) for x in arguments])
-    found = np.array([getattr(math, name)(x) for x in arguments])
-    return _largest_gap(lambda length: found[:length], truth, np.abs(truth))
+    return np.array([float(getattr(flint.arb(float(x)), name)()) for x in arguments])
 
 
 def _of_planes(name: str, points: int) -> float:
@@ -137,8 +140,7 @@ def _of_complex(name: str, points: int) -> float:
 
     arguments = _plane(name, points)
     balls = [flint.acb(float(z.real), float(z.imag)) for z in arguments]
-    values = [abs(z) if name == "abs" else getattr(z, name)() for z in balls]
-    truth = np.array([complex(value) for value in values])
+    truth = np.array([complex(abs(z) if name == "abs" else getattr(z, name)()) for z in balls])
     return _largest_gap(lambda length: getattr(np, name)(arguments[:length]), truth, np.abs(truth))
 
 

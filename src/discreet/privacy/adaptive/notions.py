@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
@@ -203,18 +203,19 @@ class GaussianBooks(Books):
 
 def books_for(promise: Guarantee) -> Books:
     """Return the books in which promises of this notion are kept."""
-    match promise:
-        case PureDP():
-            return PureBooks()
-        case ApproxDP():
-            return ApproxBooks()
-        case ZCDP():
-            return ConcentratedBooks()
-        case RenyiDP(alpha=alpha):
-            return RenyiBooks(alpha)
-        case GaussianDP():
-            return GaussianBooks()
-    raise not_a_promise(promise)
+    return books_of(type(promise), getattr(promise, "alpha", None), promise)
+
+
+def books_of(notion: object, alpha: Number | None, given: object) -> Books:
+    """Return the books of a notion, with the order that belongs to RenyiDP; `given` is what a refusal names."""
+    if notion is RenyiDP:
+        return RenyiBooks(cast(Number, alpha))
+    known: dict[object, type[Books]] = {
+        one.notion: one for one in (PureBooks, ApproxBooks, ConcentratedBooks, GaussianBooks)
+    }
+    if notion not in known:
+        raise not_a_promise(given)
+    return known[notion]()
 
 
 def not_a_promise(given: object) -> ParameterError:

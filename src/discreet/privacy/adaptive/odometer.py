@@ -14,11 +14,10 @@ from discreet.privacy.adaptive.notions import (
     ConcentratedBooks,
     GaussianBooks,
     PureBooks,
-    RenyiBooks,
-    not_a_promise,
+    books_of,
 )
 from discreet.privacy.adaptive.session_account import Account
-from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.guarantees import Guarantee, RenyiDP
 from discreet.privacy.numbers import probability, renyi_order, root_upward, written
 from discreet.privacy.relation import Relation
 
@@ -117,15 +116,7 @@ def _books(notion: type[Guarantee], alpha: Number | None) -> Books:
     if notion is RenyiDP:
         if alpha is None:
             raise MissingParameter("books in RenyiDP need their order beforehand: pass alpha=", parameter="alpha")
-        return RenyiBooks(renyi_order(alpha, name="alpha"))
-    if alpha is not None:
+        alpha = renyi_order(alpha, name="alpha")
+    elif alpha is not None:
         raise ParameterError("alpha is the order of RenyiDP; other notions have none", parameter="alpha")
-    known: dict[object, type[Books]] = {
-        PureDP: PureBooks,
-        ApproxDP: ApproxBooks,
-        ZCDP: ConcentratedBooks,
-        GaussianDP: GaussianBooks,
-    }
-    if notion not in known:
-        raise not_a_promise(notion)
-    return known[notion]()
+    return books_of(notion, alpha, notion)

@@ -98,10 +98,9 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
     match release:
         case Guarantee():
             return release, at_delta
-        case Batch():
-            return as_computed(certified(release.loss, books, at_delta)), None
-        case PrivacyLoss():
-            return as_computed(certified(release, books, at_delta)), None
+        case Batch() | PrivacyLoss():
+            loss = release.loss if isinstance(release, Batch) else release
+            return as_computed(certified(loss, books, at_delta)), None
     kind = type(release).__name__
     raise ParameterError(
         f"a promise (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
@@ -149,12 +148,11 @@ def _pure(loss: PrivacyLoss) -> PureDP:
     found: list[Number] = [loss.max_loss().upper]
     if isinstance(loss.claim, PureDP):
         found.append(written(loss.claim.epsilon))  # exact, where the curve rounds up
-    epsilon = min(found)
-    if math.isinf(epsilon):
-        raise NoSoundConversion(
-            "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
-            "session's books in ApproxDP or ZCDP instead."
-        )
+    epsilon = _finite(
+        found,
+        "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
+        "session's books in ApproxDP or ZCDP instead.",
+    )
     return PureDP(epsilon, relation=loss.relation)
 
 
@@ -163,27 +161,30 @@ def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
     claim = loss.claim
     if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta <= delta):
         found.append(written(claim.epsilon))
-    epsilon = min(found)
-    if math.isinf(epsilon):
-        raise NoSoundConversion(
-            f"this release has no epsilon at delta = {delta}: its loss is unbounded with a larger probability. Name a "
-            "larger at_delta."
-        )
+    epsilon = _finite(
+        found,
+        f"this release has no epsilon at delta = {delta}: its loss is unbounded with a larger probability. Name a "
+        "larger at_delta.",
+    )
     return ApproxDP(epsilon, delta, relation=loss.relation)
 
 
 def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
-    known: list[Number] = [
-        loss.renyi(alpha).upper,
-        *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha)),
-    ]
-    epsilon = min(known)
-    if math.isinf(epsilon):
-        raise NoSoundConversion(
-            f"no divergence of order {alpha} could be certified for this release. Keep the session's books in "
-            "ApproxDP, or in ZCDP with a delta, and name at_delta."
-        )
+    known = [loss.renyi(alpha).upper, *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha))]
+    epsilon = _finite(
+        known,
+        f"no divergence of order {alpha} could be certified for this release. Keep the session's books in ApproxDP, or "
+        "in ZCDP with a delta, and name at_delta.",
+    )
     return RenyiDP(alpha, epsilon, relation=loss.relation)
+
+
+def _finite(found: list[Number], otherwise: str) -> Number:
+    """Return the least of several bounds, unless all are infinite."""
+    least = min(found)
+    if math.isinf(least):
+        raise NoSoundConversion(otherwise)
+    return least
 
 
 def _concentrated(loss: PrivacyLoss) -> ZCDP:

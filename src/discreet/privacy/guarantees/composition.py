@@ -6,7 +6,7 @@ person with several rows. A release on a secret random sample of the people cost
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -45,18 +45,12 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
     if not promises:
         raise ParameterError("nothing to compose: pass at least one promise", parameter="guarantees")
     relation = reduce(combine, (promise.relation for promise in promises))
-    match _one_notion(promises):
-        case PureDP():
-            return PureDP(_sum(promises, "epsilon"), relation=relation)
-        case ApproxDP():
-            return ApproxDP(_sum(promises, "epsilon"), min(_sum(promises, "delta"), 1.0), relation=relation)
-        case ZCDP():
-            deltas = [Fraction(_get(promise, "delta")) for promise in promises]
-            return ZCDP(_sum(promises, "rho"), _any_of(deltas), relation=relation)
-        case RenyiDP(alpha=alpha):
-            return RenyiDP(alpha, _sum(promises, "epsilon"), relation=relation)
-    squares = sum((Fraction(_get(one, "mu")) ** 2 for one in promises), Fraction(0))
-    return GaussianDP(root_upward(squares), relation=relation)
+
+    def total(name: str, power: int = 1) -> Fraction:
+        return sum((Fraction(_get(promise, name)) ** power for promise in promises), Fraction(0))
+
+    deltas = [Fraction(_get(promise, "delta")) for promise in promises]
+    return _added(_one_notion(promises), total, lambda: _any_of(deltas), relation)
 
 
 def repeated(guarantee: Guarantee, times: int) -> Guarantee:
@@ -65,23 +59,32 @@ def repeated(guarantee: Guarantee, times: int) -> Guarantee:
     >>> repeated(PureDP(0.25), 4)
     PureDP(epsilon=1.0)
     """
-    count = whole(times, name="times")
-    relation = guarantee.relation
-    match guarantee:
-        case _ if count == 1:
-            return guarantee
+    count, relation = whole(times, name="times"), guarantee.relation
+    if count == 1:
+        return guarantee
+
+    def total(name: str, power: int = 1) -> Fraction:
+        return count * Fraction(_get(guarantee, name)) ** power
+
+    return _added(guarantee, total, lambda: _any_of_equal(Fraction(_get(guarantee, "delta")), count), relation)
+
+
+def _added(
+    promise: Guarantee, total: Callable[..., Fraction], failed: Callable[[], float], relation: Relation
+) -> Guarantee:
+    """Return a promise of the same notion with the totals of its numbers; `failed` gives the chance of any failure."""
+    match promise:
         case PureDP():
-            return PureDP(round_up(count * Fraction(guarantee.epsilon)), relation=relation)
+            return PureDP(round_up(total("epsilon")), relation=relation)
         case ApproxDP():
-            delta = _capped(count * Fraction(guarantee.delta))
-            return ApproxDP(round_up(count * Fraction(guarantee.epsilon)), delta, relation=relation)
+            return ApproxDP(round_up(total("epsilon")), _capped(total("delta")), relation=relation)
         case ZCDP():
-            return ZCDP(round_up(count * Fraction(guarantee.rho)), _any_of_equal(guarantee, count), relation=relation)
-        case RenyiDP():
-            return RenyiDP(guarantee.alpha, round_up(count * Fraction(guarantee.epsilon)), relation=relation)
+            return ZCDP(round_up(total("rho")), failed(), relation=relation)
+        case RenyiDP(alpha=alpha):
+            return RenyiDP(alpha, round_up(total("epsilon")), relation=relation)
         case GaussianDP():
-            return GaussianDP(root_upward(count * Fraction(guarantee.mu) ** 2), relation=relation)
-    raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
+            return GaussianDP(root_upward(total("mu", 2)), relation=relation)
+    raise ParameterError(f"{type(promise).__name__} is not a notion that composes here", parameter="guarantee")
 
 
 def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> ApproxDP:
@@ -185,10 +188,6 @@ def _get(promise: Guarantee, name: str) -> Number:
     return value
 
 
-def _sum(promises: Iterable[Guarantee], name: str) -> float:
-    return round_up(sum((Fraction(_get(promise, name)) for promise in promises), Fraction(0)))
-
-
 def _any_of(chances: list[Fraction]) -> float:
     """Return 1 - the product of the complements, rounded up; the sum, which is never smaller, also bounds it."""
     if not any(chances):
@@ -203,9 +202,8 @@ def _any_of(chances: list[Fraction]) -> float:
     return min(upward(formula), round_up(sum(chances, Fraction(0))), 1.0)
 
 
-def _any_of_equal(promise: ZCDP, count: int) -> float:
+def _any_of_equal(own: Fraction, count: int) -> float:
     """Return 1 - (1 - delta)^count, rounded up."""
-    own = Fraction(promise.delta)
     if own in (0, 1):
         return float(own)
     return min(upward(lambda: -(count * number(1 - own).log()).expm1()), _capped(count * own))

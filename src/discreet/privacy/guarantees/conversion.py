@@ -155,24 +155,24 @@ def _to_approx(source: Guarantee, delta: Number | None) -> ApproxDP:
 
 def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
     """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta)."""
-    found: list[ZCDP] = []
+    direct = None
     match source:
         case PureDP():
-            found.append(pure_to_zcdp(source))
+            direct = pure_to_zcdp(source)
         case ApproxDP():
-            found.append(approx_to_zcdp(source))
+            direct = approx_to_zcdp(source)
         case ZCDP():
-            found.append(source)
+            direct = source
         case GaussianDP():
-            found.append(gaussian_to_zcdp(source))
-    if delta is None and found:
-        return found[0]
+            direct = gaussian_to_zcdp(source)
+    if delta is None and direct is not None:
+        return direct
     if delta is None:
         raise NoSoundConversion(
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
             "approximate promise, or convert what this was made from."
         )
-    enough = [promise for promise in found if Fraction(promise.delta) <= Fraction(delta)]
+    enough = [direct] if direct is not None and Fraction(direct.delta) <= Fraction(delta) else []
     try:
         enough.append(approx_to_zcdp(to_approx_at(source, delta)))
     except NoSoundConversion:

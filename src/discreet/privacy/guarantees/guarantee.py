@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import ParameterError, SenselessParameter
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     PrivacyLoss = Any  # prices are a floor above, and know promises
 
 
+Promise = TypeVar("Promise", bound="Guarantee")
 _price: list[Callable[[Guarantee], Any]] = []
 _LARGEST_FACTOR = 20
 _LARGEST_EPSILON = 20
@@ -52,27 +53,24 @@ class Guarantee(ABC):
 
     def to_approx(self, delta: Number | None = None) -> ApproxDP:
         """Return the best (epsilon, delta) promise at this delta that follows from this one; see `convert`."""
-        from discreet.privacy.guarantees.conversion import convert
-
-        return convert(self, ApproxDP, delta=delta)
+        return self._converted(ApproxDP, delta=delta)
 
     def to_zcdp(self, delta: Number | None = None) -> ZCDP:
         """Return the best concentrated promise (delta-approximate, if a delta is given) that follows; see `convert`."""
-        from discreet.privacy.guarantees.conversion import convert
-
-        return convert(self, ZCDP, delta=delta)
+        return self._converted(ZCDP, delta=delta)
 
     def to_renyi(self, alpha: Number | None = None) -> RenyiDP:
         """Return the best Renyi promise of this order that follows; see `convert`."""
-        from discreet.privacy.guarantees.conversion import convert
-
-        return convert(self, RenyiDP, alpha=alpha)
+        return self._converted(RenyiDP, alpha=alpha)
 
     def to_gaussian(self) -> GaussianDP:
         """Return the best Gaussian promise that follows; see `convert`."""
+        return self._converted(GaussianDP)
+
+    def _converted(self, to: type[Promise], **arguments: Number | None) -> Promise:
         from discreet.privacy.guarantees.conversion import convert
 
-        return convert(self, GaussianDP)
+        return convert(self, to, **arguments)
 
     def implies(self, other: Guarantee) -> bool:
         """Say whether the other promise is proven to follow from this one; see `discreet.privacy.implies`."""
@@ -330,6 +328,7 @@ def _too_strong(guarantee: Guarantee, people: int | None) -> list[str]:
     """Return what makes every answer useless."""
     if people is None:
         return []
+    bound = f"1/{people}"
     match guarantee:
         case PureDP() | ApproxDP():
             name, useless = "epsilon", Fraction(guarantee.epsilon) * people < 1
@@ -337,15 +336,14 @@ def _too_strong(guarantee: Guarantee, people: int | None) -> list[str]:
             name, useless = "mu", Fraction(guarantee.mu) * people < 1
         case ZCDP():
             name, useless = "rho", Fraction(guarantee.rho) * people**2 * 2 < 1
+            bound = f"1/(2 * {people}^2)"
         case _:
             return []
-    bound = f"1/(2 * {people}^2)" if name == "rho" else f"1/{people}"
-    if not useless:
-        return []
-    return [
+    reason = (
         f"{name} is below {bound}: even all {people} people together hardly change the answer, so it says nothing "
         f"about them. Choose {name} well above {bound}."
-    ]
+    )
+    return [reason] if useless else []
 
 
 def _typical_loss(guarantee: Guarantee) -> tuple[str, Fraction]:

@@ -138,19 +138,16 @@ class _Search:
 
     def bracket(self, start: float) -> tuple[float, float]:
         """Return a parameter that is not enough and one that is."""
-        here = start
-        if not self.surely_enough(here):
-            for _ in range(_MOST_DOUBLINGS):
-                if self.surely_enough(2 * here):
-                    return here, 2 * here
-                here *= 2
-            raise ParameterError("no parameter up to 2^200 times the start meets the target", parameter="family")
+        enough, here = self.surely_enough(start), start
         for _ in range(_MOST_DOUBLINGS):
-            if not self.surely_enough(here / 2):
-                return here / 2, here
-            here /= 2
+            following = here / 2 if enough else 2 * here
+            if self.surely_enough(following) != enough:
+                return (following, here) if enough else (here, following)
+            here = following
         raise ParameterError(
-            "even a parameter 2^-200 times the start meets the target: does the price fall as the parameter grows?",
+            "even a parameter 2^-200 times the start meets the target: does the price fall as the parameter grows?"
+            if enough
+            else "no parameter up to 2^200 times the start meets the target",
             parameter="family",
         )
 

@@ -233,12 +233,8 @@ class PrivacyLoss:
         # pairs take floats: a delta between two floats is bracketed by them, the smaller one giving the larger epsilon
         below, above = round_down(exact), round_up(exact)
         found = self._epsilons(below, _tolerance(tolerance))
-        if above != below:
-            found = (
-                [_spanning(self._largest(self._epsilons(above, _tolerance(tolerance))), self._largest(found))]
-                if found
-                else []
-            )
+        if above != below and found:
+            found = [_spanning(self._largest(self._epsilons(above, _tolerance(tolerance))), self._largest(found))]
         return self._upper_kind(found, lambda claim: epsilon_of(claim, exact), largest=math.inf)
 
     def max_loss(self) -> Enclosure:
@@ -274,9 +270,9 @@ class PrivacyLoss:
             `least_rho`; and the claim's own, if it has one.
         """
         known = [math.inf]
-        for claim in [] if self.claim is None else [self.claim]:
-            if isinstance(claim, ZCDP) and claim.delta == 0:
-                known.append(round_up(Fraction(claim.rho)))
+        claim = self.claim
+        if isinstance(claim, ZCDP) and claim.delta == 0:
+            known.append(round_up(Fraction(claim.rho)))
         from discreet.privacy.accounting import least_rho
 
         known.append(max(least_rho(side) for side in self._directions()))
@@ -384,17 +380,16 @@ class PrivacyLoss:
     def _side_tradeoff(self, side: Side, below: float, above: float) -> tuple[float, float]:
         """Bound the best miss in one direction; negative levels are positive levels of the other."""
         here, there = self._towards(side), self._towards(side.opposite)
-
-        def forward(level: float) -> Enclosure:
-            return here.delta(level, None)
-
-        def backward(level: float) -> Enclosure:
-            return there.delta(level, None)
-
-        reach = self._reach()
-        low = tradeoff_from_deltas(forward, backward, above, reach=reach)
-        high = low if below == above else tradeoff_from_deltas(forward, backward, below, reach=reach)
-        return low.lower, high.upper
+        ends = [
+            tradeoff_from_deltas(
+                lambda level: here.delta(level, None),
+                lambda level: there.delta(level, None),
+                alpha,
+                reach=self._reach(),
+            )
+            for alpha in dict.fromkeys((above, below))
+        ]
+        return ends[0].lower, ends[-1].upper
 
     def _reach(self) -> float:
         """Return a level beyond which delta is negligible in both directions."""
@@ -403,14 +398,11 @@ class PrivacyLoss:
 
     def _tradeoff_curve(self) -> TradeOff:
         grid = np.linspace(0.0, 1.0, _CURVE_POINTS)
-        if not self.is_single and self._claim_is_idle():
+        # a promise adds nothing where the pairs are the laws themselves
+        if not self.is_single and (self.claim is None or self.attained):
             return self._curve_from_lines(grid)
         points = [self.tradeoff(float(one)) for one in grid]
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
-
-    def _claim_is_idle(self) -> bool:
-        """Say whether a promise adds nothing to the curve: there is none, or the pairs are the laws themselves."""
-        return self.claim is None or self.attained
 
     def _curve_from_lines(self, alphas: NDArray[np.float64]) -> TradeOff:
         """Bound the whole trade-off from delta at some levels, asked once for all alphas."""

@@ -87,12 +87,8 @@ def tradeoff_from_deltas(
     def height(level: float) -> tuple[float, float]:
         """Bound h at a level; the slack covers the roundings of a handful of operations on numbers up to 1."""
         slope = math.exp(level)
-        chance = delta(level) if level >= 0 else None
-        if chance is not None:
-            low, high = 1 - chance.upper, 1 - chance.lower
-        else:
-            mirrored = delta_reversed(-level)
-            low, high = slope * (1 - mirrored.upper), slope * (1 - mirrored.lower)
+        chance, share = (delta(level), 1.0) if level >= 0 else (delta_reversed(-level), slope)
+        low, high = share * (1 - chance.upper), share * (1 - chance.lower)
         return low - slope * alpha * (1 + _SLACK) - _SLACK, high - slope * alpha * (1 - _SLACK) + _SLACK
 
     peak = _peak(lambda level: sum(height(level)), reach)
@@ -132,13 +128,15 @@ def tradeoff_lines(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bound the best miss at many alphas from delta at levels >= 0 in both directions; see `tradeoff_from_deltas`."""
     slopes = np.concatenate([np.exp(-levels[:0:-1]), np.exp(levels)])
-    mirrored, ahead = backward[:0:-1], forward
-    lows = [np.exp(-level) * (1 - one.upper) for level, one in zip(levels[:0:-1], mirrored, strict=True)]
-    highs = [np.exp(-level) * (1 - one.lower) for level, one in zip(levels[:0:-1], mirrored, strict=True)]
-    low = np.array([*lows, *(1 - one.upper for one in ahead)]) - _SLACK
-    high = np.array([*highs, *(1 - one.lower for one in ahead)]) + _SLACK
-    below = np.empty(len(alphas))
-    above = np.empty(len(alphas))
+    # one by one: an array's exponentials may differ from a number's in the last place
+    mirrored = [(np.exp(-level), one) for level, one in zip(levels[:0:-1], backward[:0:-1], strict=True)]
+    low = (
+        np.array([*(share * (1 - one.upper) for share, one in mirrored), *(1 - one.upper for one in forward)]) - _SLACK
+    )
+    high = (
+        np.array([*(share * (1 - one.lower) for share, one in mirrored), *(1 - one.lower for one in forward)]) + _SLACK
+    )
+    below, above = np.empty(len(alphas)), np.empty(len(alphas))
     for index, alpha in enumerate(alphas):
         bottom = low - slopes * alpha * (1 + _SLACK)
         top = high - slopes * alpha * (1 - _SLACK)

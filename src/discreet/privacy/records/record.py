@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Self, TypeVar
 
 from discreet._version import __version__
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
@@ -27,6 +27,7 @@ from discreet.privacy.records.kinds import (
 from discreet.privacy.records.text import Text, rational_text, read, read_rational, refuse_fields, write
 from discreet.privacy.relation import Relation
 
+Plain = TypeVar("Plain", int, str)
 FORMAT = 1
 _FIELDS = ("count", "format", "kind", "library", "parameters", "rate", "relation", "sampler", "unit")
 _LONGEST_WORDS = 200
@@ -144,15 +145,14 @@ class ReleaseRecord:
         fields = refuse_fields(given, _FIELDS, what="a record")
         kind = Kind.named(fields["kind"])
         parameters = refuse_fields(fields["parameters"], SHAPES[kind].names, what=f"parameters of {kind.value!r}")
-        rate, count = fields["rate"], fields["count"]
-        if type(count) is not int:
-            raise ParameterError(f"count must be a whole number, not {shortened(count)}", parameter="count")
+        rate, count = fields["rate"], _plain(fields["count"], int, name="count")
         return cls(
             kind=kind,
             parameters=tuple((name, _read(value, name=name)) for name, value in parameters.items()),
-            relation=_relation(fields["relation"]), unit=_text(fields["unit"], name="unit"),
+            relation=_relation(fields["relation"]), unit=_plain(fields["unit"], str, name="unit"),
             sampler=_sampler(fields["sampler"]), rate=None if rate is None else read_rational(rate, name="rate"),
-            count=count, library=_text(fields["library"], name="library"), format=_format(fields["format"]),
+            count=count, library=_plain(fields["library"], str, name="library"),
+            format=_plain(fields["format"], int, name="format"),
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -267,15 +267,11 @@ def _words(value: object, *, name: str, example: str) -> str:
     return value
 
 
-def _text(value: object, *, name: str) -> str:
-    if not isinstance(value, str):
-        raise ParameterError(f"{name} must be a string, not {shortened(value)}", parameter=name)
-    return value
-
-
-def _format(value: object) -> int:
-    if type(value) is not int:
-        raise ParameterError(f"format must be a whole number, not {shortened(value)}", parameter="format")
+def _plain(value: object, kind: type[Plain], *, name: str) -> Plain:
+    """Refuse what JSON does not give as a whole number or as a string."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        words = "a whole number" if kind is int else "a string"
+        raise ParameterError(f"{name} must be {words}, not {shortened(value)}", parameter=name)
     return value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +21,7 @@ from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import BoundedRangePair, LaplacePair, PureApproxPair
 
 _SMALLEST, _LARGEST, _SMALL = 2.0**-200, 2.0**16, 0.25
+_ARRAYS = 7  # of the fields the first ones, with one entry for each release
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +41,8 @@ class SymmetricFactor(Factor):
     @staticmethod
     def accepts(pair: Pair) -> bool:
         """Say whether a pair belongs to this family and its parameters to the range the error bounds are for."""
-        reach = _reach(pair)
-        return reach is not None and _SMALLEST < reach <= _LARGEST
+        found = _coefficients(pair)
+        return found is not None and _SMALLEST < found[0] <= _LARGEST
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], counts: Sequence[int]) -> SymmetricFactor:
@@ -60,15 +61,7 @@ class SymmetricFactor(Factor):
 
     def restricted(self, chosen: Indices) -> SymmetricFactor:
         """Return some of the releases."""
-        return SymmetricFactor(
-            self.counts[chosen],
-            self.reach[chosen],
-            self.top[chosen],
-            self.log_bottom[chosen],
-            self.kappa[chosen],
-            self.skew[chosen],
-            self.half_step[chosen],
-        )
+        return SymmetricFactor(*(getattr(self, one.name)[chosen] for one in fields(self)[:_ARRAYS]))
 
     @property
     def lattice(self) -> tuple[float, float, float] | None:
@@ -152,10 +145,8 @@ class SymmetricFactor(Factor):
         terms = order * self.reach + np.log(base)
         error = 2 * relative + UNIT * (abs(order) * self.reach + np.abs(np.log(base)))
         low, high = self.log_finite
-        return (
-            float(np.sum(self.counts * terms)) + (low + high) / 2,
-            float(np.sum(self.counts * (error + UNIT * np.abs(terms)))) * (1 + 1e-12) + (high - low),
-        )
+        doubt = float(np.sum(self.counts * (error + UNIT * np.abs(terms)))) * (1 + 1e-12) + (high - low)
+        return float(np.sum(self.counts * terms)) + (low + high) / 2, doubt
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Divide by the value at t = 0; errors are relative to the sizes of the terms, phases included."""
@@ -262,20 +253,6 @@ def _log_rest(chance: Fraction) -> float:
         return math.log1p(-float(chance))
     rest = float(1 - chance)
     return math.log(rest) if rest > 0 else -math.inf
-
-
-def _reach(pair: Pair) -> float | None:
-    """Return the largest loss of a pair of this family, None for any other."""
-    match pair:
-        case LaplacePair():
-            return float(pair.ratio)
-        case PureApproxPair():
-            return float(pair.claimed_epsilon)
-        case BoundedRangePair():
-            return float(pair.range)
-        case LocationPair() if isinstance(pair.noise, DiscreteLaplace):
-            return float(pair.shift / pair.noise.scale)
-    return None
 
 
 def _coefficients(pair: Pair) -> tuple[float, float, float, float, float, float] | None:
