@@ -115,6 +115,7 @@ class Geometry:
         return plane_sums(counts, self.prime, self.dimension)
 
 
+@lru_cache(maxsize=1 << 16)  # choosing a space asks for the same numbers again and again
 def is_prime(number: int) -> bool:
     """Say whether a number below 2^30 is prime, by division."""
     return number >= 2 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))

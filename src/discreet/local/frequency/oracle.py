@@ -127,12 +127,8 @@ class Oracle(Spec):
     def loss(self) -> PrivacyLoss:
         """The exact pair of two values that share as few preferred outputs as two values can; the rest is merged."""
         first, second = self.apart * self.likely, self.apart * self.unlikely
-        masses = np.array([[float(first), float(second)]])
-        low, high = masses * (1 - 2.0**-50), masses * (1 + 2.0**-50)
-        rest = 1 - first - second
-        lows = np.array([*low[0], float(rest) * (1 - 2.0**-50)])
-        highs = np.array([*high[0], float(rest) * (1 + 2.0**-50)])
-        swap = [1, 0, 2]
+        masses = np.array([float(mass) for mass in (first, second, 1 - first - second)])
+        lows, highs, swap = masses * (1 - 2.0**-50), masses * (1 + 2.0**-50), [1, 0, 2]
         pair = FinitePair(["first", "second", "another"], lows, highs, lows[swap], highs[swap])
         return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=Relation.CHANGE_ONE, claim=self.guarantee)
 

@@ -105,22 +105,20 @@ _LARGEST_DOMAIN = 1 << 40
 _MOST_LABELS, _LONGEST_LABEL, _MOST_LETTERS = 1 << 20, 1024, 1 << 22
 
 
-def domain_size(values: object) -> int:
+def domain_size(values: Any) -> int:
     """Return the public number of values, from 2 to 2^40."""
     if values is None:
         raise MissingParameter("values= is the public number of values and is never guessed", parameter="values")
-    number = _integer(values)
-    if number is None or not 2 <= number <= _LARGEST_DOMAIN:
+    if not is_integer(values) or not 2 <= values <= _LARGEST_DOMAIN:
         raise ParameterError("values is the public number of values, an int from 2 to 2^40", parameter="values")
-    return number
+    return int(values)
 
 
-def number_of_people(people: object) -> int:
+def number_of_people(people: Any) -> int:
     """Return a number of people, at least 1."""
-    number = _integer(people)
-    if number is None or number < 1:
+    if not is_integer(people) or people < 1:
         raise ParameterError("people is the number of reports, an int of at least 1", parameter="people")
-    return number
+    return int(people)
 
 
 def share_of_people(fraction: object) -> Fraction:
@@ -163,11 +161,6 @@ def public_labels(labels: object, size: int) -> tuple[str, ...]:
     if len(labels) != size:
         raise ParameterError(f"there are {len(labels)} labels for {size} values", parameter="labels")
     return tuple(labels)
-
-
-def _integer(value: Any) -> int | None:
-    """Return an integer of Python or numpy, or None."""
-    return int(value) if is_integer(value) else None
 
 
 def _writable(label: str) -> bool:
