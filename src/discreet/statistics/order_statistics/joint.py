@@ -6,7 +6,7 @@ The exact law lists every count, every way to tell equal rows apart, and every t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any
@@ -17,24 +17,20 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
-from discreet.mechanisms import Mechanism
 from discreet.mechanisms.choices import truth_value
-from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
+from discreet.privacy import PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
 from discreet.randomness.rigour import Ball, ball
 from discreet.statistics.order_statistics.joint_draw import JointDraw, distance_of
-from discreet.statistics.order_statistics.tree import increasing_levels, positions_apart
-from discreet.statistics.pricing import NoisyVector, stated_relation
+from discreet.statistics.order_statistics.tree import ManyQuantiles, increasing_levels
+from discreet.statistics.pricing import NoisyVector
 from discreet.statistics.ranks import (
     TIE_BITS,
     ListedLaw,
     checked_positions,
     most_ties,
     one_price,
-    promise,
     range_of_rho,
     rank_error,
-    stated_steps,
-    stated_tie_bits,
     told_apart_in_order,
 )
 
@@ -44,7 +40,7 @@ _SHARES = 64
 _LARGEST_RATE = Fraction(32)
 
 
-class JointQuantiles(Mechanism):
+class JointQuantiles(ManyQuantiles):
     """Return a position of 0, ..., steps for each of several levels, in order.
 
     First a noisy number of rows N, where the true one is private. Then the exponential mechanism over all tuples of m
@@ -90,15 +86,13 @@ class JointQuantiles(Mechanism):
         tie_bits: int = TIE_BITS,
     ) -> None:
         """`size_is_public` states that all neighbours have the same number of rows: change-one, no value missing."""
-        self.levels = increasing_levels(levels)
-        if len(self.levels) > MOST_LEVELS:
+        exact = increasing_levels(levels)
+        if len(exact) > MOST_LEVELS:
             raise ParameterError(
                 f"all at once takes at most {MOST_LEVELS} levels: ask for fewer, or use QuantileTree",
                 parameter="levels",
             )
-        self.relation = stated_relation(relation)
-        self.steps = stated_steps(steps)
-        self.tie_bits = stated_tie_bits(tie_bits, self.steps)
+        super().__init__(exact, relation, steps, tie_bits)
         if not can_be_told_apart(self.tie_bits, self.steps):
             raise ParameterError(
                 "rows that share a position must be told apart by 16 random bits, for which a grid of fewer than 2^44 "
@@ -123,11 +117,6 @@ class JointQuantiles(Mechanism):
         if self._epsilon is not None:
             return NoisyVector.laplace(epsilon=self._spent, shift=1, relation=self.relation, scalar=True)
         return NoisyVector.gaussian(rho=self._spent, shift=1, squared=1, relation=self.relation, scalar=True)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure where epsilon was asked for, concentrated where rho was."""
-        return promise(self._epsilon, self._rho, self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -156,11 +145,6 @@ class JointQuantiles(Mechanism):
     def _means(self, size: int) -> list[Fraction]:
         """Return how many rows each part ought to have."""
         return [size * (second - first) for first, second in pairwise([Fraction(0), *self.levels, Fraction(1)])]
-
-    @property
-    def _fine_steps(self) -> int:
-        """The steps of the grid with the random bits appended."""
-        return ((self.steps + 1) << self.tie_bits) - 1
 
     def law(self, value: Any) -> JointLaw:
         """Return the law of the positions, for tables and grids of a few rows and steps."""
@@ -217,14 +201,6 @@ class JointQuantiles(Mechanism):
         if self.count is not None:
             return {}
         return {"size_is_public=True: neighbors have the same number of rows": [([0], []), ([0, self.steps], [0])]}
-
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        return iter(positions_apart(self.relation, self.steps))
-
-    def __repr__(self) -> str:
-        """Show the public parameters."""
-        return f"JointQuantiles({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
 
 
 def can_be_told_apart(tie_bits: int, steps: int) -> bool:

@@ -42,7 +42,45 @@ from discreet.statistics.ranks import (
 )
 
 
-class QuantileTree(Mechanism):
+class ManyQuantiles(Mechanism):
+    """Several levels on one grid, with room for the random bits that tell equal rows apart, for epsilon or for rho."""
+
+    _epsilon: Fraction | None
+    _rho: Fraction | None
+
+    def __init__(self, levels: Any, relation: Relation, steps: int, tie_bits: int) -> None:
+        """The levels increase."""
+        self.levels = increasing_levels(levels)
+        self.relation = stated_relation(relation)
+        self.steps = stated_steps(steps)
+        self.tie_bits = stated_tie_bits(tie_bits, self.steps)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure where epsilon was asked for, concentrated where rho was."""
+        return promise(self._epsilon, self._rho, self.relation)
+
+    @property
+    def _fine_steps(self) -> int:
+        """The steps of the grid with the random bits appended."""
+        return ((self.steps + 1) << self.tie_bits) - 1
+
+    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables that differ in one row."""
+        top = self.steps
+        base = [0, top // 2, top]
+        if self.relation is Relation.ADD_REMOVE:
+            yield from ((base, [*base, top]), (base, base[1:]), ([], [top]))
+        else:
+            yield from ((base, [0, top // 2, 0]), (base, [top, top // 2, top]), ([0], [top]))
+
+    def __repr__(self) -> str:
+        """Show the public parameters."""
+        kind = type(self).__name__
+        return f"{kind}({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
+
+
+class QuantileTree(ManyQuantiles):
     """Return a position of 0, ..., steps for each of several levels, in order.
 
     The middle level is chosen by the exponential mechanism as in `RankChoice`. Rows at or below the chosen point go
@@ -90,10 +128,7 @@ class QuantileTree(Mechanism):
         tie_bits: int = TIE_BITS,
     ) -> None:
         """The levels increase; one of `epsilon` and `rho` is given."""
-        self.levels = increasing_levels(levels)
-        self.relation = stated_relation(relation)
-        self.steps = stated_steps(steps)
-        self.tie_bits = stated_tie_bits(tie_bits, self.steps)
+        super().__init__(levels, relation, steps, tie_bits)
         self.contribution = stated_contribution(contribution)
         self.root = plan(self.levels)
         self._epsilon, self._rho = one_price(epsilon, rho)
@@ -103,11 +138,6 @@ class QuantileTree(Mechanism):
             budget = self._rho or Fraction(0)
             self.generation_epsilons = [range_of_rho(budget * share) for share in shares(self.root, squares=True)]
         warn_if_senseless(self.guarantee, people=None)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure where epsilon was asked for, concentrated where rho was."""
-        return promise(self._epsilon, self._rho, self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -137,11 +167,6 @@ class QuantileTree(Mechanism):
             waiting += [(below, rest) for below, rest in ((node.left, left), (node.right, right)) if below is not None]
         return tuple(answers)
 
-    @property
-    def _fine_steps(self) -> int:
-        """The steps of the grid with the random bits appended."""
-        return ((self.steps + 1) << self.tie_bits) - 1
-
     def law(self, value: Any) -> QuantileTreeLaw:
         """Return the law of the positions, for tables and grids of a few rows and steps."""
         positions, weights = value if isinstance(value, tuple) else (value, None)
@@ -167,22 +192,6 @@ class QuantileTree(Mechanism):
         bound = [0.0] * len(self.levels)
         _add_errors(self.root, own, most_ties(people, self.tie_bits, float(failure)), bound)
         return [total * (1 + 1e-12) for total in bound]
-
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row."""
-        return iter(positions_apart(self.relation, self.steps))
-
-    def __repr__(self) -> str:
-        """Show the public parameters."""
-        return f"QuantileTree({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
-
-
-def positions_apart(relation: Relation, top: int) -> list[tuple[list[int], list[int]]]:
-    """Return tables of positions up to `top` that differ in one row."""
-    base = [0, top // 2, top]
-    if relation is Relation.ADD_REMOVE:
-        return [(base, [*base, top]), (base, base[1:]), ([], [top])]
-    return [(base, [0, top // 2, 0]), (base, [top, top // 2, top]), ([0], [top])]
 
 
 def increasing_levels(levels: Any) -> tuple[Fraction, ...]:
