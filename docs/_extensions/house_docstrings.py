@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.docstrings import restructured
+from tools.pages.docstrings import restructured
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.pages import chunks, code, failures
+from tools.pages.examples import chunks, code, failures
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README.md"))]

@@ -15,7 +15,7 @@ import pytest
 
 from discreet.local import DirectResponse, OneBitHadamard, ProjectiveGeometry
 from tests.local.test_vectors import READ
-from tools.local_vectors import ROOT
+from tools.clients.vectors import ROOT
 
 CLIENT = ROOT / "docs/local/client.mjs"
 WALK = Path(__file__).parent / "walk_client.mjs"

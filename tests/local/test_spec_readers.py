@@ -19,7 +19,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.local import DirectResponse, HybridGeometry, OneBitHadamard, ProjectiveGeometry, Spec, standalone
 from tests.conftest import Rounds
-from tools.local_vectors import ROOT
+from tools.clients.vectors import ROOT
 
 CLIENT = ROOT / "docs/local/client.mjs"
 READ = Path(__file__).parent / "read_specs.mjs"

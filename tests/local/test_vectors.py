@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.local import Batch, Keys, Spec
 from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.randomness.rigour import ball, precision
-from tools.local_vectors import FOLDER, ROOT, main, text_of, vectors
+from tools.clients.vectors import FOLDER, ROOT, main, text_of, vectors
 
 FILES = sorted((ROOT / FOLDER).glob("*.json"))
 READ: dict[str, Any] = {path.stem: json.loads(path.read_text(encoding="ascii")) for path in FILES}

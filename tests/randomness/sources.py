@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness import Reservoir, keystream
+from discreet.randomness.rigour import ensure_tested
 
 Source = Callable[[memoryview], None]
 WORD = 1 << 64

@@ -15,7 +15,7 @@ from discreet.laws import DiscreteLaplace
 from discreet.privacy import PrivacyLoss, PureDP
 from discreet.statistics import Count, Rows
 from discreet.testing import ConformanceFailure, Subject, conformance_checks
-from discreet.testing.planted.units import ApartByType
+from discreet.testing.planted.inputs import ApartByType
 
 CHECKS = {check.name: check for check in conformance_checks()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.docstrings import Claim, claims, restructured, subjects
+from tools.pages.docstrings import Claim, claims, restructured, subjects
 
 LAPLACE = """Add discrete Laplace noise.
 

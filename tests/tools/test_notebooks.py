@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from tools import notebooks
-from tools.cells import Raised, run_cell
+from tools.pages import notebooks
+from tools.pages.cells import Raised, run_cell
 
 PAGE = """# A story
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tools.pages import chunks, code, failures
+from tools.pages.examples import chunks, code, failures
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.privacy import Relation
 from discreet.statistics import Mean
-from tools.statistics_figures import _count, _mean, _mean_of_known_size, _ratio, _sum
+from tools.figures.statistics.sums import _count, _mean, _mean_of_known_size, _ratio, _sum
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

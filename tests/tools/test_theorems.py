@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import theorems
-from tools.theorems import Unsound
+from tools.pages import theorems
+from tools.pages.theorems import Unsound
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.laws.law import as_floats, offsets
+from discreet.laws.noise.gaussian_sampler import GaussianSampler
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.samplers import GaussianSampler, gaussian_sum, gaussian_tail
+from discreet.laws.noise.theta import gaussian_sum, gaussian_tail
 from discreet.randomness.rigour import Ball, ball, precision
 
 _FAR = 1e4  # beyond it every float probability is 0

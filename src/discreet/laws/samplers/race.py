@@ -36,11 +36,10 @@ from discreet.errors import InputError, NotCopyable
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.laws.number import rational_or_none
-from discreet.laws.samplers.floating import ensure_tested
 from discreet.randomness import bits, words
 from discreet.randomness.keystream import BLOCK_WORDS
 from discreet.randomness.process import Process
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigour import Ball, ball, ensure_tested, precision
 
 _BLOCK = BLOCK_WORDS // 2  # larger temporary arrays go back to the operating system after each block, and cost thrice
 _TIME_ERROR = 2.0**-19

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.randomness import uniform_below
+from discreet.randomness.uniform import uniform_below
 
 
 def coin(probability: Fraction) -> bool:

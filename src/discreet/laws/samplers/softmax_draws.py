@@ -42,12 +42,11 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.laws.finite import Floats
 from discreet.laws.number import Number, positive_rational
-from discreet.laws.samplers.floating import ensure_tested
 from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness import uniform_below_array, words
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import check_count
-from discreet.randomness.rigour import uniform_is_below
+from discreet.randomness.rigour import ensure_tested, uniform_is_below
 
 Integers = NDArray[np.int64]
 _TOTAL_BITS = 61

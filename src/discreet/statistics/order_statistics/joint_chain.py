@@ -51,8 +51,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.samplers import ensure_tested
 from discreet.randomness import uniform_below
+from discreet.randomness.rigour import ensure_tested
 from discreet.statistics.ranks import toss
 
 _NEGLIGIBLE = -60.0

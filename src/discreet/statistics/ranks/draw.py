@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
 from discreet.laws.number import round_down
-from discreet.laws.samplers import ensure_tested
 from discreet.randomness import uniform_below, word
-from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
+from discreet.randomness.rigour import ball, ceil_of_upper, ensure_tested, floor_of_lower, precision, uniform_is_below
 from discreet.statistics.ranks.ranked import Ranked, Runs
 
 _NEGLIGIBLE_BITS = 64

@@ -1,0 +1,1 @@
+"""The accountant beside its peers."""

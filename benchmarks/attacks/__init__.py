@@ -1,0 +1,1 @@
+"""Attacks at full size beside their theory."""

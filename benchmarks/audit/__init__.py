@@ -1,0 +1,1 @@
+"""Audits at full count."""

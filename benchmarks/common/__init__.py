@@ -1,0 +1,1 @@
+"""What all benchmarks share: clocks, tables, bars and the processes of peers."""

@@ -1,0 +1,1 @@
+"""The local model beside its peers and its theory."""

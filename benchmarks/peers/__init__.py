@@ -1,0 +1,1 @@
+"""Peers, each run by its own interpreter in a process of its own."""

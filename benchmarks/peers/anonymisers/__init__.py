@@ -1,0 +1,1 @@
+"""anonymisers as a peer."""

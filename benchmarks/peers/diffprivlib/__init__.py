@@ -1,0 +1,1 @@
+"""diffprivlib as a peer."""

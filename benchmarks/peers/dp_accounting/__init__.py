@@ -1,0 +1,1 @@
+"""dp_accounting as a peer."""

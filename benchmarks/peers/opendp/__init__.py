@@ -1,0 +1,1 @@
+"""opendp as a peer."""

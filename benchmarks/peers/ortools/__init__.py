@@ -1,0 +1,1 @@
+"""ortools as a peer."""

@@ -1,0 +1,1 @@
+"""prv_accountant as a peer."""

@@ -1,0 +1,1 @@
+"""pure_ldp as a peer."""

@@ -1,0 +1,1 @@
+"""qrlew as a peer."""

@@ -1,0 +1,1 @@
+"""smartnoise as a peer."""

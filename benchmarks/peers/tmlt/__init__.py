@@ -1,0 +1,1 @@
+"""tmlt as a peer."""

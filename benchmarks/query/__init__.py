@@ -1,0 +1,1 @@
+"""Private SQL beside plain SQL and the peers."""

@@ -1,0 +1,1 @@
+"""Private statistics beside their peers."""

@@ -1,0 +1,1 @@
+"""Query release beside the papers and the peers."""

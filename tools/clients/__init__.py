@@ -1,0 +1,1 @@
+"""Vectors that clients in other languages are held to."""

@@ -1,0 +1,1 @@
+"""Figures of the documentation: `python -m tools.figures` draws exact laws, `tools.figures.experiments` the rest."""

@@ -1,0 +1,7 @@
+"""Draw the figures of exact laws."""
+
+import sys
+
+from tools.figures.catalogue import main
+
+sys.exit(main())

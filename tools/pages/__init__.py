@@ -1,0 +1,1 @@
+"""Pages made from the source: theorems, notebooks, executed examples."""

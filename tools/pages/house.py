@@ -1,0 +1,92 @@
+"""Write docs/house.md: every room, its floors, and the first sentence of each file, in reading order of the imports."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = Path("src/discreet")
+PAGE = Path("docs/house.md")
+_OPENING = """\
+# The house
+
+Every room of `src/discreet`, lowest first: a room imports only what stands above it on this page, and so does a floor
+of a room. `make lint` holds the order. One sentence a file, taken from the file itself; `make house` writes this page.
+"""
+
+
+def first_sentence(path: Path) -> str:
+    """Return the first line of a module's docstring."""
+    stated = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(stated.partition("\n\n")[0].split())
+
+
+def ordered(root: Path) -> dict[str, list[str]]:
+    """Return the parts of every package that has a contract, lowest first."""
+    stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {}
+    for contract in stated["tool"]["importlinter"]["contracts"]:
+        for container in contract.get("containers", ()):
+            layers = reversed(contract["layers"])
+            found[container] = [re.sub(r"[() ]", "", part) for layer in layers for part in layer.split("|")]
+    return found
+
+
+def parts(folder: Path, order: list[str]) -> Iterator[Path]:
+    """Yield the files and packages of a folder, those with a place in the order first."""
+    found = {path.stem: path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"}
+    found |= {path.parent.name: path.parent for path in sorted(folder.glob("*/__init__.py"))}
+    for name in [*(name for name in order if name in found), *(name for name in found if name not in order)]:
+        yield found[name]
+
+
+def lines(folder: Path, package: str, order: dict[str, list[str]], depth: int) -> Iterator[str]:
+    """Yield the list of one folder, floors indented below their sentence."""
+    indent = "  " * depth
+    for path in parts(folder, order.get(package, [])):
+        if path.is_dir():
+            yield f"{indent}- **{path.name}/** {first_sentence(path / '__init__.py')}"
+            yield from lines(path, f"{package}.{path.name}", order, depth + 1)
+        else:
+            yield f"{indent}- `{path.name}` {first_sentence(path)}"
+
+
+def page(root: Path) -> str:
+    """Return the whole page."""
+    order = ordered(root)
+    written = [_OPENING]
+    loose = []
+    for path in parts(root / SOURCE, order["discreet"]):
+        if path.is_dir():
+            written.append(f"\n## {path.name}\n\n{first_sentence(path / '__init__.py')}\n\n")
+            written.extend(line + "\n" for line in lines(path, f"discreet.{path.name}", order, 0))
+        else:
+            loose.append(f"- `{path.name}` {first_sentence(path)}\n")
+    written.insert(1, "\n## Files below all rooms\n\n" + "".join(loose))
+    return "".join(written)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the page, or say whether it is current."""
+    parser = argparse.ArgumentParser(prog="python -m tools.pages.house", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not current")
+    options = parser.parse_args(arguments)
+    text = page(ROOT)
+    if not options.check:
+        (ROOT / PAGE).write_text(text, encoding="utf-8")
+        print(PAGE)
+        return 0
+    if (ROOT / PAGE).exists() and (ROOT / PAGE).read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{PAGE} is not current: run `make house`.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
