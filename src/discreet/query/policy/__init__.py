@@ -1,6 +1,6 @@
 """The policy: what a curator declares about tables, columns, units and budgets, and how its file is read."""
 
-from discreet.query.policy.budget import concentrated
+from discreet.query.policy.budget import concentrated, open_ledger, terms_of
 from discreet.query.policy.check import Schema, with_schema
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.csv_format import CsvFormat, read_format
@@ -20,7 +20,6 @@ from discreet.query.policy.declarations import (
     UnitLink,
 )
 from discreet.query.policy.file import parse_policy, read_policy
-from discreet.query.policy.ledger import open_ledger, terms_of
 from discreet.query.policy.skeleton import find_source, skeleton, table_files, table_names
 from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
