@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from discreet._lazy import loader
+from discreet._optional import loader
 from discreet._version import __version__
 
 if TYPE_CHECKING:

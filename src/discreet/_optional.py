@@ -1,10 +1,13 @@
-"""Import an optional package, or say which extra brings it."""
+"""Imports that wait: of an optional package, and of the names of a package that are asked for later (PEP 562)."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
 
 from discreet.errors import MissingExtra
 
@@ -28,3 +31,24 @@ def _missing(package: str, extra: str, purpose: str) -> MissingExtra:
         f"{purpose} needs the package {package!r}, which is not installed. "
         f"Install discreet with its extra {extra!r}: discreet[{extra}]."
     )
+
+
+def loader(package: str, *, rooms: Sequence[str] = (), names: Sequence[str], of: Sequence[str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package: a room is imported, a name is taken from the first of `of` that has it.
+
+    >>> loader("discreet", names=["Laplace"], of=["privacy", "mechanisms"])("Laplace").__name__
+    'Laplace'
+    """
+
+    def load(name: str) -> Any:
+        if name in rooms:
+            return importlib.import_module(f"{package}.{name}")
+        for part in of if name in names else ():
+            module = importlib.import_module(f"{package}.{part}")
+            if hasattr(module, name):
+                found = getattr(module, name)
+                setattr(sys.modules[package], name, found)  # so that the next look finds it there
+                return found
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load

@@ -83,7 +83,7 @@ def test_help_loads_no_command_and_no_room(arguments: tuple[str, ...]) -> None:
     assert not found & {"numpy", "scipy", "rich", "duckdb", "sqlglot", "pandas", "pyarrow", "discreet.privacy"}
     own = {name for name in found if name.startswith("discreet")}
     assert own == {
-        "discreet", "discreet._lazy", "discreet._optional", "discreet._version", "discreet.cli", "discreet.cli.program",
+        "discreet", "discreet._optional", "discreet._version", "discreet.cli", "discreet.cli.program",
         "discreet.errors",
     }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet._lazy import loader
+from discreet._optional import loader
 
 if TYPE_CHECKING:
     from discreet.query.answer import Answer, Certificate, Record

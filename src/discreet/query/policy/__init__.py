@@ -1,6 +1,6 @@
 """The policy: what a curator declares about tables, columns, units and budgets, and how its file is read."""
 
-from discreet.query.policy.budget import concentrated
+from discreet.query.policy.budget import concentrated, open_ledger, terms_of
 from discreet.query.policy.check import COLLATED, FLOATS, Schema, Unfit, unfit_in_words, with_schema
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.csv_format import CsvFormat, read_format
@@ -23,7 +23,6 @@ from discreet.query.policy.declarations import (
     undeclared_texts,
 )
 from discreet.query.policy.file import parse_policy, read_policy
-from discreet.query.policy.ledger import open_ledger, terms_of
 from discreet.query.policy.skeleton import skeleton
 from discreet.query.policy.source import find_source, table_files, table_names
 from discreet.query.policy.tables import LARGEST_SIZE

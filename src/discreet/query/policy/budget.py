@@ -1,4 +1,4 @@
-"""The budget of a policy and the caps of its analysts: exact numbers in one notion of privacy."""
+"""The budget of a policy and the caps of its analysts, exact numbers in one notion of privacy, and their ledger."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.errors import ParameterError
+from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Terms
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation, implies
-from discreet.query.policy.declarations import Analyst
+from discreet.query.policy.declarations import Analyst, Policy
 from discreet.query.policy.toml_lines import key_in_toml
 from discreet.query.policy.toml_section import Section, kind, meant, shown
 
@@ -216,3 +217,22 @@ def _exceeds(cap: Guarantee, budget: Guarantee) -> bool:
         return [Fraction(getattr(promise, name, 0)) for name in ("epsilon", "rho", "delta")]
 
     return any(one > whole for one, whole in zip(parts(cap), parts(budget), strict=True))
+
+
+def terms_of(policy: Policy) -> Terms:
+    """Return the terms under which a policy's ledger is opened."""
+    caps = {name: None if one.cap is None else one.cap.under(policy.relation) for name, one in policy.analysts.items()}
+    return Terms(
+        lineage=policy.lineage,
+        unit=policy.unit,
+        budget=policy.budget.under(policy.relation),
+        caps=caps,
+        shared_answers=policy.shared_answers,
+    )
+
+
+def open_ledger(policy: Policy) -> Ledger:
+    """Open the ledger that the policy names, or one in memory."""
+    if policy.ledger is None:
+        return MemoryLedger(terms_of(policy))
+    return SqliteLedger.open(policy.ledger, terms_of(policy), anchor=policy.anchor)
