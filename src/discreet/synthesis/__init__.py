@@ -14,8 +14,10 @@ from discreet.synthesis.methods.dual_query import (
     MemoryTranscript,
     Oracle,
     Round,
+    TheoremError,
     Transcript,
     Weights,
+    dual_query_error,
     most_draws,
 )
 from discreet.synthesis.methods.forest import Forest, Independent, Tree
@@ -27,8 +29,6 @@ from discreet.synthesis.reporting import (
     Errors,
     Prediction,
     Report,
-    TheoremError,
-    dual_query_error,
     error_curve,
     largest_noise,
     predict,

@@ -17,7 +17,8 @@ from discreet.privacy import PureDP, Relation
 from discreet.query import Session
 from discreet.synthesis import Domain, Neighbours, Records, conjunctions, domain_of, explain_synthesis
 from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
-from discreet.synthesis.reporting.prediction import dual_query_error, largest_noise
+from discreet.synthesis.methods.dual_query.theorem import dual_query_error
+from discreet.synthesis.reporting.prediction import largest_noise
 from discreet.synthesis.reporting.report import report
 
 

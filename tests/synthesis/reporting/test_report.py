@@ -13,8 +13,8 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
 from discreet.synthesis import Domain, Literals, Neighbours, Records, Release, Synthesizer, SyntheticTable, Workload
 from discreet.synthesis.methods.dual_query.method import Weights
+from discreet.synthesis.methods.dual_query.theorem import dual_query_error
 from discreet.synthesis.reporting.plot import error_curve
-from discreet.synthesis.reporting.prediction import dual_query_error
 from discreet.synthesis.reporting.report import (
     WARNING,
     Baseline,

@@ -1,12 +1,5 @@
 """Reports on a release: predicted and measured errors beside simple baselines."""
 
 from discreet.synthesis.reporting.plot import ErrorCurves, error_curve
-from discreet.synthesis.reporting.prediction import (
-    Prediction,
-    TheoremError,
-    dual_query_error,
-    largest_noise,
-    plan_error,
-    predict,
-)
+from discreet.synthesis.reporting.prediction import Prediction, largest_noise, predict
 from discreet.synthesis.reporting.report import Baseline, Errors, Report, report

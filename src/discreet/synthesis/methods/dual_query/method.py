@@ -18,6 +18,7 @@ from discreet.privacy.numbers import whole
 from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
+from discreet.synthesis.methods.dual_query.theorem import TheoremError, bound_for
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
 from discreet.synthesis.methods.dual_query.transcript import (
     Evidence,
@@ -31,7 +32,6 @@ from discreet.synthesis.responses import best_response, exact_response, upper_bo
 from discreet.synthesis.workloads import Workload, require_own
 
 if TYPE_CHECKING:
-    from discreet.synthesis.reporting import TheoremError
 
 _CERTIFIED_ROUNDS, _CERTIFIED_DRAWS = 8, 1 << 14  # a linear program of some thousand draws takes seconds
 _SPARE = 3  # other records a round that answer its draws well, for the support of the weights
@@ -176,9 +176,8 @@ class DualQuery(Synthesizer):
         a round's draws by which its record falls short of the best one, on average; `Oracle.EXACT` has none. The table
         is taken to have the public size.
         """
-        from discreet.synthesis.reporting import plan_error
-
-        return plan_error(self, confidence=confidence, gap=gap)
+        bound = bound_for(self.workload, self.eta, len(self.draws), self.draws, gap, confidence)
+        return TheoremError(bound, float(confidence), self.weights is Weights.EQUAL, float(gap))
 
     @property
     def foreseen(self) -> str:
