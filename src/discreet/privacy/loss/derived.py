@@ -156,11 +156,7 @@ class ChainPair(Pair):
     def max_loss(self) -> Enclosure:
         """Bound the largest loss by the sum along the chain."""
         ends = [step.max_loss().upper for step in self.steps]
-        high = (
-            math.inf
-            if any(math.isinf(end) for end in ends)
-            else round_up(sum((Fraction(e) for e in ends), Fraction(0)))
-        )
+        high = math.inf if math.inf in ends else round_up(sum(map(Fraction, ends), Fraction(0)))
         return Enclosure(0.0, high, high, _METHOD)
 
     def tradeoff(self, alpha: float) -> Enclosure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -101,18 +101,16 @@ class PoissonPair(Pair):
         """Enclose ln(1 + g (e^m - 1)) when a person is removed, -ln(1 - g + g e^-m) when one is added."""
         rate, largest = Fraction(self.rate), self.base.max_loss()
 
-        def at(loss: float, pick: Callable[[tuple[float, float]], float]) -> float:
+        def at(loss: float) -> tuple[float, float]:
+            if math.isinf(loss) and (self.side is Side.REMOVE or rate == 1):
+                return math.inf, math.inf
             if math.isinf(loss):
-                if self.side is Side.REMOVE or rate == 1:
-                    return math.inf
-                return pick(bounds(lambda: -number(1 - rate).log()))
+                return bounds(lambda: -number(1 - rate).log())
             if self.side is Side.REMOVE:
-                return pick(
-                    bounds(lambda: number(loss) + (number(rate) + number(1 - rate) * (-number(loss)).exp()).log())
-                )
-            return pick(bounds(lambda: -(number(rate) * (-number(loss)).expm1()).log1p()))
+                return bounds(lambda: number(loss) + (number(rate) + number(1 - rate) * (-number(loss)).exp()).log())
+            return bounds(lambda: -(number(rate) * (-number(loss)).expm1()).log1p())
 
-        low, high = at(largest.lower, lambda ends: ends[0]), at(largest.upper, lambda ends: ends[1])
+        low, high = at(largest.lower)[0], at(largest.upper)[1]
         return Enclosure(low, low, high, _METHOD)
 
     def tradeoff(self, alpha: float) -> Enclosure:
@@ -167,12 +165,7 @@ class FixedSizePair(Pair):
         if epsilon >= 0:
             return self.removed.delta(epsilon)
         level = exact_rational(epsilon, name="epsilon")
-        mirrored = self.removed.delta(-level)
-
-        def ends(chance: float) -> tuple[float, float]:
-            return bounds(lambda: 1 - number(level).exp() * number(1 - Fraction(chance)))
-
-        return enclosed((ends(mirrored.lower)[0], ends(mirrored.upper)[1]), method=_METHOD)
+        return _mirrored(self.removed.delta(-level), level, _METHOD)
 
     def max_loss(self) -> Enclosure:
         """Enclose ln(1 + g (e^m - 1))."""
@@ -196,6 +189,15 @@ def _scaled(base: Pair, levels: tuple[float, float], shares: tuple[float, float]
     low = shares[0] * (base.delta(levels[1]).lower if levels[1] > -math.inf else 1.0) * (1 - 2.0**-51)
     high = shares[1] * (base.delta(levels[0]).upper if levels[0] > -math.inf else 1.0) * (1 + 2.0**-51)
     return enclosed((max(low - 5e-324, 0.0), high + 5e-324 if high else high), method=_METHOD)
+
+
+def _mirrored(other: Enclosure, level: Fraction, method: str) -> Enclosure:
+    """Enclose delta at a level below 0 from the other direction's at the level's opposite: 1 - e^level (1 - delta)."""
+
+    def ends(chance: float) -> tuple[float, float]:
+        return bounds(lambda: 1 - number(level).exp() * number(1 - Fraction(chance)))
+
+    return enclosed((ends(other.lower)[0], ends(other.upper)[1]), method=method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,11 +299,7 @@ class ComposedPair(Pair):
         if level >= 0:
             return self._towards(self.side).delta(level)
         other = self._towards(self.side.opposite).delta(-level)
-
-        def ends(chance: float) -> tuple[float, float]:
-            return bounds(lambda: 1 - number(level).exp() * number(1 - Fraction(chance)))
-
-        return enclosed((ends(other.lower)[0], ends(other.upper)[1]), method=other.method)
+        return _mirrored(other, level, other.method)
 
     def epsilon(self, delta: float) -> Enclosure:
         """Enclose the least epsilon."""

@@ -43,12 +43,12 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
             return _of_claim(pair)
         case LocationPair() if isinstance(pair.noise, DiscreteGaussian | DiscreteLaplace):
             return _of_noise(pair)
-        case PoissonPair():
+        case PoissonPair() | FixedSizePair():
             base, shares = atoms_of(pair.base), _shares(pair.rate)
-            return None if base is None or shares is None else _sampled(base, shares, pair.side)
-        case FixedSizePair():
-            base, shares = atoms_of(pair.base), _shares(pair.rate)
-            return None if base is None or shares is None else _of_fixed_size(base, shares)
+            if base is not None and shares is not None:
+                if isinstance(pair, FixedSizePair):
+                    return _of_fixed_size(base, shares)
+                return _sampled(base, shares, pair.side)
     return None
 
 
