@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from discreet.privacy.numbers import whole
 from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
-from discreet.synthesis.methods.dual_query.theorem import TheoremError, bound_for
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
+from discreet.synthesis.methods.dual_query.theorem import TheoremError, bound_for
 from discreet.synthesis.methods.dual_query.transcript import (
     Evidence,
     MemoryTranscript,
@@ -30,8 +30,6 @@ from discreet.synthesis.methods.dual_query.transcript import (
 )
 from discreet.synthesis.responses import best_response, exact_response, upper_bound
 from discreet.synthesis.workloads import Workload, require_own
-
-if TYPE_CHECKING:
 
 _CERTIFIED_ROUNDS, _CERTIFIED_DRAWS = 8, 1 << 14  # a linear program of some thousand draws takes seconds
 _SPARE = 3  # other records a round that answer its draws well, for the support of the weights
