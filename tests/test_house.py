@@ -36,7 +36,7 @@ def test_a_folder_is_a_short_table_of_contents(folder):
 def test_every_file_opens_with_a_sentence(house):
     for path in house.files.values():
         stated = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        assert stated.partition("\n\n")[0].rstrip().endswith("."), path
+        assert stated.partition("\n\n")[0].rstrip().endswith((".", "?")), path
 
 
 def test_only_package_files_hand_on_names(house):
@@ -49,6 +49,11 @@ def test_only_package_files_hand_on_names(house):
 
 def test_no_more_than_three_files_read_each_other_in_a_circle(house):
     assert [knot for knot in house.knots() if len(knot) > 3] == []
+
+
+def test_every_file_with_one_reader_has_a_reason_and_every_reason_its_file(house):
+    stated = [f"discreet.{module}" for files in page.read_once(ROOT).values() for module in files]
+    assert sorted(stated) == sorted(house.read_once())
 
 
 def test_a_knot_is_found(tmp_path):

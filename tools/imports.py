@@ -57,6 +57,13 @@ class House:
         found = {name: {self.source(one) for one in imports} for name, imports in self.imports.items()}
         return {name: {one for one in read if one and one != name} for name, read in found.items()}
 
+    def read_once(self) -> dict[str, str]:
+        """Return the files that exactly one other file reads, each with its reader; package files are no readers."""
+        reads = self.readers()
+        files = [module for module in self.files if not self.is_package(module)]
+        readers = {module: [one for one in files if module in reads[one]] for module in files}
+        return {module: found[0] for module, found in readers.items() if len(found) == 1}
+
     def knots(self) -> list[list[str]]:
         """Return the groups of files that read each other in a circle, largest first."""
         reads = self.readers()

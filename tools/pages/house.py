@@ -13,6 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = Path("src/discreet")
 PAGE = Path("docs/house.md")
+ONE_READER = Path("tools/pages/one_reader.toml")
+_WHY = {
+    "public": "Users read them too: the room exports their names.",
+    "long": "Together with their reader they would have more than 420 lines, or stand on two floors.",
+    "ideas": "Two ideas, each whole in its file.",
+}
 _OPENING = """\
 # The house
 
@@ -57,6 +63,12 @@ def lines(folder: Path, package: str, order: dict[str, list[str]], depth: int) -
             yield f"{indent}- `{path.name}` {first_sentence(path)}"
 
 
+def read_once(root: Path) -> dict[str, dict[str, str]]:
+    """Return the files with one reader that are files of their own all the same, by reason."""
+    stated: dict[str, dict[str, str]] = tomllib.loads((root / ONE_READER).read_text(encoding="utf-8"))
+    return stated
+
+
 def page(root: Path) -> str:
     """Return the whole page."""
     order = ordered(root)
@@ -69,6 +81,12 @@ def page(root: Path) -> str:
         else:
             loose.append(f"- `{path.name}` {first_sentence(path)}\n")
     written.insert(1, "\n## Files below all rooms\n\n" + "".join(loose))
+    written.append(
+        "\n## Files with one reader\n\nA file that one other file reads belongs into its reader, but for these.\n"
+    )
+    for reason, files in read_once(root).items():
+        written.append(f"\n{_WHY[reason]}\n\n")
+        written.extend(f"- `{name}`: {words}\n" for name, words in files.items())
     return "".join(written)
 
 
