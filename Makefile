@@ -7,7 +7,7 @@ HEAVY := $(VENV)/.heavy
 
 # `make test-all SKLEARN=1.7.2` puts another scikit-learn before the one in the environment, which stays as it is.
 OTHER := $(if $(SKLEARN),$(VENV)/scikit-learn-$(SKLEARN))
-PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM))
+PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM) $(wildcard src/discreet/$(ROOM)))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled files are kept, whatever the shell says: tests start many processes, and each would compile the house again.

@@ -14,7 +14,7 @@ from tools.pages import house as page
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "discreet"
 FOLDERS = sorted(path.parent for path in PACKAGE.glob("*/**/__init__.py"))
-MORE = {"query/engines/duckdb", "cli/attack", "testing/museum"}  # engines, commands and kinds of exhibits: up to 14
+MORE = {"cli/attack", "testing/museum"}  # commands and kinds of exhibits: up to 14
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if list(path.glob("*/__init__.py")))
 
 

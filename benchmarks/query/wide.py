@@ -1,4 +1,4 @@
-"""Time one query of 300 sums, intervals and data frame included: `python benchmarks/wide_query.py`; the bar is 2 s CPU.
+"""Time one query of 300 sums, intervals and data frame included: `python -m benchmarks.query.wide`; the bar is 2 s CPU.
 
 Equal and different bounds, Laplace and Gaussian noise: equal laws have one width that is remembered, different ones do
 not. With widths found anew by bisection from 0 it took 1.2 s with Laplace and 8 s with Gaussian noise.

@@ -90,7 +90,7 @@ def test_every_published_vector_has_its_line() -> None:
 
 def test_every_public_synthesizer_has_its_lines() -> None:
     exempt = {
-        "error_curve": "repeats the releases of the methods above; drawn by tests/synthesis/test_report.py",
+        "error_curve": "repeats the releases of the methods above; drawn by tests/synthesis/reporting/test_report.py",
         "exact_response": "solved by a program of scipy, whose choice among equal optima is its own",
         "gap": "one subtraction",
         "upper_bound": "solved by a program of scipy",

@@ -68,7 +68,7 @@ def dual_query_largest(
 
 
 def measured(people: int = 10_000, attributes: int = 20, powers: range = range(4, 17, 2)) -> dict[int, int]:
-    """Return the largest error of ten runs, in people, for each number of queries: `price_figures.MEASURED`."""
+    """Return the largest error of ten runs, in people, for each number of queries: `prices.MEASURED`."""
     records = related_bits(people, attributes)
     asked = {2**power: conjunctions(records.domain, count=2**power) for power in powers}
     return {

@@ -17,7 +17,7 @@ from tools.golden.written import Lines, block, written
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(4))
 FEW, MANY = 12, 3000
 ROOT = Path(__file__).resolve().parent.parent.parent
-VECTORS = ("clients/vectors", "docs/local/vectors")  # the folder moves; what is in the files does not
+VECTORS = ("clients/vectors",)
 
 Values = Callable[[Any, int], Any]
 Protocol = tuple[str, Callable[[Fraction], Any], Values]

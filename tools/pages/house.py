@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools.imports import House
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = Path("src/discreet")
 PAGE = Path("docs/house.md")
@@ -23,7 +25,8 @@ _OPENING = """\
 # The house
 
 Every room of `src/discreet`, lowest first: a room imports only what stands above it on this page, and so does a floor
-of a room. `make lint` holds the order. One sentence a file, taken from the file itself; `make house` writes this page.
+of a room; `make lint` holds the order. Inside a floor a file stands below those that it reads. One sentence a file, taken
+from the file itself; `make house` writes this page.
 """
 
 
@@ -45,17 +48,36 @@ def ordered(root: Path) -> dict[str, list[str]]:
 
 
 def parts(folder: Path, order: list[str]) -> Iterator[Path]:
-    """Yield the files and packages of a folder, those with a place in the order first."""
+    """Yield the files and packages of a folder in their order, others behind."""
     found = {path.stem: path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"}
     found |= {path.parent.name: path.parent for path in sorted(folder.glob("*/__init__.py"))}
     for name in [*(name for name in order if name in found), *(name for name in found if name not in order)]:
         yield found[name]
 
 
+def by_imports(house: House, package: str) -> list[str]:
+    """Return the parts of a package, each behind those that it reads; parts that read each other stay by name."""
+    inside = f"{package}."
+    part = {
+        module: module.removeprefix(inside).partition(".")[0] for module in house.files if module.startswith(inside)
+    }
+    reads: dict[str, set[str]] = {name: set() for name in sorted(part.values())}
+    for module, others in house.readers().items():
+        if module in part:
+            reads[part[module]] |= {part[other] for other in others if other in part} - {part[module]}
+    found: list[str] = []
+    waiting = list(reads)
+    while waiting:
+        ready = next((name for name in waiting if reads[name] <= set(found)), waiting[0])
+        found.append(ready)
+        waiting.remove(ready)
+    return found
+
+
 def lines(folder: Path, package: str, order: dict[str, list[str]], depth: int) -> Iterator[str]:
     """Yield the list of one folder, floors indented below their sentence."""
     indent = "  " * depth
-    for path in parts(folder, order.get(package, [])):
+    for path in parts(folder, order[package]):
         if path.is_dir():
             yield f"{indent}- **{path.name}/** {first_sentence(path / '__init__.py')}"
             yield from lines(path, f"{package}.{path.name}", order, depth + 1)
@@ -71,7 +93,9 @@ def read_once(root: Path) -> dict[str, dict[str, str]]:
 
 def page(root: Path) -> str:
     """Return the whole page."""
-    order = ordered(root)
+    house = House.of(root / SOURCE)
+    packages = [module for module in house.files if house.is_package(module)]
+    order = {package: by_imports(house, package) for package in packages} | ordered(root)
     written = [_OPENING]
     loose = []
     for path in parts(root / SOURCE, order["discreet"]):

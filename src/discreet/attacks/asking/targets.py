@@ -52,7 +52,7 @@ def exact_answers(secret: ArrayLike) -> Ask:
 
 
 def noisy_answers(secret: ArrayLike, noise: Callable[[Any], Any]) -> Ask:
-    """Answer by the exact counts put through `noise`: a mechanism for arrays, rounding, or one of `attacks.noise`.
+    """Answer by the exact counts put through `noise`: a mechanism for arrays, rounding, or one of `asking.noise`.
 
     All answers go through it in one array; where a query gives a count for each of several groups, query by query.
 

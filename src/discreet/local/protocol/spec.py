@@ -10,18 +10,20 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.local.protocol.coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
-from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
+from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
+
+    Shuffled = MemoisedClient = Any  # classes of floors above, which know specs
 
 Kind = TypeVar("Kind")
 Made = TypeVar("Made", bound=type)
@@ -133,13 +135,11 @@ class Spec(ABC):
 
     def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
         """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
-        made: Shuffled = _MAKERS["shuffled"](self, people=people, delta=delta)
-        return made
+        return _MAKERS["shuffled"](self, people=people, delta=delta)
 
     def memoised(self, *, distinct: int | None = None) -> MemoisedClient:
         """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        made: MemoisedClient = _MAKERS["memoised"](self, distinct=distinct)
-        return made
+        return _MAKERS["memoised"](self, distinct=distinct)
 
     def to_json(self) -> str:
         """Return the canonical text: sorted keys, no spaces, fractions as 'a/b', integers beyond 2^53 as text."""
@@ -193,35 +193,6 @@ class Spec(ABC):
     def __eq__(self, other: object) -> bool:
         """Specs are equal when their texts are."""
         return isinstance(other, Spec) and self.digest == other.digest
-
-
-class Shuffled(Protocol):
-    """What `Spec.shuffled` promises of the class of this name, which stands floors above."""
-
-    epsilon: float
-    guarantee: ApproxDP
-    generic: ApproxDP
-    closed_form: ApproxDP
-    loss: PrivacyLoss
-
-    def delta_at(self, epsilon: Number) -> float:
-        """Return an upper bound on delta at another epsilon."""
-
-    def explain(self) -> str:
-        """Say the promise and what it rests on."""
-
-
-class MemoisedClient(Protocol):
-    """What `Spec.memoised` promises of the class of this name, which stands floors above."""
-
-    guarantee: PureDP
-    loss: PrivacyLoss
-
-    def report(self, value: Any) -> int:
-        """Return the permanent report of a value."""
-
-    def save(self) -> bytes:
-        """Return the state for the device alone."""
 
 
 def made_by(method: str) -> Callable[[Made], Made]:

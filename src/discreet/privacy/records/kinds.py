@@ -29,7 +29,7 @@ from discreet.privacy.numbers import plain
 from discreet.privacy.relation import Relation
 
 _MOST_SHOWN = 40
-_MOST_BITS = 6000  # a float has 2100 at most; these have 1810 digits, which `record_text` reads back
+_MOST_BITS = 6000  # a float has 2100 at most; these have 1810 digits, which `records.text` reads back
 
 Parameter = Fraction | tuple[Fraction, ...]
 Parameters = tuple[tuple[str, Parameter], ...]

@@ -5,7 +5,7 @@ unit is missing (`units` says whose row is whose). Keys are told apart by type a
 `key_form`), so True, 1 and 1.0 are three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared
 by code points: nothing is normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists;
 how one is read depends on its type alone, never on what it holds. In a numpy array or a pandas column of a numpy type
-whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in size are missing keys: see `safe_numbers`.
+whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in size are missing keys: see `columns.numbers`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def distinct_counts(column: object) -> tuple[Keys, Counts]:
 def distinct_table(column: object) -> tuple[Keys | NDArray[Any], Counts]:
     """Return the same, with keys that are numbers or times as an array in order: few of them will be named.
 
-    Numbers of numpy are floats there, which are written as integers where they are whole (`mechanisms.key_counts`).
+    Numbers of numpy are floats there, which are written as integers where they are whole (`mechanisms.keys`).
 
     >>> distinct_table([3, 1, None, 3])[0], distinct_table(np.array([3, 1, 3]))[0]
     ([3, 1], array([1., 3.]))

@@ -11,11 +11,11 @@ the weights of k - 1 empty gaps, and A_(j+k-1)[r]. So A_j[r] is at or above the 
 mu|) G_(j+1)[r']. The draw walks forward: it takes the next rank with the probability weight * G / A, the number of
 points there with the probability weight * A / G, and with what is missing to 1 it gives up and starts again. The
 product of these probabilities telescopes to the weight of the whole tuple over the bound of all: exactly proportional,
-however loose the bounds. A step is taken by an integer envelope and a coin in ball arithmetic, as in `rank_draw`.
+however loose the bounds. A step is taken by an integer envelope and a coin in ball arithmetic, as in `ranks.draw`.
 
 Lemma (bounds). Tables hold logarithms. Numbers ahead of r' = r + floor(mu) are added by running sums from the right;
 those between r and r + floor(mu) are a part of two neighbouring blocks of floor(mu) ranks, so a running sum from the
-right in one and from the left in the other. Nothing is subtracted: `log_sums` bounds the error by a number that
+right in one and from the left in the other. Nothing is subtracted: the sums below bound the error by a number that
 `slack` exceeds eight times, whatever the weights; it is added to every bound. So no envelope is below its weight, and
 all of them together are within the bound they divide.
 Lemma (work). A draw gives up with probability at most 2 (m + 1) slack, for every table: it starts again once in

@@ -108,7 +108,7 @@ class QuantileTree(ManyQuantiles):
         right). Each of the m choices keeps its t except with probability (1 - confidence) / (2 m), and ties of more
         rows than counted have a probability of at most (1 - confidence) / 2: see `rank_error` and `most_ties`.
     Cost. One sort, and choices among the rows near each wanted rank.
-    Reference. Kaplan, Schnapp, Stemmer 2022, with other shares for the generations (`quantile_plan.shares`).
+    Reference. Kaplan, Schnapp, Stemmer 2022, with other shares for the generations (`shares`).
 
     >>> tree = QuantileTree(levels=(0.25, 0.5, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000)
     >>> low, middle, high = tree(list(range(1001)))

@@ -29,7 +29,7 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
     """Return the position of every entry among distinct values, and len(values) for one that is none of them.
 
     An entry is a value if the two are equal in Python: 1, 1.0 and True are one value. None, NaN and masked entries are
-    no value at all, and in columns of numpy (see `statistics.safe_numbers`) nor are numbers of 2^53 and more in size.
+    no value at all, and in columns of numpy (see `statistics.columns`) nor are numbers of 2^53 and more in size.
 
     >>> places(["b", None, "a", 7], ["a", "b"]).tolist()
     [1, 2, 0, 2]

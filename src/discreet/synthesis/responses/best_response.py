@@ -58,7 +58,7 @@ def best_response(
     Privacy. The record is post-processing of the drawn queries: it costs nothing, however good or bad it is.
         Proof: nothing but the arguments is read, and no part of them but the draws depends on the private records.
     Accuracy. `value` is the exact sum, and at least that of every record that differs from `record` in one attribute
-        and of every record in `warm` that was started from (the first always). `integer_program` proves how far from
+        and of every record in `warm` that was started from (the first always). `exact_response` proves how far from
         the largest sum it is.
         Proof: a climb takes one attribute at a time; one pass over the literals about it finds, in integers, the terms
         whose other literals all hold (or, of a parity, how many do), hence the sum for each of its codes. It takes the
