@@ -25,8 +25,8 @@ _OPENING = """\
 # The house
 
 Every room of `src/discreet`, lowest first: a room imports only what stands above it on this page, and so does a floor
-of a room; `make lint` holds the order. Inside a floor a file stands below those that it reads. One sentence a file, taken
-from the file itself; `make house` writes this page.
+of a room; `make lint` holds the order. Inside a floor a file stands below those that it reads. One sentence a file,
+taken from the file itself; `make house` writes this page.
 """
 
 

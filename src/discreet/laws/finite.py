@@ -1,8 +1,7 @@
 """Laws with finitely many outcomes, and their loss pairs: a sum over atoms.
 
-Outcomes of laws that list them: one, or an array, list or tuple of them, each answered with one number.
-
-Finitely many outcomes whose probabilities are enclosed rather than rational: softmax and latent laws.
+`Finite` has rational probabilities, `Tabulated` enclosed ones (softmax and latent laws). Both are asked for one
+outcome, or for an array, list or tuple of them, each answered with one number.
 """
 
 from __future__ import annotations

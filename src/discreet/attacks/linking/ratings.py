@@ -1,6 +1,6 @@
-"""Sparse ratings: a few remarks about a person, some of them wrong, point to one row of millions.
+"""Sparse ratings: a few remarks about a person, some of them wrong, point to one row of millions by a scoreboard.
 
-A scoreboard says which row fits best what was overheard, and by how much.
+It says which row fits best what was overheard, and by how much.
 """
 
 from __future__ import annotations

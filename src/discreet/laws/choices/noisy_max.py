@@ -1,9 +1,8 @@
-"""The law of the position of the largest noised score: one sum over where the winner stands.
+"""The law of the position of the largest noised score, alone or with its lead over the second: sums over the winner.
 
-The law of the largest noised score together with its lead over the second: ties decided by random fractions.
-
-Score i becomes V_i = s_i + X_i + F_i with integer noise X_i and an independent uniform fraction F_i. The winner is the
-largest V_i, and what is told of its lead is floor(V_i - largest other V).
+With the lead, ties are decided by random fractions. Score i becomes V_i = s_i + X_i + F_i with integer noise X_i and an
+independent uniform fraction F_i. The winner is the largest V_i, and what is told of its lead is floor(V_i - largest
+other V).
 
 Lemma (fractions). Only equal integer parts ask for fractions, and what they ask for is a fair choice among a few. Let
 K be the largest integer part of the others and T how many of them have it. If the winner's integer part z exceeds K,

@@ -1,10 +1,9 @@
 """Exact discrete Gaussian draws by whichever exact method is cheaper for the number asked so far.
 
-Exact draws of discrete Gaussian noise without preparation: discrete Laplace proposals and one exact coin each.
-
-With t = floor(sigma) + 1 and Y discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 /
-(2 sigma^2)) leaves P(Y = y) proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2
-sigma^2)) up to a constant. About 7 of 10 proposals are accepted.
+Rejection, without preparation: discrete Laplace proposals and one exact coin each. With t = floor(sigma) + 1 and Y
+discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2)) leaves P(Y = y)
+proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2 sigma^2)) up to a constant.
+About 7 of 10 proposals are accepted.
 
 Exactness. The coin is U < p with p = exp(-e). u is the first 63 bits of U as a float and p the float of exp(-e); the
 true U and p are within 2^-36 of them: U - u is at most 2^-53; |Y| and sigma^2 / t are each off by a relative 2^-53, so
@@ -14,7 +13,7 @@ slack). Where |u - p| > 2^-36 the coin is decided; elsewhere it is tossed in bal
 keeping the bits of U already drawn.
 Reference. Canonne, Kamath, Steinke 2020 (the proposal and its acceptance probability).
 
-Exact draws of discrete Gaussian noise from an integer alias table: for many draws with one sigma.
+A table, for many draws with one sigma: an integer alias table with a residual column.
 
 Narrow (sigma < 1024). The table holds every x with |x| <= 8 sigma. Its masses n_x are integers with n_x <= 2^64 P(X =
 x), so a 64-bit word picks x with probability n_x / 2^64, a little too small; the words left over pick the residual

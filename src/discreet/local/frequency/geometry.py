@@ -1,6 +1,6 @@
-"""Points and planes of a projective space over a prime field, by number.
+"""Points and planes of a projective space over a prime field, by number, and exact sums over planes.
 
-Plane sums are exact integers: a discrete Radon transform, one coordinate at a time.
+Plane sums are a discrete Radon transform, one coordinate at a time.
 """
 
 from __future__ import annotations

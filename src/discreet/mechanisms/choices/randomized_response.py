@@ -1,11 +1,9 @@
 """Randomized response: each person tells the truth with a known probability, and the crowd can still be counted.
 
-Intervals for a fraction from randomized reports, by inverting the exact law of the number of reports.
-
-A table with m of n people in the category gives S = Bin(m, q) + Bin(n - m, r) reports of it, which grows stochastically
-with m when q > r. All m for which neither P(S <= s) nor P(S >= s) falls to (1 - confidence) / 2 form an interval that
-holds with at least the stated confidence for every table. For a population fraction p every report is Bernoulli(r + p
-(q - r)): Clopper-Pearson.
+Intervals for a fraction invert the exact law of the number of reports. A table with m of n people in the category gives
+S = Bin(m, q) + Bin(n - m, r) reports of it, which grows stochastically with m when q > r. All m for which neither P(S
+<= s) nor P(S >= s) falls to (1 - confidence) / 2 form an interval that holds with at least the stated confidence for
+every table. For a population fraction p every report is Bernoulli(r + p (q - r)): Clopper-Pearson.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Columns as people have them: numpy, pandas, Polars and Arrow, lists too, as one-dimensional arrays of numbers.
+"""Columns as people have them (numpy, pandas, Polars, Arrow, lists) as one-dimensional arrays of numbers.
 
 Rule for missing values: NULL, None, NA and NaN are the same thing, a missing value. Every column comes out with NaN in
-its place, and what becomes of it is said once, by the `missing=` of a statistic. The type of a column is part of the
-schema and public; nothing else about it is.
-
-A missing value is left out, or replaced by a public number.
+its place, and what becomes of it (left out, or replaced by a public number) is said once, by the `missing=` of a
+statistic. The type of a column is part of the schema and public; nothing else about it is.
 
 In a column that numpy holds one empty cell must not change what the other cells say. A library makes floats of a numpy
 column of integers for one empty cell, and objects of it for one text. Floats do not tell integers apart from 2^53 on,

@@ -1,4 +1,4 @@
-"""The variance of a column: under add/remove from three sums that cost no more than one.
+"""The variance and standard deviation of a column: under add/remove from three sums that cost no more than one.
 
 The standard deviation is the root of a released variance, at no further price.
 """

@@ -1,8 +1,7 @@
 """Coordinate ascent over records: the exact gain of every value of one attribute in one pass, then small shakes.
 
-The search for a best response in numpy: what runs where numba is missing, and what the compiled loop must match.
-
-Drawn queries laid out for a search that changes one attribute of a record at a time.
+Drawn queries are laid out for a search that changes one attribute of a record at a time. A loop in numpy runs where
+numba is missing, and the compiled loop must match it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What an exhibit of the museum is: a mechanism with a claim, its runs, its exact law, and the verdict expected.
 
-The museum's noise: fast draws on a grid, so that no last bit tells. They are for show, not for protection.
-
-Neighbouring answers of several queries: the patterns on which counterexamples are usually found.
+The noise of exhibits is drawn fast, on a grid, so that no last bit tells: for show, not for protection. Inputs are
+neighbouring answers of several queries, in the patterns on which counterexamples are usually found.
 
 Reference. Ding, Wang, Wang, Zhang, Kifer 2018, table 1.
 """

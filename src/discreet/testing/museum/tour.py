@@ -1,9 +1,9 @@
 """A tour of the museum: every exhibit audited at the level that must see its fault, beside the verdict on its label.
 
-What two statistical testers published about the benchmark: their lower bounds and times, facts of their logs.
-
-`claim` and the bounds are epsilons, times are seconds of the whole search on the authors' machine. The bounds hold at a
-confidence of 90 % for each mechanism alone, without a correction for looking at twenty, so that some are false.
+Beside it stands what two statistical testers published about the benchmark: lower bounds and times, facts of their
+logs. `claim` and the bounds are epsilons, times are seconds of the whole search on the authors' machine. The bounds
+hold at a confidence of 90 % for each mechanism alone, without a correction for looking at twenty, so that some are
+false.
 Reference. Bichsel, Steffen, Bogunovic, Vechev 2021 (DP-Sniper, and StatDP as run by its authors); Ding, Wang, Wang,
 Zhang, Kifer 2018 (StatDP).
 """

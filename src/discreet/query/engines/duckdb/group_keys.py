@@ -1,12 +1,11 @@
 """Grouping keys in DuckDB: as they are, or as numbers where the groups of a unit are chosen.
 
-Which groups of a unit count, where it has more than its share: the ones with the smallest keyed hash.
-
-A unit's factor x and a group's factor y are odd numbers below 2^31, and their product modulo 2^31 is the hash. For a
-given unit the map from y to the hash is injective, so groups with different factors never tie; groups that share a
-factor are told apart by their place in the order of keys. A unit's choice rests on its own rows and on public constants
-alone, and every engine can make the same one: factors come from integers by multiplications, shifts and bit operations,
-those of texts from the first 15 hexadecimal digits of MD5.
+Where a unit has more groups than its share, those with the smallest keyed hash count. A unit's factor x and a group's
+factor y are odd numbers below 2^31, and their product modulo 2^31 is the hash. For a given unit the map from y to the
+hash is injective, so groups with different factors never tie; groups that share a factor are told apart by their place
+in the order of keys. A unit's choice rests on its own rows and on public constants alone, and every engine can make the
+same one: factors come from integers by multiplications, shifts and bit operations, those of texts from the first 15
+hexadecimal digits of MD5.
 """
 
 from __future__ import annotations
