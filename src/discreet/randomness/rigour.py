@@ -36,6 +36,11 @@ from discreet.randomness.keystream import bits, words
 Ball = Any  # flint.arb: the package ships no types
 _lock = threading.RLock()
 _STEP = 64
+ASSUMED_ULPS = 4
+SLACK = 1 << 10
+LOG_RELATIVE = ASSUMED_ULPS * SLACK * 2.0**-52  # |computed - true| <= LOG_RELATIVE * |true|, with the slack
+EXP_RELATIVE = LOG_RELATIVE
+_tested = False
 
 
 def _new_lock() -> None:
@@ -108,13 +113,6 @@ def uniform_is_below(prefix: int, length: int, scaled: Callable[[int], tuple[int
         if prefix >= high:
             return False
         prefix, length = (prefix << _STEP) | bits(_STEP), length + _STEP
-
-
-ASSUMED_ULPS = 4
-SLACK = 1 << 10
-LOG_RELATIVE = ASSUMED_ULPS * SLACK * 2.0**-52  # |computed - true| <= LOG_RELATIVE * |true|, with the slack
-EXP_RELATIVE = LOG_RELATIVE
-_tested = False
 
 
 def worst_ulps(points: int = 256) -> tuple[float, float]:

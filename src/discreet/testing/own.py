@@ -35,6 +35,9 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Relation, 
 _ADD_REMOVE, _CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
 _COUNTS = Sensitivity(1, norm=Norm.L1, relation=_ADD_REMOVE)
 _MANY, _FEW = 1.0, 0.25
+ALARM = 1e-9  # of the column of runs and of the column of fits each; the wire audit has as much for every mechanism
+_LEAST = 400
+_WIRE_PAIRS, _WIRE_DRAWS = 3, 1000
 
 
 @dataclass(frozen=True)
@@ -194,11 +197,6 @@ def _local() -> list[Own]:
 
 
 OWN: tuple[Own, ...] = (*_mechanisms(), *_statistics(), *_local())
-
-
-ALARM = 1e-9  # of the column of runs and of the column of fits each; the wire audit has as much for every mechanism
-_LEAST = 400
-_WIRE_PAIRS, _WIRE_DRAWS = 3, 1000
 
 
 @dataclass(frozen=True, slots=True)

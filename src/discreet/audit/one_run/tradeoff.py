@@ -28,6 +28,10 @@ _LEAST_DELTA = 1e-12
 _WIDEST = 60.0
 _LEAST_CHANCE = 1e-18
 _HALVINGS = 26
+Floats = npt.NDArray[np.float64]
+_SLACK = 1e-9  # relative; covers the rounding of beta functions for up to a million canaries
+_ROUNDING = 3e-14  # relative, for each trial: logarithms of factorials grow like n ln n, and their errors with them
+_LEVELS, _DEVIATIONS = 160, 14
 
 
 def implied_points(claim: Guarantee | PrivacyLoss) -> Points:
@@ -146,12 +150,6 @@ def is_allowed(chance: float, right: int, *, canaries: int, guesses: int, curve:
         if reached > 1.0:
             return False
     return True
-
-
-Floats = npt.NDArray[np.float64]
-_SLACK = 1e-9  # relative; covers the rounding of beta functions for up to a million canaries
-_ROUNDING = 3e-14  # relative, for each trial: logarithms of factorials grow like n ln n, and their errors with them
-_LEVELS, _DEVIATIONS = 160, 14
 
 
 def counting_tail(right: int, *, canaries: int, guesses: int, epsilon: float, delta: float = 0.0) -> float:

@@ -39,6 +39,13 @@ _FOLDS, _KEPT = 3, 12
 _BEHIND, _BEHIND_SHARE = 5.0, 0.05  # in log-likelihood
 _SHY, _VERY_SHY = 1.5, 3.0
 _MUCH_MORE = 1.25
+_CAUTION = 0.003
+_THRESHOLDS = 160
+_TOO_FAR = 30.0
+_SHAPE = 0.08
+_SIGNIFICANT, _FEWEST = 3.0, 8
+_APART = 0.45  # in logarithms of the chance: events that are different enough to test both
+_STEPS = 12
 
 
 @dataclass(frozen=True)
@@ -187,15 +194,6 @@ def _sums(first: View, second: View, tables: list[Table]) -> Iterator[Score]:
         half = len(first) // 2
         rest = first.part(half), second.part(half)
         yield from fitted_additive(Design.fitted(*rest, free=True, tables=tuple(tables)), *rest)
-
-
-_CAUTION = 0.003
-_THRESHOLDS = 160
-_TOO_FAR = 30.0
-_SHAPE = 0.08
-_SIGNIFICANT, _FEWEST = 3.0, 8
-_APART = 0.45  # in logarithms of the chance: events that are different enough to test both
-_STEPS = 12
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ _MOST_EVENTS = 3
 _NEAR, _ALIKE = 0.85, 0.75
 _LOOKED_AT = 200_000
 _SHOWN = 60
+Floats = npt.NDArray[np.float64]
+_STAKES = np.geomspace(1.0, 1e-4, 24)  # shares of the largest stake that cannot lose more than everything
+_FUTILE = 0.01
+_LARGEST = 700.0  # no number of pairs that can be run refutes a claim as large
 
 
 def audit_statistical(
@@ -197,12 +201,6 @@ def _shown(value: Any) -> Any:
     except Exception:  # inputs may be anything at all
         return f"an input of type {type(value).__name__}"
     return plain if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-Floats = npt.NDArray[np.float64]
-_STAKES = np.geomspace(1.0, 1e-4, 24)  # shares of the largest stake that cannot lose more than everything
-_FUTILE = 0.01
-_LARGEST = 700.0  # no number of pairs that can be run refutes a claim as large
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ _LARGEST_OUTCOMES = 1 << 14
 _LARGEST_SPAN = 1 << 62
 _UNIT = 2.0**-42
 _LEAST_NORMAL = 2.0**-1020
+_CAP = 40
+_ADDITION = 2.0**-52
 
 
 class AboveThresholdLaw(Tabulated):
@@ -109,10 +111,6 @@ def checked_span(distances: list[int]) -> int:
     if span >= _LARGEST_SPAN:
         raise ParameterError("the exact law is available for values within 2^62 grid steps of the threshold")
     return span
-
-
-_CAP = 40
-_ADDITION = 2.0**-52
 
 
 @dataclass(frozen=True, slots=True)

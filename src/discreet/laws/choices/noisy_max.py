@@ -33,6 +33,9 @@ _REACH = 64
 _LARGEST_WINDOW = 1 << 21
 _UNIT = 2.0**-42
 _LEAST_NORMAL = 2.0**-1020
+_CAP = 40
+_LARGEST_TABLE = 1 << 24
+_ADDITION = 2.0**-52
 
 
 class NoisyMaxLaw(Tabulated):
@@ -81,11 +84,6 @@ class NoisyMaxLaw(Tabulated):
         sizes, count = as_size(shape)
         noise = self.noise.draw(count * self.scores.size).reshape(count, self.scores.size)
         return np.argmax(noise + self.scores, axis=1).astype(np.int64).reshape(sizes)
-
-
-_CAP = 40
-_LARGEST_TABLE = 1 << 24
-_ADDITION = 2.0**-52
 
 
 @dataclass(frozen=True, slots=True)

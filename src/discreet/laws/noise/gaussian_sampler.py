@@ -55,6 +55,13 @@ from discreet.randomness.rigour import Ball, ball, ensure_tested, precision, uni
 
 _LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40
 _DRAWS_PER_COLUMN = 16  # building a column costs about as much as rejection loses on this many draws
+_SHARE_ACCEPTED = 0.6
+_FLOATS_SUFFICE = Fraction(1, 1 << 100)
+NARROW_LIMIT = 1024
+_BLOCKS_PER_SIGMA_BITS = 8
+_REACH = 8
+_FILTER = 2.0**-36
+_RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome of a table comes near it
 
 
 class GaussianSampler:
@@ -74,10 +81,6 @@ class GaussianSampler:
         if self._asked >= self._worth_a_table and _LEAST_TABLE_SIGMA <= self.sigma <= _LARGEST_TABLE_SIGMA:
             return gaussian_table(self.sigma).draw(count)
         return self._rejection.draw(count)
-
-
-_SHARE_ACCEPTED = 0.6
-_FLOATS_SUFFICE = Fraction(1, 1 << 100)
 
 
 class GaussianRejection:
@@ -126,13 +129,6 @@ class GaussianRejection:
     def _exponent(self, value: int) -> Fraction:
         """Return the exact exponent of the acceptance probability."""
         return (abs(value) - self._peak) ** 2 / (2 * self._variance)
-
-
-NARROW_LIMIT = 1024
-_BLOCKS_PER_SIGMA_BITS = 8
-_REACH = 8
-_FILTER = 2.0**-36
-_RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome of a table comes near it
 
 
 class GaussianTable:

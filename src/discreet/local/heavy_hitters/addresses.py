@@ -19,6 +19,9 @@ from discreet.local.protocol import Floats, Integers
 Mask = NDArray[np.bool_]
 WORD = 32
 FIRST_BITS = 16  # 65,536 nodes at the root: few enough to look at all of them
+_LONGEST_SCRAMBLED = 64  # bits
+_SHORTEST, _LONGEST = 8, 64  # bits of a number, bytes of a text
+_PURPOSE = (1 << 32) - 2  # of the hash; scrambling has the last one
 
 
 class Address(ABC):
@@ -106,10 +109,6 @@ def aligned(numbers: NDArray[np.uint64], bits: int) -> Words:
     return words
 
 
-_LONGEST_SCRAMBLED = 64  # bits
-_SHORTEST, _LONGEST = 8, 64  # bits of a number, bytes of a text
-
-
 def address_of(kind: Keys, seed: int, alphabet: str | bytes | None = None) -> Address:
     """Return the addresses of a kind of keys; an alphabet is used for texts and bytes only."""
     letters = alphabet.encode("utf-8", "surrogatepass") if isinstance(alphabet, str) else alphabet
@@ -183,9 +182,6 @@ def _number(words: Words, bits: int) -> NDArray[np.uint64]:
     """Return the first bits, at most 64, as a number."""
     whole = words[:, 0].astype(np.uint64) << np.uint64(WORD) | words[:, 1]
     return np.asarray(whole >> np.uint64(64 - bits))
-
-
-_PURPOSE = (1 << 32) - 2  # of the hash; scrambling has the last one
 
 
 class Fingerprinted(Address):

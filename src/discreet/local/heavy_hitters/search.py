@@ -23,6 +23,11 @@ _MOST_HEAVY = 1 << 12  # prefixes of a level that are looked at again and again
 _MOST_KNOWN = 256
 _SEARCH_SWEEPS = 3
 _FIELDS = ("nodes", "holders", "prior", "roots", "belief")
+_CERTAIN, _POSSIBLE = 5.0, 3.0  # standard errors
+_ROUNDS = 24
+_MOST = 1024
+_NEAR = 0.6
+_PEELING_SWEEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,13 +251,6 @@ def _ranked(paths: Paths, people: int) -> Found:
     shares, probabilities = paths.holders / max(people, 1), 1 / (1 + np.exp(-np.clip(paths.belief, -700.0, 700.0)))
     order = np.argsort(-shares * probabilities, kind="stable")
     return Found(paths.nodes[order], shares[order], probabilities[order])
-
-
-_CERTAIN, _POSSIBLE = 5.0, 3.0  # standard errors
-_ROUNDS = 24
-_MOST = 1024
-_NEAR = 0.6
-_PEELING_SWEEPS = 2
 
 
 def peeled(sketch: Sketch, nodes: Words, estimates: Floats, error: float) -> tuple[Sketch, Integers, Floats]:

@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from discreet.local.estimates import Frequencies
     from discreet.local.keys.sketch import Sketch
 
+LARGEST_SKETCH = 1 << 22
+USUAL_SQUARES = 0.2  # the sum of squared shares that the rule for rows takes for granted
+_BUCKETS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)
+_SLACK = 1.02
+_FEWEST_ROWS = 16
+_SPARE = 20  # collisions then cost about a twentieth of the sampling noise
+_MOST_ROWS = 1 << 16
+_MOST_PEOPLE = 1 << 62
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KeyOracle(Oracle):
@@ -127,16 +136,6 @@ class KeyRandomizer(Randomizer):
         words[:, 0] = [0, 1 << 30, 3 << 29, 7 << 28]
         few = list(kind.decode(words[kind.legal(words)]))
         yield from ((first, second) for first in few for second in few if first != second)
-
-
-LARGEST_SKETCH = 1 << 22
-USUAL_SQUARES = 0.2  # the sum of squared shares that the rule for rows takes for granted
-_BUCKETS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)
-_SLACK = 1.02
-_FEWEST_ROWS = 16
-_SPARE = 20  # collisions then cost about a twentieth of the sampling noise
-_MOST_ROWS = 1 << 16
-_MOST_PEOPLE = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,6 +28,12 @@ UNIT_BITS = 24
 _LABEL = b"discreet.local.codebook/1"
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _TABLE_BITS = 16
+_PANELS, _NODES = 500, 8
+_REACH = 13.0
+_LEVELS = 8000
+_KEPT = 64
+_SIZES = tuple(1 << power for power in range(3, 13))
+_ENOUGH = 1.01
 
 
 class Codebook:
@@ -75,14 +81,6 @@ def _quantiles() -> NDArray[np.int32]:
     size = 1 << _TABLE_BITS
     upper = np.rint(ndtri((np.arange(size // 2, size) + 0.5) / size) * float(1 << 16)).astype(np.int32)
     return np.concatenate([-upper[::-1], upper])
-
-
-_PANELS, _NODES = 500, 8
-_REACH = 13.0
-_LEVELS = 8000
-_KEPT = 64
-_SIZES = tuple(1 << power for power in range(3, 13))
-_ENOUGH = 1.01
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ from discreet.local.means.piecewise import Piecewise
 from discreet.local.means.scalar_mean import Branch, ScalarMean
 from discreet.local.protocol import COIN_TOTAL
 
+WEIGHTS = 128
+GRIDS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
+_ENOUGH = 1.002
+_ONE_BIT = 0.61
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DuchiBit(ScalarMean):
@@ -119,12 +124,6 @@ class HybridMean(ScalarMean):
     def derived(self) -> dict[str, Any]:
         """Return the coins."""
         return {"cells": self.cells, "coins": [branch.law.coin for branch in self.branches]}
-
-
-WEIGHTS = 128
-GRIDS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
-_ENOUGH = 1.002
-_ONE_BIT = 0.61
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ from discreet.randomness import uniform_below_array, words
 from discreet.randomness.rigour import uniform_is_below
 
 _MOST_STEPS = 1 << 12
+Values = NDArray[Any]
+_EXACT_INTEGERS = 1 << 53
+_ROUNDING = 2.0**-50
+_LONGEST_BITS = 1200
+_REFUSED = "a value is a finite number between lower and upper, both public; nothing was reported"
 
 
 @dataclass(frozen=True)
@@ -133,13 +138,6 @@ class Piecewise:
 def _squares(count: int) -> int:
     """Return 0 + 1 + 4 + ... + (count - 1)^2."""
     return (count - 1) * count * (2 * count - 1) // 6
-
-
-Values = NDArray[Any]
-_EXACT_INTEGERS = 1 << 53
-_ROUNDING = 2.0**-50
-_LONGEST_BITS = 1200
-_REFUSED = "a value is a finite number between lower and upper, both public; nothing was reported"
 
 
 def public_bound(value: object, *, name: str) -> Fraction:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
+_ENOUGH_PEOPLE = 1000
+_SLACK = 1e-9
+_ROUNDINGS = 4
 
 
 @dataclass(frozen=True)
@@ -287,11 +290,6 @@ class MeanRandomizer(Mechanism):
     def __repr__(self) -> str:
         """Show the protocol."""
         return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"
-
-
-_ENOUGH_PEOPLE = 1000
-_SLACK = 1e-9
-_ROUNDINGS = 4
 
 
 @dataclass(frozen=True, eq=False)

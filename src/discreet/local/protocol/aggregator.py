@@ -26,6 +26,10 @@ from discreet.local.protocol.report_counts import (
 from discreet.local.protocol.spec import Spec, checked_spec
 
 _MOST_CELLS = 1 << 28
+_MAGIC = b"DLA1"
+_HEAD = struct.Struct("<4s32sQQBBQ")  # magic, digest, people, refused, form, bytes a count, entries
+_DENSE, _SPARSE = 0, 1
+_SEAL = 8  # bytes
 
 
 class Connection(Protocol):
@@ -187,12 +191,6 @@ class Aggregator:
         """Say what it holds."""
         people = counted(self.people, "person", "people")
         return f"Aggregator({self.spec.protocol}, {people}, {self.refused:,} refused)"
-
-
-_MAGIC = b"DLA1"
-_HEAD = struct.Struct("<4s32sQQBBQ")  # magic, digest, people, refused, form, bytes a count, entries
-_DENSE, _SPARSE = 0, 1
-_SEAL = 8  # bytes
 
 
 def sealed(data: bytes) -> bytes:

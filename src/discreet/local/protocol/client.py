@@ -14,6 +14,11 @@ from discreet.local.protocol.inputs import Integers, counted
 from discreet.local.protocol.spec import Spec, checked_spec
 from discreet.randomness.process import Process
 
+_MAGIC = b"DLB1"
+_HEAD = struct.Struct("<4s32sBQ")  # magic, digest, bytes a report, reports
+_TYPES = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
+_HOLDING = {3: 4, 5: 8, 6: 8, 7: 8}
+
 
 class Oracle(Protocol):
     """What a client needs of its spec, of a frequency oracle or of any other."""
@@ -94,12 +99,6 @@ class Client:
     def __reduce__(self) -> Any:
         """Refuse like a copy."""
         return self.__copy__()
-
-
-_MAGIC = b"DLB1"
-_HEAD = struct.Struct("<4s32sBQ")  # magic, digest, bytes a report, reports
-_TYPES = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
-_HOLDING = {3: 4, 5: 8, 6: 8, 7: 8}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

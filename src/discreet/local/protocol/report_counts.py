@@ -21,6 +21,25 @@ LARGEST_TOTAL = 1 << 62
 _BLOCK = 1 << 20
 _SPARSE = 16
 _MOST_DIGITS = 40
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_ACTS = re.compile(r"\\|\$\{")
+_LONGEST_NAME = 255
+_ROWS = 1 << 16
+# Words that some engine keeps for itself; as names they are written between quotes.
+_KEPT = (
+    "add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between "
+    "binary both by call case cast check collate collation collations column commit concurrently constraint create "
+    "cross current_catalog current_date current_path current_role current_schema current_time current_timestamp "
+    "current_user database default deferrable delete desc describe distinct do drop else end escape except execute "
+    "exists false fetch filter for foreign freeze from full function glob grant group having ilike in index initially "
+    "inner insert intersect interval into is isnull join key lambda lateral leading left like limit localtime "
+    "localtimestamp minus natural not nothing notnull null of offset on only or order outer over overlaps partition "
+    "pivot pivot_longer pivot_wider placing positional primary qualify range recursive references returning right row "
+    "rows select semi session_user set show similar some sql stream summarize symmetric system_user table tablesample "
+    "then time to trailing transaction true union unique unknown unpack unpivot update user using values variadic "
+    "verbose view when where window with within"
+)
+_RESERVED = frozenset(_KEPT.split())
 
 
 def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int, int]:
@@ -135,27 +154,6 @@ def _count_array(array: NDArray[Any], histogram: Integers) -> int:
         else:
             histogram += np.bincount(block, minlength=cells)
     return refused
-
-
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-_ACTS = re.compile(r"\\|\$\{")
-_LONGEST_NAME = 255
-_ROWS = 1 << 16
-# Words that some engine keeps for itself; as names they are written between quotes.
-_KEPT = (
-    "add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between "
-    "binary both by call case cast check collate collation collations column commit concurrently constraint create "
-    "cross current_catalog current_date current_path current_role current_schema current_time current_timestamp "
-    "current_user database default deferrable delete desc describe distinct do drop else end escape except execute "
-    "exists false fetch filter for foreign freeze from full function glob grant group having ilike in index initially "
-    "inner insert intersect interval into is isnull join key lambda lateral leading left like limit localtime "
-    "localtimestamp minus natural not nothing notnull null of offset on only or order outer over overlaps partition "
-    "pivot pivot_longer pivot_wider placing positional primary qualify range recursive references returning right row "
-    "rows select semi session_user set show similar some sql stream summarize symmetric system_user table tablesample "
-    "then time to trailing transaction true union unique unknown unpack unpivot update user using values variadic "
-    "verbose view when where window with within"
-)
-_RESERVED = frozenset(_KEPT.split())
 
 
 def counting_sql(table: str | tuple[str, ...], column: str) -> str:

@@ -25,6 +25,12 @@ from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, prec
 
 _SCALE = 1 << 96
 _PRECISION = 256
+_COARSENESS = 2.0**-10
+_SPARE_LOG = 25.0
+_MOST_PEOPLE = 10**10
+_RELATIVE_WIDTH = 2.0**-24
+_UNDERFLOW = 2.0**-900  # more than all products that are too small for a float can amount to
+UNIT = 2.0**-53
 
 
 def clones(epsilon: Fraction, people: int, smallest_delta: float) -> Blanket:
@@ -123,13 +129,6 @@ def distances(spec: Oracle) -> Sequence[int]:
     least = spec.likely * (spec.inside - spec.apart) + spec.unlikely * spec.apart
     single = isinstance(spec, PureOracle) and spec.shared == least
     return (spec.apart,) if single else range(1, spec.apart + 1)
-
-
-_COARSENESS = 2.0**-10
-_SPARE_LOG = 25.0
-_MOST_PEOPLE = 10**10
-_RELATIVE_WIDTH = 2.0**-24
-_UNDERFLOW = 2.0**-900  # more than all products that are too small for a float can amount to
 
 
 @dataclass(frozen=True)
@@ -282,9 +281,6 @@ def _runs(group: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Return the ends of runs of equal numbers."""
     ends = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), group.size]
     return list(pairwise(ends))
-
-
-UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,13 @@ from discreet.statistics.ranks import toss
 
 _NEGLIGIBLE = -60.0
 _UNITS = 1 << 60
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+NOTHING = -(2.0**900)  # the logarithm of nothing: finite, so that differences are numbers, and below every other
+_LN_2 = math.log(2.0)
+_RISE = 600.0
+_CUT = -700.0
+_MOST_PIECES = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -214,15 +221,6 @@ def _looked_up(values: Floats, places: Integers, where: np.ndarray[tuple[int, ..
     """Return values at places, nothing elsewhere."""
     found: Floats = np.where(where, values[np.clip(places, 0, values.size - 1)], NOTHING)
     return found
-
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-NOTHING = -(2.0**900)  # the logarithm of nothing: finite, so that differences are numbers, and below every other
-_LN_2 = math.log(2.0)
-_RISE = 600.0
-_CUT = -700.0
-_MOST_PIECES = 64
 
 
 def slack(size: int, largest: float) -> float:

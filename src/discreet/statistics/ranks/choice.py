@@ -38,6 +38,10 @@ from discreet.statistics.ranks.error import rank_error
 from discreet.statistics.ranks.law import RankLaw
 from discreet.statistics.ranks.ranked import LARGEST_STEPS, Ranked
 
+MOST_STEPS = 1 << 15
+_DENOMINATOR = 1 << 16
+_SMALL = 1 << 60
+
 
 class RankChoice(Mechanism):
     """Return a position v of 0, ..., steps with probability proportional to exp(-rate * rank distance of v).
@@ -204,11 +208,6 @@ def range_of_rho(rho: Fraction) -> Fraction:
     if found <= 0:
         raise ParameterError("rho is too small to buy an answer", parameter="rho")
     return Fraction(found)
-
-
-MOST_STEPS = 1 << 15
-_DENOMINATOR = 1 << 16
-_SMALL = 1 << 60
 
 
 class RankFlip(Mechanism):

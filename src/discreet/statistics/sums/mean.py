@@ -27,6 +27,10 @@ from discreet.statistics.pricing import (
 )
 from discreet.statistics.statistic import BoundedStatistic, Tables, answered
 
+_ITERATIONS = 60
+_FEW = 4.0
+Shares = tuple[float, float, float]
+
 
 class MeanForm(Enum):
     """What is released for a mean; the relation and the rule for missing values decide which."""
@@ -213,11 +217,6 @@ def mean(
     """
     answer: Estimate = answered(Mean, locals())
     return answer
-
-
-_ITERATIONS = 60
-_FEW = 4.0
-Shares = tuple[float, float, float]
 
 
 def mean_shares(first: float, size: float, quantile: Callable[[float], float]) -> Shares:

@@ -20,6 +20,14 @@ from discreet.query.engines.duckdb.text import NAMES, constant
 from discreet.query.expression import Type, Value
 from discreet.query.plan import Key
 
+HASH_BITS = 31
+MASK = (1 << HASH_BITS) - 1
+CODE_BITS = 30
+CODE_MASK = (1 << CODE_BITS) - 1
+MULTIPLIERS = (1_103_515_245, 805_306_457)  # odd: multiplying by them permutes the residues of a power of 2
+NULL_CODE = 715_827_883
+KEY_MULTIPLIER = 1_000_000_007
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
@@ -96,15 +104,6 @@ def _consecutive(values: tuple[Value, ...]) -> bool:
         return False
     first = values[0]
     return isinstance(first, int) and values == tuple(range(first, first + len(values)))
-
-
-HASH_BITS = 31
-MASK = (1 << HASH_BITS) - 1
-CODE_BITS = 30
-CODE_MASK = (1 << CODE_BITS) - 1
-MULTIPLIERS = (1_103_515_245, 805_306_457)  # odd: multiplying by them permutes the residues of a power of 2
-NULL_CODE = 715_827_883
-KEY_MULTIPLIER = 1_000_000_007
 
 
 def salt_of(lineage: str) -> int:

@@ -39,6 +39,10 @@ from discreet.query.policy import ColumnPolicy, Policy, SourceKind, header, key_
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
 MADE = "memory.made"  # where the engine keeps what it makes; the tables of the source are elsewhere
 _BY_BYTES = ("binary", "c", "posix")  # collations in which texts are equal where their bytes are
+NO_TYPE = '"NULL"'  # DuckDB's name of the type of a column that holds nothing
+_OFFSET = r".*:[0-9]{2}.*(?:[zZ]|[+-][0-9]{2}(?::?[0-9]{2})?)\s*"
+_SAFE = 2**53 - 1  # the largest whole number that a float never stands for in place of another
+Footers = Mapping[Path, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +251,6 @@ def _cell(column: str, numeric: bool, decimal: str) -> str:
     if not numeric or decimal == ".":
         return column
     return f"CASE WHEN NOT contains({column}, '.') THEN replace({column}, {text(decimal)}, '.') END"
-
-
-NO_TYPE = '"NULL"'  # DuckDB's name of the type of a column that holds nothing
-_OFFSET = r".*:[0-9]{2}.*(?:[zZ]|[+-][0-9]{2}(?::?[0-9]{2})?)\s*"
-_SAFE = 2**53 - 1  # the largest whole number that a float never stands for in place of another
-Footers = Mapping[Path, Mapping[str, str]]
 
 
 def parquet_select(

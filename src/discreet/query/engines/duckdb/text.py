@@ -24,6 +24,23 @@ NAMES: Mapping[Type, str] = {
 
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _QUOTED_OR_LINE_END = re.compile(r"""'[^']*'|"[^"]*"|\n""")  # a doubled quote ends one text and starts another
+WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
+NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")
+_TIMES = ("TIMESTAMP", "DATETIME", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_US", "TIMESTAMP_NS")
+_ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
+_TYPES: Mapping[str, Type] = {
+    **dict.fromkeys((*NARROW, *WIDE), Type.INTEGER),
+    **dict.fromkeys(("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE", "DECIMAL", "NUMERIC"), Type.REAL),
+    **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR", "ENUM", "UUID"), Type.TEXT),
+    **dict.fromkeys(("BOOLEAN", "BOOL", "LOGICAL"), Type.BOOLEAN),
+    "DATE": Type.DATE,
+    **dict.fromkeys((*_TIMES, *_ZONED), Type.TIMESTAMP),
+}
+_WHOLE = r"\s*[+-]?0*[0-9]{1,38}(?:[.]0*)?\s*"
+FIRST_DAY = "DATE '0001-01-01'"
+LAST_DAY = "DATE '9999-12-31'"
+_FIRST_MICROSECOND = -62_135_596_800_000_000
+_LAST_MICROSECOND = 253_402_300_799_999_999
 
 
 @lru_cache(maxsize=1024)
@@ -91,25 +108,6 @@ _CONSTANTS: Mapping[Type, Callable[[Any], str]] = {
     Type.DATE: lambda value: f"DATE '{date.isoformat(value)}'",
     Type.TIMESTAMP: lambda value: f"TIMESTAMP '{datetime.isoformat(value, sep=' ')}'",
 }
-
-
-WIDE = ("HUGEINT", "UHUGEINT", "UBIGINT", "INT128", "UINT64", "UINT128")
-NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "INT", "INT64", "INT32")
-_TIMES = ("TIMESTAMP", "DATETIME", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_US", "TIMESTAMP_NS")
-_ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
-_TYPES: Mapping[str, Type] = {
-    **dict.fromkeys((*NARROW, *WIDE), Type.INTEGER),
-    **dict.fromkeys(("FLOAT", "FLOAT4", "FLOAT8", "REAL", "DOUBLE", "DECIMAL", "NUMERIC"), Type.REAL),
-    **dict.fromkeys(("VARCHAR", "TEXT", "STRING", "CHAR", "BPCHAR", "ENUM", "UUID"), Type.TEXT),
-    **dict.fromkeys(("BOOLEAN", "BOOL", "LOGICAL"), Type.BOOLEAN),
-    "DATE": Type.DATE,
-    **dict.fromkeys((*_TIMES, *_ZONED), Type.TIMESTAMP),
-}
-_WHOLE = r"\s*[+-]?0*[0-9]{1,38}(?:[.]0*)?\s*"
-FIRST_DAY = "DATE '0001-01-01'"
-LAST_DAY = "DATE '9999-12-31'"
-_FIRST_MICROSECOND = -62_135_596_800_000_000
-_LAST_MICROSECOND = 253_402_300_799_999_999
 
 
 def type_of(declared: str) -> Type | None:

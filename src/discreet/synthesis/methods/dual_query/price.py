@@ -20,6 +20,10 @@ from discreet.randomness.rigour import Ball
 from discreet.synthesis.base import Neighbours, Purse
 
 _MOST_DRAWS = 1 << 50
+DRAWS_PER_ROUND = 2  # draws of a round for each round that there is
+RATE = Fraction(2)  # the learning rate, in units of sqrt(ln(2 |Q|) / T)
+_FINENESS = 64
+_MOST_ROUNDS = 4096
 
 
 class Accounting(Enum):
@@ -216,12 +220,6 @@ def _chance(delta: Number | None) -> Fraction:
     if exact >= 1:
         raise ParameterError("delta is a probability below 1", parameter="delta")
     return exact
-
-
-DRAWS_PER_ROUND = 2  # draws of a round for each round that there is
-RATE = Fraction(2)  # the learning rate, in units of sqrt(ln(2 |Q|) / T)
-_FINENESS = 64
-_MOST_ROUNDS = 4096
 
 
 class Parameters(NamedTuple):

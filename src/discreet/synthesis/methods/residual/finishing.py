@@ -21,6 +21,12 @@ from discreet.synthesis.workloads import Marginals
 
 Floats = NDArray[np.float64]
 _MEAN_ABSOLUTE = (2 / np.pi) ** 0.5  # of a standard normal variable
+MOST_CELLS = 1 << 16
+_MOST_ROWS = 1_000_000
+_PASSES = (10, 50)  # over all marginals: at least, at most
+_MOST_PRODUCTS = 1 << 28  # of a weight and a ratio, unless that is less than the least number of passes
+_LITTLE = 1e-6  # the share of every marginal that is spread evenly
+_TINY = float(np.finfo(np.float64).tiny)  # what is less counts as 0: no ratio overflows
 
 
 def shrunk(found: Residuals, domain: Domain) -> tuple[Residuals, Forest]:
@@ -115,14 +121,6 @@ def _spanning(pairs: list[tuple[int, int]], count: int) -> list[tuple[int, int]]
             kept.append((left, right))
             group = [new if one == old else one for one in group]
     return kept
-
-
-MOST_CELLS = 1 << 16
-_MOST_ROWS = 1_000_000
-_PASSES = (10, 50)  # over all marginals: at least, at most
-_MOST_PRODUCTS = 1 << 28  # of a weight and a ratio, unless that is less than the least number of passes
-_LITTLE = 1e-6  # the share of every marginal that is spread evenly
-_TINY = float(np.finfo(np.float64).tiny)  # what is less counts as 0: no ratio overflows
 
 
 def synthetic_table(
