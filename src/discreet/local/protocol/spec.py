@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
 
-    Shuffled = MemoisedClient = Any  # classes of floors above, which know specs
+    Shuffled = Any  # this class and the next stand floors above, and know specs
+    MemoisedClient = Any
 
 Kind = TypeVar("Kind")
 Made = TypeVar("Made", bound=type)
