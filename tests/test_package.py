@@ -68,3 +68,28 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     for package in (discreet, discreet.query):
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
             _ = package.nothing
+
+
+EXTRAS = ("sqlglot", "duckdb", "pandas", "polars", "pyarrow", "matplotlib", "numba", "click", "rich")
+WITHOUT_EXTRAS = f"""
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+from importlib import import_module
+for room in {{rooms}}:
+    import_module(f"discreet.{{{{room}}}}")
+"""
+
+
+def test_every_room_but_the_command_line_is_imported_without_any_extra():
+    folder = Path(discreet.__file__).parent
+    rooms = sorted(path.parent.name for path in folder.glob("*/__init__.py") if path.parent.name != "cli")
+    assert "synthesis" in rooms
+    program = WITHOUT_EXTRAS.format(rooms=rooms)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -143,7 +143,8 @@ class _Package(ModuleType):
     """The package, in which `audit` is the function, also once the room of that name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value.audit if name == "audit" and isinstance(value, ModuleType) else value)
+        room = name == "audit" and value is sys.modules.get("discreet.audit")
+        super().__setattr__(name, value.audit if room else value)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -22,7 +22,11 @@ def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
 
 def present(package: str, *, extra: str, purpose: str) -> None:
     """Raise `MissingExtra` if a package is not installed; one that is installed is not imported yet."""
-    if importlib.util.find_spec(package) is None:
+    try:
+        found = importlib.util.find_spec(package)
+    except ImportError:
+        found = None
+    if found is None:
         raise _missing(package, extra, purpose)
 
 

@@ -274,6 +274,6 @@ def test_the_g_test_refuses_impossible_draws_and_too_few() -> None:
 
 def test_the_g_test_keeps_its_false_alarm_rate(rounds: Rounds) -> None:
     law = dp.laws.Finite(list(range(100)), [Fraction(1, 100)] * 100)
-    count = rounds(sample=200, full=500)
+    count = rounds(sample=300, full=500)
     low = sum(goodness_of_fit(law, law.sample(2000)).p_value < 0.01 for _ in range(count))
     assert low <= most(count, 0.011)  # with counts of 20 the rate is 0.010, to a few parts in a hundred

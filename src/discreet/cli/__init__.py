@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from discreet._optional import present
+from discreet._optional import optional, present
 from discreet.errors import MissingExtra
 
 __all__ = ["main"]
@@ -13,8 +13,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the program named `discreet`, or say in one line what is missing to run it."""
     try:
-        for module in ("click", "rich"):
-            present(module, extra="cli", purpose="the command line")
+        optional("click", extra="cli", purpose="the command line")
+        present("rich", extra="cli", purpose="the command line")  # loaded where something is shown
     except MissingExtra as missing:
         print(f"discreet: {missing}", file=sys.stderr)
         raise SystemExit(1) from None

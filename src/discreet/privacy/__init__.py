@@ -141,6 +141,8 @@ def __getattr__(name: str) -> Any:
     """Load sessions and records when they are first asked for: `import discreet` stays quick."""
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
+    if name in ("adaptive", "records"):
+        return import_module(f"discreet.privacy.{name}")
     raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
 
 

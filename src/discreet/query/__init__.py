@@ -29,7 +29,12 @@ __all__ = [
 ]
 
 # reading a policy and a ledger does not need the engine, which is loaded with the first name that does
-__getattr__ = loader("discreet.query", names=__all__, of=("expression", "policy", "pricing", "answer", "session"))
+__getattr__ = loader(
+    "discreet.query",
+    rooms=("policy", "session"),
+    names=__all__,
+    of=("expression", "policy", "pricing", "answer", "session"),
+)
 
 
 def __dir__() -> list[str]:

@@ -72,7 +72,7 @@ def statistical(
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_right_mechanisms_at_their_very_claim_are_rarely_refuted(name: str, until: Until, rounds: Rounds) -> None:
     mechanism, claim, neighbours = RIGHT[name]
-    count = rounds(sample=10, full=125)
+    count = rounds(sample=14, full=125)
     alarms = sum(
         statistical(mechanism, claim, neighbours, draws=4000, until=until, seed=seed).refuted for seed in range(count)
     )

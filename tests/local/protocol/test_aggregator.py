@@ -28,6 +28,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.local import Aggregator, Batch, Client, DirectResponse, Spec
 from discreet.local.protocol.aggregator import sealed
 from discreet.local.protocol.report_counts import LARGEST_TOTAL
+from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.testing.hostile import HOSTILE_VALUES
 
 SPEC = DirectResponse(epsilon=Fraction(1), values=7)
@@ -523,6 +524,9 @@ class Unlisted(Spec):
 
     def aggregator(self) -> Aggregator:
         return Aggregator(self)
+
+
+_PROTOCOLS.pop(Unlisted.protocol)  # messages list the protocols that there are
 
 
 def test_a_spec_without_a_list_of_values_is_aggregated_and_says_that_it_must_be_asked_itself() -> None:

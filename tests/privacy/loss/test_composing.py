@@ -290,7 +290,7 @@ def test_sampling_states_its_relation_and_its_sampler():
     fixed = subsample(gaussian_loss(1, relation=CHANGE_ONE), rate=0.01, sampler="fixed size")
     assert fixed.samplers == (Sampler.FIXED_SIZE,)
     assert fixed.delta(0.5).upper == poisson.remove.delta(0.5).upper
-    assert (fixed * 50).epsilon(1e-6, tolerance=0.01).upper >= (poisson.remove * 50).epsilon(1e-6).lower
+    assert (fixed * 50).epsilon(1e-6).upper >= (poisson.remove * 50).epsilon(1e-6).lower
     with pytest.raises(RelationMismatch):
         poisson + fixed
     assert "sampling" in str(poisson)

@@ -45,4 +45,4 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=600, full=10 * subject.draws)))
+    check(replace(subject, draws=rounds(sample=1000, full=10 * subject.draws)))

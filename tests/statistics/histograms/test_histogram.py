@@ -44,7 +44,7 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=600, full=subject.draws)))
+    check(replace(subject, draws=rounds(sample=2000, full=subject.draws)))
 
 
 @pytest.mark.theorem("Histogram.privacy")

@@ -46,6 +46,7 @@ class Odometer(Account):
         Q(S, J = j) + w_j delta. Add over j.
     Reference. Rogers, Roth, Ullman, Vadhan 2016; Lecuyer 2021; Whitehouse, Ramdas, Rogers, Wu 2023.
 
+    >>> from discreet.privacy import ZCDP, GaussianDP
     >>> meter = Odometer(ZCDP)
     >>> for _ in range(100):
     ...     meter.spend(GaussianDP(0.1))

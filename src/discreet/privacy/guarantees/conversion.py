@@ -37,7 +37,7 @@ def convert(
     has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what would.
 
     Privacy. Every release that keeps the first promise keeps the second.
-        Proof: one theorem for each step, in `guarantees.rules`; a promise with delta = 0, or with no loss at all,
+        Proof: one theorem for each step, in this file; a promise with delta = 0, or with no loss at all,
         is first restated in its plainest notion, which is an equivalence: zero divergence means equal laws, and a
         mixture with equal first parts is within delta in total variation.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from discreet.errors import (
     MissingParameter,
+    NotCopyable,
     ParameterError,
     PolicyError,
     QueryFailed,
@@ -80,6 +81,10 @@ class Desk:
         if handle is not None and _needs_groups(query):
             handle, rows = None, None
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: a copy would ask on after a failure."""
+        raise NotCopyable("a session's desk cannot be copied or pickled; open the policy again in the other process")
 
     def refuse_after_failure(self) -> None:
         """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingBound, ParameterError, UnknownName
-from discreet.query import Session, Type
+from discreet.query import Type
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.randomness import words
 from discreet.statistics.columns import person_codes
 from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
+
+if TYPE_CHECKING:
+    from discreet.query import Session
 
 _MOST_VALUES = (1 << 16) - 1  # beside the code for what is missing
 _DATED = (Type.DATE, Type.TIMESTAMP)
@@ -38,6 +41,8 @@ def declared_domain(
 
 def check_session(session: object) -> None:
     """Refuse what is no session, such as the frame itself."""
+    from discreet.query import Session
+
     if not isinstance(session, Session):
         raise ParameterError(
             f"the first argument is a Session, not {type(session).__name__}: open one with Session.open(policy_file, "

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.display import definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
@@ -17,7 +17,6 @@ from discreet.ledger import Charge
 from discreet.ledger.contract import promise_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
-from discreet.query import Record, Session
 from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
 from discreet.query.pricing import Stated, stated
 from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
@@ -27,6 +26,9 @@ from discreet.synthesis.sessions.domain import check_domain, check_session, pack
 from discreet.synthesis.sessions.in_words import plan_lines
 from discreet.synthesis.sessions.stored import from_text, in_full, to_text
 from discreet.synthesis.workloads import Workload
+
+if TYPE_CHECKING:
+    from discreet.query import Record, Session
 
 Run = Callable[[Records, Charge], Release]
 _FORMAT = "discreet synthesis 1"

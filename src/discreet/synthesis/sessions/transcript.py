@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge, Entry, Kind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.query import Record, Session
 from discreet.synthesis.base import Progress, Release
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript
 from discreet.synthesis.sessions.release import Prepared, noted, told
 from discreet.synthesis.sessions.stored import to_text
+
+if TYPE_CHECKING:
+    from discreet.query import Record, Session
 
 
 def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:
@@ -146,6 +148,8 @@ def _require_own_rounds(made: DualQuery, transcript: FileTranscript, seen: Parts
 
 def _stored(session: Session, charge: Charge, text: str | None) -> Record:
     """Keep the text of a release beside the charge that paid for it."""
+    from discreet.query import Record
+
     if text is None:
         session.ledger.note(charge, "granted")
         return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)

@@ -31,6 +31,7 @@ from discreet.query.policy import Policy, SourceKind
 
 _Result = TypeVar("_Result")
 _MOST_RENDERED = 64  # statements that wait to be run
+_LONGEST_RENDERED = 1 << 16  # characters; a longer one is written again when it is run, and holds no memory until then
 _LARGEST_DICTIONARY = 1 << 14
 _FAILED = "the engine gave no answer; the price is spent. Ask the curator to look at the source"
 _UNOPENED = "the source cannot be opened; check that the path names readable data of the stated kind"
@@ -111,7 +112,8 @@ class DuckDBEngine(Engine):
     def text(self, request: Request | HistogramRequest) -> str:
         """Return the statement that `run` or `histogram` executes; it is kept until then."""
         made = self._statement(request)
-        self._rendered[id(request)] = request, made
+        if len(made.text) + sum(len(domain.text) for domain in made.domains) <= _LONGEST_RENDERED:
+            self._rendered[id(request)] = request, made
         if len(self._rendered) > _MOST_RENDERED:
             self._rendered.popitem(last=False)
         return made.text
