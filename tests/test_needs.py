@@ -98,7 +98,7 @@ def test_what_is_required_and_missing_fails(project, monkeypatch):
     assert result.outlines[-1] == "skipped: none"
 
 
-def test_a_misspelt_requirement_stops_the_run(project, monkeypatch):
+def test_a_misspelled_requirement_stops_the_run(project, monkeypatch):
     monkeypatch.setenv("REQUIRE", "unobtainabel")
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -39,7 +39,7 @@ def bars() -> Iterator[Bar]:
     yield from recovered()
     yield from malice()
     yield from robust()
-    yield from relabelled()
+    yield from relabeled()
     yield from sessions()
 
 
@@ -93,9 +93,9 @@ def robust() -> Iterator[Bar]:
     secret = invented_bits(people, seed=_SEED)
     for level, many, share in ((0.1, 4, 0.1), (0.1, 4, 0.2), (0.25, 8, 0.2)):
         noise = garbage(share, seed=_SEED + 3, of=uniform_noise(level * 2**8, seed=_SEED + 4))
-        answers = noisy_answers(secret, noise)(Characters(people=people, relabellings=many, seed=_SEED))
-        squares = fourier(lambda _, answers=answers: answers, people, relabellings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
-        found = robust_fourier(lambda _, answers=answers: answers, people, relabellings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
+        answers = noisy_answers(secret, noise)(Characters(people=people, relabelings=many, seed=_SEED))
+        squares = fourier(lambda _, answers=answers: answers, people, relabelings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
+        found = robust_fourier(lambda _, answers=answers: answers, people, relabelings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
         absolute, least = float(found.fraction or 0), float(squares.fraction or 1)
         yield Bar(
             f"n = 65,536, {many}n queries, {share:.0%} garbage, c = {level:g}",
@@ -105,16 +105,16 @@ def robust() -> Iterator[Bar]:
         )
 
 
-def relabelled() -> Iterator[Bar]:
+def relabeled() -> Iterator[Bar]:
     """Ask the same people in other places, through noise as large as the square root of n."""
     people, error = 2**16 - 1, 2**8
     secret = invented_bits(people, seed=_SEED)
     for many, bar in ((4, 0.81), (16, 0.96), (64, 0.9997)):
         ask = noisy_answers(secret, uniform_noise(error, seed=_SEED + 5))
-        found = fourier(ask, people, relabellings=many, seed=_SEED, noise_variance=error**2 / 3, truth=secret)
+        found = fourier(ask, people, relabelings=many, seed=_SEED, noise_variance=error**2 / 3, truth=secret)
         share = float(found.fraction or 0)
         shown = f"{share:.4f} (theory {found.expected:.4f})"
-        yield Bar(f"n = 65,536, c = 1, {many} relabellings", shown, f"{bar:g} +- .01", abs(share - bar) <= 0.01)
+        yield Bar(f"n = 65,536, c = 1, {many} relabelings", shown, f"{bar:g} +- .01", abs(share - bar) <= 0.01)
 
 
 def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:

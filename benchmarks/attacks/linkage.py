@@ -34,10 +34,10 @@ ONE_TABLE = QUASI_IDENTIFIERS[:3]
 ANOTHER = ("education", "occupation", "children", "vehicle", "height")
 
 
-class Anonymisers(Peer):
+class Anonymizers(Peer):
     """Mondrian by anonypy and the k of a table by pycanon."""
 
-    name, module = "anonymisers", "benchmarks.peers.anonymisers.linkage"
+    name, module = "anonymizers", "benchmarks.peers.anonymizers.linkage"
     requirements = ("anonypy==0.2.1", "pycanon==1.3.6")
 
     def measured(self, task: str, **request: Any) -> dict[str, float]:
@@ -122,7 +122,7 @@ def _releases(city: City) -> Iterator[Bar]:
 def _peers() -> Iterator[Bar]:
     """Time Mondrian and the k of a table against the peers, on the same numbers."""
     try:
-        with Anonymisers() as peer:
+        with Anonymizers() as peer:
             yield Bar("peers", peer.version)
             for rows, columns in ((10_000, 3), (10_000, 8)):
                 theirs = peer.measured("mondrian", rows=rows, columns=columns, levels=1000, seed=SEED, k=K)

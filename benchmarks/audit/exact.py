@@ -50,7 +50,7 @@ def _values() -> list[Bar]:
 
 
 def _searches() -> list[Bar]:
-    """Search for the worst neighbours of right and wrong mechanisms."""
+    """Search for the worst neighbors of right and wrong mechanisms."""
     exhibits = {exhibit.label.name: exhibit for exhibit in benchmark()}
     return [_search(exhibits[name], limit) for name, limit in TIGHT.items()]
 
@@ -68,4 +68,4 @@ def _whole_museum() -> list[Bar]:
     found = tour(MUSEUM)
     right = len(found.stops) - len(found.surprises)
     measured = f"{right} of {len(found.stops)} in {found.seconds:.1f} s"
-    return [Bar("the whole museum, each at the level on its label", measured, "all as labelled", not found.surprises)]
+    return [Bar("the whole museum, each at the level on its label", measured, "all as labeled", not found.surprises)]

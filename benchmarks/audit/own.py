@@ -34,7 +34,7 @@ def numpy_on_the_wire() -> Bar:
         verdict = audit(
             lambda value: float(generator.laplace(value, 10.0)),
             PureDP(0.1),
-            neighbours=[(0.0, 1.0)],
+            neighbors=[(0.0, 1.0)],
             level=Level.WIRE,
         )
         seconds.append(time.perf_counter() - started)

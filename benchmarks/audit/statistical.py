@@ -36,9 +36,9 @@ def bounds() -> Iterator[Bar]:
 
 
 def _best(exhibit: Exhibit) -> float:
-    """Return the best expected bound over all pairs of neighbours in both directions."""
+    """Return the best expected bound over all pairs of neighbors in both directions."""
     found = 0.0
-    for first, second in exhibit.neighbours():
+    for first, second in exhibit.neighbors():
         pair = exhibit.pair(first, second)
         if pair is not None:
             found = max(found, best_expected_bound(pair, DRAWS), best_expected_bound(pair.reversed(), DRAWS))

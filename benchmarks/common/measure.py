@@ -29,7 +29,7 @@ def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> 
     return {name: min(times) for name, times in taken.items()}
 
 
-def noise_against_time(release: Callable[[], Any], centre: float, calls: int) -> float:
+def noise_against_time(release: Callable[[], Any], center: float, calls: int) -> float:
     """Return the Spearman correlation of the size of the noise with the wall time of the call that made it.
 
     For an array answer the size is the sum over its coordinates.
@@ -40,7 +40,7 @@ def noise_against_time(release: Callable[[], Any], centre: float, calls: int) ->
         start = clock()
         answer = release()
         end = clock()
-        sizes[call] = np.abs(np.asarray(answer, dtype=np.float64) - centre).sum()
+        sizes[call] = np.abs(np.asarray(answer, dtype=np.float64) - center).sum()
         times[call] = end - start
     return spearman(sizes, times)
 

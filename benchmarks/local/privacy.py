@@ -12,7 +12,7 @@ from benchmarks.common.bars import Bar
 from benchmarks.local.protocols import EPSILONS, Case, cases
 from discreet.audit import Outcome, audit
 from discreet.audit.goodness import goodness_of_fit
-from discreet.randomness.rigour import ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import ball, lower_float, precision, upper_float
 
 MOST_UNUSED, FALSE_ALARM, DRAWS, PRECISION = 0.01, 1e-6, 20_000, 256
 
@@ -26,7 +26,7 @@ def rows() -> Iterator[Bar]:
             spec = case.build(epsilon)
             values = case.listed(spec)
             unused.append(_unused(spec, values, epsilon))
-            kept += audit(spec.mechanism(), spec.guarantee, neighbours=_pairs(values)).outcome is Outcome.KEPT
+            kept += audit(spec.mechanism(), spec.guarantee, neighbors=_pairs(values)).outcome is Outcome.KEPT
             chances += _chances(spec, (values[0], values[-1]))
             outputs = max(outputs, spec.cells)
         yield from _lines(case, unused, kept, outputs)

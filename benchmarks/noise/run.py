@@ -25,7 +25,7 @@ from benchmarks.noise.importing import CORE, import_seconds, loaded, packages_of
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "evidence" / "bench-noise.md"
 COUNT, PEER_COUNT = 10**6, 20_000
-CENTRE, FAR = 41, 10**6
+CENTER, FAR = 41, 10**6
 TIMED_CALLS = 20_000
 CORRELATION = 0.03
 MECHANISMS: dict[str, Callable[..., Any]] = {"laplace": dp.Laplace, "gaussian": dp.Gaussian}
@@ -66,7 +66,7 @@ def draws(opendp: OpenDP) -> list[Row]:
     rows = []
     for (law, scale), bar in BARS_TO_NUMPY.items():
         sample = partial(LAWS[law](scale).sample, COUNT)
-        noised = partial(mechanism(law, scale, 1), np.full(COUNT, CENTRE))
+        noised = partial(mechanism(law, scale, 1), np.full(COUNT, CENTER))
         first = cpu_seconds(sample)
         best = in_turns(
             {
@@ -91,7 +91,7 @@ def floats(opendp: OpenDP) -> list[Row]:
     """Compare floats on a grid, a million of them in one array."""
     rows = []
     for law in LAWS:
-        noised = partial(mechanism(law, 10.0, 1.0, COUNT), np.full(COUNT, float(CENTRE)))
+        noised = partial(mechanism(law, 10.0, 1.0, COUNT), np.full(COUNT, float(CENTER)))
         best = in_turns(
             {
                 "array": each(noised),
@@ -113,7 +113,7 @@ def scalars(opendp: OpenDP) -> list[Row]:
     """Compare one call on one number."""
     rows = []
     for law, make in MECHANISMS.items():
-        for value, kind in ((CENTRE, "int"), (float(CENTRE), "float")):
+        for value, kind in ((CENTER, "int"), (float(CENTER), "float")):
             release = partial(make(scale=type(value)(100), sensitivity=type(value)(1)), value)
             best = in_turns(
                 {
@@ -149,24 +149,24 @@ def timing(opendp: OpenDP) -> list[Row]:
     """Correlate the size of the noise with the time of its call, also far from the integers Python keeps ready."""
     rows = []
     for law, make in MECHANISMS.items():
-        for value in (CENTRE, FAR, float(CENTRE)):
+        for value in (CENTER, FAR, float(CENTER)):
             kind = type(value)
             ours = partial(make(scale=kind(100), sensitivity=kind(1)), value)
             asked = {"law": law, "element": kind.__name__, "scale": 100.0, "value": value}
             theirs = opendp.timing("scalar", TIMED_CALLS, **asked)
             rows.append(_timing_row(f"{law.title()}: noise and time of m({value})", ours, value, theirs))
-        many = partial(mechanism(law, 100, 1), np.full(64, CENTRE))
-        asked = {"law": law, "element": "int", "scale": 100.0, "value": CENTRE, "length": 64, "grid": None}
+        many = partial(mechanism(law, 100, 1), np.full(64, CENTER))
+        asked = {"law": law, "element": "int", "scale": 100.0, "value": CENTER, "length": 64, "grid": None}
         theirs = opendp.timing("vector", TIMED_CALLS, **asked)
-        rows.append(_timing_row(f"{law.title()}: noise and time of m(64 integers)", many, CENTRE, theirs))
+        rows.append(_timing_row(f"{law.title()}: noise and time of m(64 integers)", many, CENTER, theirs))
     return rows
 
 
-def _timing_row(what: str, release: Callable[[], Any], centre: float, theirs: float) -> Row:
+def _timing_row(what: str, release: Callable[[], Any], center: float, theirs: float) -> Row:
     """Measure ours, warmed up, several times, and show the largest."""
     for _ in range(2000):
         release()
-    found = [noise_against_time(release, centre, TIMED_CALLS) for _ in range(ROUNDS)]
+    found = [noise_against_time(release, center, TIMED_CALLS) for _ in range(ROUNDS)]
     worst = max(found, key=abs)
     return Row(what, f"{worst:+.3f}", f"opendp {theirs:+.3f}", "", f"within {CORRELATION}", abs(worst) <= CORRELATION)
 
@@ -186,7 +186,7 @@ def importing(_: OpenDP) -> list[Row]:
 
 def _opendp_vector(opendp: OpenDP, law: str, element: str, scale: float, grid: int | None) -> float:
     """Return opendp's time for one element of a vector."""
-    size = {"length": PEER_COUNT, "value": CENTRE}
+    size = {"length": PEER_COUNT, "value": CENTER}
     return opendp.seconds("vector", law=law, element=element, scale=float(scale), grid=grid, **size) / PEER_COUNT
 
 

@@ -13,7 +13,7 @@ from benchmarks.common.report import duration
 from discreet.audit import audit
 from discreet.laws import SignedDraws
 from discreet.privacy import Relation
-from discreet.synthesis import Accounting, Drawing, Neighbours, most_draws
+from discreet.synthesis import Accounting, Drawing, Neighbors, most_draws
 
 SIZE, ETA, ROUNDS = 30162, Fraction(4, 5), 40
 DELTAS = {"1e-3": Fraction(1, 1000), "1e-6": Fraction(1, 10**6), "1/n^2": Fraction(1, SIZE**2)}
@@ -35,11 +35,11 @@ def rows() -> Iterator[Bar]:
 
 def bought() -> Iterator[Bar]:
     """Count the draws a round that epsilon 1 buys on Adult, beside what the formulas gave when worked out by hand."""
-    adult = Neighbours(Relation.CHANGE_ONE, size=SIZE)
+    adult = Neighbors(Relation.CHANGE_ONE, size=SIZE)
     for accounting in Accounting:
         started = time.perf_counter()
         found = tuple(
-            most_draws(eta=ETA, rounds=ROUNDS, neighbours=adult, epsilon=1, delta=delta, accounting=accounting)
+            most_draws(eta=ETA, rounds=ROUNDS, neighbors=adult, epsilon=1, delta=delta, accounting=accounting)
             for delta in DELTAS.values()
         )
         took = duration((time.perf_counter() - started) / len(DELTAS))
@@ -73,8 +73,8 @@ def drawn() -> Iterator[Bar]:
 def audited() -> Iterator[Bar]:
     """Compare the exact loss of one round with its price."""
     for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-        neighbours = Neighbours(relation, size=10)
-        drawing = Drawing(eta=2, turn=4, sums=[1, 0, 3], draws=2, neighbours=neighbours)
+        neighbors = Neighbors(relation, size=10)
+        drawing = Drawing(eta=2, turn=4, sums=[1, 0, 3], draws=2, neighbors=neighbors)
         verdict, price = audit(drawing), float(drawing.guarantee.epsilon)
         yield Bar(
             f"exact audit of a round, {relation.value}",

@@ -18,7 +18,7 @@ from discreet.privacy import Relation
 from discreet.synthesis import (
     Best,
     Independent,
-    Neighbours,
+    Neighbors,
     Release,
     Synthesizer,
     Tree,
@@ -69,13 +69,13 @@ class Setting:
     loaded: Loaded
     workload: Workload
     exact: NDArray[np.float64]
-    neighbours: Neighbours
+    neighbors: Neighbors
 
     @classmethod
     def of(cls, loaded: Loaded, queries: int) -> Setting:
         """Draw the paper's workload for a table."""
         asked = conjunctions(loaded.records.domain, count=queries, seed=SEED)
-        return cls(loaded, asked, asked.shares(loaded.records), Neighbours(Relation.CHANGE_ONE, loaded.size))
+        return cls(loaded, asked, asked.shares(loaded.records), Neighbors(Relation.CHANGE_ONE, loaded.size))
 
     def unconstrained(self) -> Setting:
         """Return the same with a free bit for each value."""
@@ -90,7 +90,7 @@ class Setting:
     def measure(self, make: Callable[..., Synthesizer], epsilon: float, *, runs: int = RUNS, **more: Any) -> Measured:
         """Release some times and measure."""
         price = {"epsilon": epsilon, "delta": self.delta, **more}
-        synthesizer = make(self.workload, self.neighbours, **price)
+        synthesizer = make(self.workload, self.neighbors, **price)
         off, seconds = [], []
         for _ in range(runs):
             started = time.perf_counter()

@@ -21,7 +21,7 @@ from benchmarks.common.bars import Bar
 from benchmarks.common.peers import Peer
 from benchmarks.synthesis.data import Loaded, adult_in_full
 from discreet.privacy import Relation
-from discreet.synthesis import DualQuery, Independent, Marginals, Neighbours, Purse, Synthesizer, Tree, marginals
+from discreet.synthesis import DualQuery, Independent, Marginals, Neighbors, Purse, Synthesizer, Tree, marginals
 
 EPSILONS, DELTA, RUNS = (0.1, 1, 10), 1e-9, 5
 LIMIT_SECONDS: Mapping[str, int] = {"MST": 150, "AIM": 90}
@@ -103,13 +103,13 @@ def _ours(
     loaded: Loaded, asked: Marginals, exact: NDArray[np.float64], relation: Relation, epsilon: float
 ) -> Iterator[tuple[str, Error]]:
     """Release with every method; with DualQuery, whose budget buys too little below epsilon 1, under change-one."""
-    neighbours = Neighbours(relation, loaded.size)
+    neighbors = Neighbors(relation, loaded.size)
     for method, (make, runs) in METHODS.items():
-        synthesizer = make(asked, neighbours, epsilon=epsilon, delta=DELTA)
+        synthesizer = make(asked, neighbors, epsilon=epsilon, delta=DELTA)
         yield method, mean_error([release_error(synthesizer, loaded, asked, exact) for _ in range(runs)])
     if epsilon >= 1 and relation is Relation.CHANGE_ONE:
         cells = marginals(asked.domain, ways=1) + marginals(asked.domain, ways=2)
-        playing = DualQuery.of(cells, neighbours, epsilon=epsilon, delta=DELTA)
+        playing = DualQuery.of(cells, neighbors, epsilon=epsilon, delta=DELTA)
         yield DUAL_QUERY, release_error(playing, loaded, asked, exact)
 
 
@@ -147,7 +147,7 @@ def _peers(loaded: Loaded, asked: Marginals) -> Iterator[Bar]:
         np.savez(path, codes=loaded.records.codes, sizes=np.array(loaded.records.domain.sizes))
         for algorithm in ("MST", "AIM"):
             for epsilon in (1, 10):
-                purse = Purse.of(Neighbours(Relation.ADD_REMOVE, loaded.size), epsilon=epsilon, delta=DELTA)
+                purse = Purse.of(Neighbors(Relation.ADD_REMOVE, loaded.size), epsilon=epsilon, delta=DELTA)
                 with OpenDPMarginals() as peer:
                     error = peer.three_ways(path, algorithm, float(purse.amount))
                     what = f"add/remove, epsilon {epsilon}: opendp {peer.version} {algorithm}"

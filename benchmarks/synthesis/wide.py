@@ -19,7 +19,7 @@ from benchmarks.common.bars import Bar
 from benchmarks.synthesis.data import correlated_bits
 from discreet.errors import DiscreetError
 from discreet.privacy import Relation
-from discreet.synthesis import Mwem, Neighbours, conjunctions
+from discreet.synthesis import Mwem, Neighbors, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery
 from discreet.synthesis.reporting.report import Baseline, baseline_answers, one_way_shares
 
@@ -51,9 +51,9 @@ def measured() -> dict[str, Any]:
     """Release once and return what it took."""
     records = correlated_bits(PEOPLE, ATTRIBUTES)
     asked = conjunctions(records.domain, count=QUERIES, seed=1)
-    neighbours = Neighbours(Relation.CHANGE_ONE, PEOPLE)
+    neighbors = Neighbors(Relation.CHANGE_ONE, PEOPLE)
     started = time.perf_counter()
-    release = DualQuery.of(asked, neighbours, epsilon=EPSILON, delta=DELTA)(records)
+    release = DualQuery.of(asked, neighbors, epsilon=EPSILON, delta=DELTA)(records)
     seconds = time.perf_counter() - started
     exact = asked.shares(records)
     off = np.abs(release.answers - exact)
@@ -66,14 +66,14 @@ def measured() -> dict[str, Any]:
         "maximum": float(off.max()),
         "product_average": float(product.mean()),
         "product_maximum": float(product.max()),
-        "refused": _refused(asked, neighbours),
+        "refused": _refused(asked, neighbors),
     }
 
 
-def _refused(asked: Any, neighbours: Neighbours) -> str:
+def _refused(asked: Any, neighbors: Neighbors) -> str:
     """Return what a domain-sized method says."""
     try:
-        Mwem.of(asked, neighbours, epsilon=EPSILON, delta=DELTA)
+        Mwem.of(asked, neighbors, epsilon=EPSILON, delta=DELTA)
     except DiscreetError as refusal:
         return f"refused: {str(refusal)[:120]}"
     return "accepted"

@@ -103,7 +103,7 @@ def _uniform(sizes: tuple[int, ...], rows: int) -> Records:
 
 
 def _adult() -> Records:
-    """Return the discretised Adult table where it is at hand, else uniform codes of its shape: as much work."""
+    """Return the discretized Adult table where it is at hand, else uniform codes of its shape: as much work."""
     file = DATA / "adult.csv"
     if not file.exists():
         return _uniform(ADULT, 48_842)

@@ -712,7 +712,7 @@ class Piecewise:
         self.coin = largest_coin(epsilon, window, steps)
 
     def draw(self, share: Fraction) -> int:
-        """Round a share of the range to a neighbour on the grid, so that its mean stays; then draw an output."""
+        """Round a share of the range to a neighbor on the grid, so that its mean stays; then draw an output."""
         place = share * self.steps
         position = place.numerator // place.denominator
         rest = place - position

@@ -14,7 +14,7 @@
     │   └── PrivateKeys                  it groups by keys that are not public, without what that takes
     ├── QueryFailed (RuntimeError)       the engine gave no answer after the charge; the price is spent
     ├── InputError (ValueError)          a value is outside the declared domain (the value is never shown)
-    ├── RelationMismatch (ValueError)    promises for different neighbour relations were mixed
+    ├── RelationMismatch (ValueError)    promises for different neighbor relations were mixed
     ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
     ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
     ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
@@ -99,7 +99,7 @@ class InputError(DiscreetError, ValueError):
 
 
 class RelationMismatch(DiscreetError, ValueError):
-    """Promises or sensitivities stated for different neighbour relations were mixed."""
+    """Promises or sensitivities stated for different neighbor relations were mixed."""
 
 
 class NoSoundConversion(DiscreetError, ValueError):

@@ -74,9 +74,9 @@ def test_noisy_max_with_half_the_noise_is_refuted() -> None:
 
 def test_monotone_noise_is_not_enough_for_scores_that_move_both_ways() -> None:
     half_noise = dp.NoisyMax(epsilon=0.1, sensitivity=1, monotone=True)
-    both_ways = dp.NoisyMax(epsilon=0.2, sensitivity=1)  # the same noise, neighbours that move both ways
+    both_ways = dp.NoisyMax(epsilon=0.2, sensitivity=1)  # the same noise, neighbors that move both ways
     assert half_noise.noise == both_ways.noise
-    assert audit(half_noise, dp.PureDP(0.1), neighbours=list(both_ways.neighbours())).refuted
+    assert audit(half_noise, dp.PureDP(0.1), neighbors=list(both_ways.neighbors())).refuted
 
 
 @pytest.mark.theorem("Exponential.privacy")
@@ -121,13 +121,13 @@ def test_wire_audit_passes_our_float_noise() -> None:
 
 
 def test_wire_audit_catches_naive_float_noise() -> None:
-    verdict = audit(naive_laplace, dp.PureDP(0.1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=20_000)
+    verdict = audit(naive_laplace, dp.PureDP(0.1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=20_000)
     assert verdict.refuted
     assert verdict.low > 1.5
     assert "multiple" in verdict.witness.event
 
 
-def test_reachability_tells_naive_noise_from_its_neighbour() -> None:
+def test_reachability_tells_naive_noise_from_its_neighbor() -> None:
     outputs = np.array([naive_laplace(0.0) for _ in range(2000)])
     assert reachable(outputs, 0.0, 10.0).mean() > reachable(outputs, 1.0, 10.0).mean() + 0.3
 
@@ -141,7 +141,7 @@ def test_reachability_tells_naive_noise_from_its_neighbour() -> None:
     ],
 )
 def test_wire_audit_names_forbidden_forms(broken: Any, finding: str) -> None:
-    verdict = audit(broken, dp.PureDP(1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=20)
+    verdict = audit(broken, dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=20)
     assert verdict.refuted
     assert any(finding in text for text in verdict.findings)
 
@@ -159,7 +159,7 @@ def test_wire_audit_names_forbidden_forms(broken: Any, finding: str) -> None:
     ],
 )
 def test_wire_audit_sees_type_shape_length_key_and_error_channels(telling: Any) -> None:
-    verdict = audit(telling, dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=1000)
+    verdict = audit(telling, dp.PureDP(0.5), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=1000)
     assert verdict.refuted
     assert verdict.low > 0.5
     assert "form" in verdict.witness.event
@@ -173,7 +173,7 @@ def test_wire_audit_does_not_convict_outputs_of_random_length(epsilon: float, ro
 
 
 def test_a_mechanism_that_only_fails_is_not_cleared() -> None:
-    verdict = audit(lambda _: 1 / 0, dp.PureDP(1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=20)
+    verdict = audit(lambda _: 1 / 0, dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=20)
     assert verdict.outcome is Outcome.OPEN
 
 
@@ -183,7 +183,7 @@ def test_both_directions_of_a_pair_are_examined() -> None:
             sure = Fraction(1) if value else Fraction(99, 100)
             return dp.laws.Finite([0, 1], [sure, 1 - sure])
 
-        def neighbours(self) -> list[tuple[int, int]]:
+        def neighbors(self) -> list[tuple[int, int]]:
             return [(1, 0)]
 
     assert audit(OneSided(), dp.PureDP(0.1)).refuted
@@ -200,7 +200,7 @@ def test_rare_disclosures_are_not_certified_away() -> None:
             rare = Fraction(1, 10**10)
             return dp.laws.Finite(["nothing", f"it was {value}"], [1 - rare, rare])
 
-        def neighbours(self) -> list[tuple[int, int]]:
+        def neighbors(self) -> list[tuple[int, int]]:
             return [(0, 1)]
 
     for claim in (dp.ZCDP(0.001), dp.GaussianDP(0.01), dp.RenyiDP(2, 0.01)):
@@ -227,10 +227,10 @@ def test_an_audit_says_what_it_needs() -> None:
         audit(naive_laplace)
     with pytest.raises(ParameterError, match="law"):
         audit(naive_laplace, dp.PureDP(1))
-    with pytest.raises(MissingParameter, match="neighbour"):
+    with pytest.raises(MissingParameter, match="neighbor"):
         audit(naive_laplace, dp.PureDP(1), level=Level.WIRE)
     with pytest.raises(ParameterError, match="at least one pair"):
-        audit(dp.Laplace(scale=1, sensitivity=1), neighbours=[])
+        audit(dp.Laplace(scale=1, sensitivity=1), neighbors=[])
 
 
 def test_a_verdict_reads_well_in_text_and_in_a_notebook() -> None:

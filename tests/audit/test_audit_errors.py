@@ -30,7 +30,7 @@ class OnlyLaw:
 
 
 class OnlyPair:
-    """Something with pairs of laws, and no neighbours of its own."""
+    """Something with pairs of laws, and no neighbors of its own."""
 
     def pair(self, first: int, second: int) -> Any:
         return OnlyLaw().law(first).pair(OnlyLaw().law(second))
@@ -54,7 +54,7 @@ def two_arguments(first: int, second: int) -> int:
 )
 def test_what_cannot_be_run_is_refused(mechanism: Any, remedy: str, level: Level) -> None:
     with pytest.raises(ParameterError, match=remedy) as raised:
-        audit(mechanism, CLAIM, level=level, neighbours=PAIR)
+        audit(mechanism, CLAIM, level=level, neighbors=PAIR)
     assert raised.value.parameter == "mechanism"
 
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_run_is_refused(mechanism: Any, remedy: str, level: Level
 )
 def test_what_has_no_law_is_sent_to_the_right_level(mechanism: Any, remedy: str) -> None:
     with pytest.raises(ParameterError, match=remedy):
-        audit(mechanism, CLAIM, neighbours=PAIR)
+        audit(mechanism, CLAIM, neighbors=PAIR)
 
 
 @pytest.mark.parametrize("level", SAMPLED)
@@ -78,7 +78,7 @@ def test_what_has_no_law_is_sent_to_the_right_level(mechanism: Any, remedy: str)
     ("broken", "kind"), [(lambda _: 1 / 0, "ZeroDivisionError"), (two_arguments, "TypeError"), (len, "TypeError")]
 )
 def test_code_that_never_runs_is_named(broken: Callable[..., Any], kind: str, level: Level) -> None:
-    verdict = audit(broken, CLAIM, level=level, neighbours=PAIR, draws=400)
+    verdict = audit(broken, CLAIM, level=level, neighbors=PAIR, draws=400)
     assert not verdict.refuted
     assert verdict.outcome is not Outcome.KEPT
     assert len(verdict.findings) == 1
@@ -94,7 +94,7 @@ def test_code_that_hardly_ever_runs_is_named(level: Level) -> None:
             raise (ValueError if next(calls) % 3 else KeyError)("x" * 1000)
         return 1
 
-    verdict = audit(nearly_never, dp.PureDP(9), level=level, neighbours=PAIR, draws=400)
+    verdict = audit(nearly_never, dp.PureDP(9), level=level, neighbors=PAIR, draws=400)
     finding = verdict.findings[-1]
     assert f" of {verdict.samples:,} runs ended in an error, most of type ValueError (xxx" in finding
     assert len(finding) < 160
@@ -108,13 +108,13 @@ def test_batches_that_fail_are_named_too(level: Level) -> None:
             raise RuntimeError("not today")
 
     batches: Any = Batches()
-    verdict = audit(batches, CLAIM, level=level, neighbours=PAIR, draws=400)
+    verdict = audit(batches, CLAIM, level=level, neighbors=PAIR, draws=400)
     assert f"all {verdict.samples} runs ended in an error of type RuntimeError (not today)" in verdict.findings
 
 
 @pytest.mark.parametrize("level", SAMPLED)
 def test_code_that_runs_has_no_such_finding(level: Level) -> None:
-    assert audit(lambda _: 1, CLAIM, level=level, neighbours=PAIR, draws=400).findings == ()
+    assert audit(lambda _: 1, CLAIM, level=level, neighbors=PAIR, draws=400).findings == ()
 
 
 def test_an_error_whose_text_cannot_be_had_is_told_by_its_type() -> None:
@@ -127,32 +127,32 @@ def test_an_error_whose_text_cannot_be_had_is_told_by_its_type() -> None:
     def broken(_: int) -> int:
         raise Unprintable
 
-    verdict = audit(broken, CLAIM, level=Level.STATISTICAL, neighbours=PAIR, draws=400)
+    verdict = audit(broken, CLAIM, level=Level.STATISTICAL, neighbors=PAIR, draws=400)
     assert verdict.findings == ("all 400 runs ended in an error of type Unprintable",)
 
 
 @pytest.mark.parametrize(("name", "level"), [("wire", Level.WIRE), ("Statistical", Level.STATISTICAL)])
 def test_a_level_has_a_name(name: str, level: Level) -> None:
-    assert audit(lambda _: 1, CLAIM, level=name, neighbours=PAIR, draws=400).level is level
-    assert audit(OnlyLaw(), CLAIM, level="EXACT", neighbours=PAIR).level is Level.EXACT
+    assert audit(lambda _: 1, CLAIM, level=name, neighbors=PAIR, draws=400).level is level
+    assert audit(OnlyLaw(), CLAIM, level="EXACT", neighbors=PAIR).level is Level.EXACT
 
 
 @pytest.mark.parametrize("level", ["sampled", "", 2, None, Until.SPENT])
 def test_an_unknown_level_is_refused(level: Any) -> None:
     with pytest.raises(ParameterError, match=r"Level\.WIRE, Level\.EXACT, Level\.STATISTICAL"):
-        audit(lambda _: 1, CLAIM, level=level, neighbours=PAIR)
+        audit(lambda _: 1, CLAIM, level=level, neighbors=PAIR)
 
 
 def test_until_is_one_of_two() -> None:
     with pytest.raises(ParameterError, match=r"Until\.DECIDED"):
-        audit(lambda _: 1, CLAIM, level="statistical", neighbours=PAIR, until="decided")  # type: ignore[arg-type]
+        audit(lambda _: 1, CLAIM, level="statistical", neighbors=PAIR, until="decided")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("mechanism", [OnlyLaw(), OnlyPair()])
-def test_a_law_and_neighbours_are_enough(mechanism: Any) -> None:
-    assert audit(mechanism, CLAIM, neighbours=PAIR).outcome is Outcome.KEPT
-    assert audit(mechanism, dp.PureDP(0.9), neighbours=PAIR).refuted
-    with pytest.raises(MissingParameter, match="neighbours="):
+def test_a_law_and_neighbors_are_enough(mechanism: Any) -> None:
+    assert audit(mechanism, CLAIM, neighbors=PAIR).outcome is Outcome.KEPT
+    assert audit(mechanism, dp.PureDP(0.9), neighbors=PAIR).refuted
+    with pytest.raises(MissingParameter, match="neighbors="):
         audit(mechanism, CLAIM)
 
 
@@ -163,26 +163,26 @@ def test_a_law_that_is_none_of_ours_is_refused() -> None:
 
     dictionary: Any = Dictionary()
     with pytest.raises(ParameterError, match="a law of discreet"):
-        audit(dictionary, CLAIM, neighbours=PAIR)
+        audit(dictionary, CLAIM, neighbors=PAIR)
 
 
 @pytest.mark.parametrize("level", Level)
-@pytest.mark.parametrize("neighbours", [(0, 1), [0, 1], [(0, 1, 2)], 7, "ab", {0: 1}, ([0, 1], [1, 0]), [(0, 1), 2]])
-def test_what_are_no_pairs_is_refused(neighbours: Any, level: Level) -> None:
-    with pytest.raises(ParameterError, match=r"neighbours=\[\(x, y\), \.\.\.\]") as raised:
-        audit(dp.Laplace(scale=1, sensitivity=1), neighbours=neighbours, level=level)
-    assert raised.value.parameter == "neighbours"
+@pytest.mark.parametrize("neighbors", [(0, 1), [0, 1], [(0, 1, 2)], 7, "ab", {0: 1}, ([0, 1], [1, 0]), [(0, 1), 2]])
+def test_what_are_no_pairs_is_refused(neighbors: Any, level: Level) -> None:
+    with pytest.raises(ParameterError, match=r"neighbors=\[\(x, y\), \.\.\.\]") as raised:
+        audit(dp.Laplace(scale=1, sensitivity=1), neighbors=neighbors, level=level)
+    assert raised.value.parameter == "neighbors"
 
 
 @pytest.mark.parametrize("level", SAMPLED)
 @pytest.mark.parametrize("same", [(1, 1), ([0, 1], [0, 1]), (np.array([0.0, np.nan]), np.array([0.0, np.nan]))])
-def test_an_input_is_not_its_own_neighbour(same: Any, level: Level) -> None:
-    with pytest.raises(ParameterError, match="neighbours must differ"):
-        audit(lambda _: 1, CLAIM, neighbours=[same, same], level=level)
+def test_an_input_is_not_its_own_neighbor(same: Any, level: Level) -> None:
+    with pytest.raises(ParameterError, match="neighbors must differ"):
+        audit(lambda _: 1, CLAIM, neighbors=[same, same], level=level)
 
 
 def test_a_pair_that_comes_down_to_one_input_does_no_harm_beside_others() -> None:
-    verdict = audit(OnlyLaw(), dp.PureDP(0.9), neighbours=[(3, 3), (0, 1)])
+    verdict = audit(OnlyLaw(), dp.PureDP(0.9), neighbors=[(3, 3), (0, 1)])
     assert verdict.refuted
     assert verdict.witness == Witness(0, 1, verdict.witness.event if verdict.witness else "")
 
@@ -204,9 +204,9 @@ def test_inputs_are_compared_by_type_and_content() -> None:
 @pytest.mark.parametrize("draws", [1e4, "many", True, np.float64(400.0), 0, -5])
 def test_a_number_of_runs_is_whole(draws: Any, level: Level) -> None:
     with pytest.raises(ParameterError, match="draws") as raised:
-        audit(lambda _: 1, CLAIM, level=level, neighbours=PAIR, draws=draws)
+        audit(lambda _: 1, CLAIM, level=level, neighbors=PAIR, draws=draws)
     assert raised.value.parameter == "draws"
-    assert audit(lambda _: 1, CLAIM, level=level, neighbours=PAIR, draws=np.int64(400)).samples >= 400  # type: ignore[arg-type]
+    assert audit(lambda _: 1, CLAIM, level=level, neighbors=PAIR, draws=np.int64(400)).samples >= 400  # type: ignore[arg-type]
 
 
 def verdict_of(level: Level, outcome: Outcome, confidence: float | None, **others: Any) -> Verdict:
@@ -244,7 +244,7 @@ def test_a_wire_audit_says_what_it_did_not_look_at() -> None:
 
 
 def test_a_refutation_by_form_alone_says_so() -> None:
-    found = audit(lambda _: math.nan, CLAIM, level=Level.WIRE, neighbours=PAIR, draws=20)
+    found = audit(lambda _: math.nan, CLAIM, level=Level.WIRE, neighbors=PAIR, draws=20)
     assert "verdict: refuted: outputs have a form that none may have" in str(found)
 
 
@@ -257,11 +257,11 @@ def test_the_claim_is_printed_without_a_relation_that_nobody_stated() -> None:
 @pytest.mark.parametrize("level", Level)
 def test_pairs_are_counted_alike_at_every_level(level: Level) -> None:
     laplace = dp.Laplace(scale=1, sensitivity=1)
-    one = audit(laplace, neighbours=PAIR, level=level, draws=400)
-    assert "; 1 pair of neighbours in both directions," in str(one)
-    two = audit(laplace, neighbours=[(0, 1), (5, 6)], level=level, draws=400)
+    one = audit(laplace, neighbors=PAIR, level=level, draws=400)
+    assert "; 1 pair of neighbors in both directions," in str(one)
+    two = audit(laplace, neighbors=[(0, 1), (5, 6)], level=level, draws=400)
     assert (one.pairs, two.pairs) == (2, 4)
-    assert "; 2 pairs of neighbours in both directions," in str(two)
+    assert "; 2 pairs of neighbors in both directions," in str(two)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REFUTED, Outcome.NOT_REFUTED])

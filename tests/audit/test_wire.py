@@ -38,7 +38,7 @@ def same(output: Any, _: Any) -> Any:
 
 def test_numpys_laplace_noise_is_caught_with_the_default_draws() -> None:
     # three in four outputs are reachable from the true input, one in five from the other: 40 standard errors apart
-    verdict = audit(NumpyLaplace().__call__, dp.PureDP(0.1), neighbours=[(0.0, 1.0)], level=Level.WIRE)
+    verdict = audit(NumpyLaplace().__call__, dp.PureDP(0.1), neighbors=[(0.0, 1.0)], level=Level.WIRE)
     assert verdict.refuted
     assert verdict.low > 0.3
     assert verdict.witness is not None
@@ -47,7 +47,7 @@ def test_numpys_laplace_noise_is_caught_with_the_default_draws() -> None:
 
 def test_many_runs_at_once_are_used_where_there_are_some() -> None:
     numpys = NumpyLaplace()
-    verdict = audit(numpys, dp.PureDP(0.1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=40_000)
+    verdict = audit(numpys, dp.PureDP(0.1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=40_000)
     assert numpys.batches == 2
     assert verdict.samples == 80_000
     assert verdict.low > 1.5
@@ -64,7 +64,7 @@ def test_runs_of_other_types_have_their_form(kind: type) -> None:
         def runs(self, value: float, draws: int) -> Any:
             return np.ones((draws, 1 + int(value)), dtype=kind)
 
-    verdict = audit(Telling(), dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=400)
+    verdict = audit(Telling(), dp.PureDP(0.5), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=400)
     assert verdict.refuted
     assert verdict.witness is not None
     assert f"array of {np.dtype(kind)}, shape" in verdict.witness.event
@@ -78,9 +78,9 @@ def test_runs_that_fail_or_return_a_list_are_outcomes_too() -> None:
         def runs(self, value: float, draws: int) -> Any:
             return [("a",), "b"] * (draws // 2) if value else 1 / 0
 
-    verdict = audit(Failing(), dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=400)
+    verdict = audit(Failing(), dp.PureDP(0.5), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=400)
     assert verdict.refuted
-    assert audit(Failing(), dp.PureDP(0.5), neighbours=[(0, 0.0)], level=Level.WIRE).outcome is Outcome.OPEN
+    assert audit(Failing(), dp.PureDP(0.5), neighbors=[(0, 0.0)], level=Level.WIRE).outcome is Outcome.OPEN
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_our_floats_pass_with_the_same_draws(mechanism: dp.Mechanism) -> None:
 
 @pytest.mark.parametrize("inputs", [(0, 10**400), (0.0, float("inf")), (float("nan"), 1.0), (1, 1.0), ("a", "b")])
 def test_inputs_that_no_float_holds_are_audited_too(inputs: tuple[Any, Any]) -> None:
-    verdict = audit(lambda _: 0.5, dp.PureDP(1), neighbours=[inputs], level=Level.WIRE, draws=100)
+    verdict = audit(lambda _: 0.5, dp.PureDP(1), neighbors=[inputs], level=Level.WIRE, draws=100)
     assert verdict.outcome is Outcome.KEPT
 
 
@@ -115,11 +115,11 @@ def test_inputs_that_no_float_holds_are_audited_too(inputs: tuple[Any, Any]) -> 
 )
 def test_floats_are_found_wherever_they_are(wrapped: Callable[[float], Any]) -> None:
     numpys = NumpyLaplace()
-    verdict = audit(lambda value: wrapped(numpys(value)), dp.PureDP(0.1), neighbours=[(0.0, 1.0)], level=Level.WIRE)
+    verdict = audit(lambda value: wrapped(numpys(value)), dp.PureDP(0.1), neighbors=[(0.0, 1.0)], level=Level.WIRE)
     assert verdict.refuted
     for number, words in ((-0.0, "minus zero"), (float("nan"), "NaN")):
         output = wrapped(number)
-        fixed = audit(partial(same, output), dp.PureDP(1), neighbours=[(0, 1)], level=Level.WIRE, draws=10)
+        fixed = audit(partial(same, output), dp.PureDP(1), neighbors=[(0, 1)], level=Level.WIRE, draws=10)
         assert any(words in finding for finding in fixed.findings)
 
 
@@ -133,7 +133,7 @@ def test_runs_may_be_an_array_of_objects() -> None:
             outputs[:] = [(0.5, "a") if value else (0.5, "ab")] * draws
             return outputs
 
-    verdict = audit(Mixed(), dp.PureDP(0.5), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=400)
+    verdict = audit(Mixed(), dp.PureDP(0.5), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=400)
     assert verdict.refuted
     assert verdict.witness is not None
     assert "str of length" in verdict.witness.event
@@ -149,12 +149,12 @@ def test_runs_of_another_number_are_refused(outputs: Any) -> None:
             return outputs
 
     with pytest.raises(ParameterError, match="as many outputs"):
-        audit(Short(), dp.PureDP(1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=10)
+        audit(Short(), dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=10)
 
 
 def test_the_form_of_a_long_output_is_short() -> None:
     verdict = audit(
-        lambda value: [0.5] * (500 + value), dp.PureDP(0.5), neighbours=[(0, 1)], level=Level.WIRE, draws=400
+        lambda value: [0.5] * (500 + value), dp.PureDP(0.5), neighbors=[(0, 1)], level=Level.WIRE, draws=400
     )
     assert verdict.refuted
     assert verdict.witness is not None
@@ -165,7 +165,7 @@ def test_events_chosen_on_the_first_half_do_not_raise_false_alarms() -> None:
     # a form of its own for every run: whatever was seen on one input never comes again
     generator = np.random.default_rng(1)
     verdict = audit(
-        lambda _: "x" * int(generator.integers(1, 500)), dp.PureDP(0.01), neighbours=[(0, 1)], level=Level.WIRE
+        lambda _: "x" * int(generator.integers(1, 500)), dp.PureDP(0.01), neighbors=[(0, 1)], level=Level.WIRE
     )
     assert verdict.outcome is Outcome.KEPT
     assert verdict.low == 0.0
@@ -180,7 +180,7 @@ def test_what_a_mechanism_calls_scale_or_grid_may_be_anything(stated: Any) -> No
         def __call__(self, _: float) -> float:
             return 0.3
 
-    assert audit(Rounded(), dp.PureDP(1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=10).outcome is Outcome.KEPT
+    assert audit(Rounded(), dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=10).outcome is Outcome.KEPT
 
 
 def test_outputs_off_the_grid_that_is_declared_are_a_finding() -> None:
@@ -190,5 +190,5 @@ def test_outputs_off_the_grid_that_is_declared_are_a_finding() -> None:
         def __call__(self, _: float) -> float:
             return 0.3
 
-    verdict = audit(Declares(), dp.PureDP(1), neighbours=[(0.0, 1.0)], level=Level.WIRE, draws=10)
+    verdict = audit(Declares(), dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=10)
     assert verdict.findings == ("an output lies off the declared grid",)

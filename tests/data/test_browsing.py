@@ -24,7 +24,7 @@ def test_every_address_is_another_and_fits_into_its_bytes():
     assert not all(address.isascii() for address in addresses)
 
 
-def test_the_favourite_of_most_people_has_the_share_of_its_weight():
+def test_the_favorite_of_most_people_has_the_share_of_its_weight():
     page = browsing(people=100_000, pages=1000, seed=5, exponent=1.0).page
     counts = np.sort(np.unique(page, return_counts=True)[1])[::-1]
     expected = 1 / np.sum(1 / np.arange(1, 1001))

@@ -17,7 +17,7 @@ from discreet.data.hospital import (
     DIAGNOSES,
     NIGHTS_RANGE,
     SEXES,
-    STIGMATISED,
+    STIGMATIZED,
     WARDS,
     ZIP_CODES,
 )
@@ -95,14 +95,14 @@ def test_diagnoses_depend_on_age_and_sex_as_stated() -> None:
     assert share(young_women.matches(diagnosis="childbirth")) == pytest.approx(0.42, abs=0.01)
 
 
-def test_stigmatised_diagnoses_are_rare_but_present() -> None:
-    shares = [share(LARGE.matches(diagnosis=diagnosis)) for diagnosis in STIGMATISED]
+def test_stigmatized_diagnoses_are_rare_but_present() -> None:
+    shares = [share(LARGE.matches(diagnosis=diagnosis)) for diagnosis in STIGMATIZED]
     assert all(0.003 < value < 0.1 for value in shares)
 
 
-def test_children_lie_in_paediatrics_unless_an_emergency() -> None:
-    assert set(LARGE.where(LARGE.age < 18).ward.tolist()) == {"paediatrics", "emergency"}
-    assert "paediatrics" not in LARGE.where(LARGE.age >= 18).ward.tolist()
+def test_children_lie_in_pediatrics_unless_an_emergency() -> None:
+    assert set(LARGE.where(LARGE.age < 18).ward.tolist()) == {"pediatrics", "emergency"}
+    assert "pediatrics" not in LARGE.where(LARGE.age >= 18).ward.tolist()
 
 
 def test_nights_cost_money() -> None:

@@ -17,7 +17,7 @@ from discreet.errors import MissingExtra, ParameterError
 
 X = np.arange(-5, 7)
 PMF = np.exp(-0.5 * np.abs(X)) * (1 - np.exp(-0.5)) / (1 + np.exp(-0.5))
-NEIGHBOUR = np.exp(-0.5 * np.abs(X - 1)) * (1 - np.exp(-0.5)) / (1 + np.exp(-0.5))
+NEIGHBOR = np.exp(-0.5 * np.abs(X - 1)) * (1 - np.exp(-0.5)) / (1 + np.exp(-0.5))
 LABELS = ["surgery", "an unusually long ward name that has to be broken", "maternity"]
 
 
@@ -32,7 +32,7 @@ def every_plot() -> dict[str, plots.Plot]:
     curve = np.exp(-np.linspace(0, 4, 30))
     return {
         "interval": interval_plot(),
-        "stems": plots.plot_law(X, PMF, other=NEIGHBOUR, title="A law and its neighbour"),
+        "stems": plots.plot_law(X, PMF, other=NEIGHBOR, title="A law and its neighbor"),
         "steps": plots.plot_law(np.arange(100), np.full(100, 0.01), other=np.full(100, 0.01)),
         "curve": plots.plot_curve(np.arange(30), curve * 0.9, curve, estimate=curve * 0.95, x_label="x", y_label="y"),
     }
@@ -93,7 +93,7 @@ def test_text_from_outside_is_drawn_as_it_is_given_and_never_read_as_a_formula(n
     words: Any = {"title": FORMULA, "x_label": FORMULA, "y_label": FORMULA, "names": (FORMULA, "$x$")}
     plot = {
         "interval": lambda: plots.plot_interval([FORMULA, "$x$"], [1, 2], [0, 1], [2, 3], truth=[1, 2], **words),
-        "stems": lambda: plots.plot_law(X, PMF, other=NEIGHBOUR, **words),
+        "stems": lambda: plots.plot_law(X, PMF, other=NEIGHBOR, **words),
         "curve": lambda: plots.plot_curve([0, 1], [0, 0], [1, 1], estimate=[0.5, 0.5], **words),
     }[name]()
     assert plot.svg().startswith("<?xml")
@@ -104,8 +104,8 @@ def test_text_from_outside_is_drawn_as_it_is_given_and_never_read_as_a_formula(n
     assert not any(text.get_parse_math() for text in texts)
 
 
-def test_neighbouring_stems_do_not_hide_each_other() -> None:
-    lines = plots.plot_law(X, PMF, other=NEIGHBOUR).figure.axes[0].get_lines()
+def test_neighboring_stems_do_not_hide_each_other() -> None:
+    lines = plots.plot_law(X, PMF, other=NEIGHBOR).figure.axes[0].get_lines()
     first, second = (line.get_xdata() for line in lines)
     assert np.all(first < second)
     assert np.all(second - first < 1)

@@ -79,7 +79,7 @@ def test_every_public_source_of_randomness_has_its_lines() -> None:
 def test_every_public_protocol_has_its_lines() -> None:
     protocols = concrete(local, local.Spec)
     assert not missing(protocols, "local_wire", {})
-    others = {"MemoisedClient", "OneBitClient", "Shuffled", "Schedule"}
+    others = {"MemoizedClient", "OneBitClient", "Shuffled", "Schedule"}
     assert not missing(protocols | concrete(local, Mechanism) | functions(local) | others, "local_reports", {})
 
 

@@ -45,9 +45,9 @@ def test_numpy_scalars_and_huge_integers_are_taken_exactly(value):
 @pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE], ids=kind)
 def test_everything_else_is_refused_by_name(value):
     for convert in (exact_rational, positive_rational):
-        with pytest.raises(ParameterError, match="colour") as refusal:
-            convert(value, name="colour")
-        assert refusal.value.parameter == "colour"
+        with pytest.raises(ParameterError, match="color") as refusal:
+            convert(value, name="color")
+        assert refusal.value.parameter == "color"
 
 
 @pytest.mark.parametrize("value", [0, -0.0, 0.0, -1, -5e-324, Fraction(-1, 10**400), np.int64(-3)], ids=kind)

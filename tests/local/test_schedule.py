@@ -1,4 +1,4 @@
-"""Many rounds cost what is drawn: every round if reports are fresh, every value once if they are memoised."""
+"""Many rounds cost what is drawn: every round if reports are fresh, every value once if they are memoized."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import MissingParameter, ParameterError
 from discreet.local import DirectResponse
 from discreet.local.shuffling.shuffled import Shuffled
-from discreet.local.through_time import MemoisedClient, Schedule, lifetime
+from discreet.local.through_time import MemoizedClient, Schedule, lifetime
 from discreet.privacy import PureDP, Relation
 
 SPEC = DirectResponse(epsilon=Fraction(1, 2), values=4)
@@ -27,9 +27,9 @@ def test_rounds_cost_what_is_drawn(schedule: Schedule, reports: int) -> None:
     assert schedule.loss(SPEC) == SPEC.loss * reports
 
 
-def test_a_memoised_schedule_costs_what_its_client_says() -> None:
+def test_a_memoized_schedule_costs_what_its_client_says() -> None:
     schedule = Schedule(365, 4)
-    client = MemoisedClient(SPEC, distinct=4)
+    client = MemoizedClient(SPEC, distinct=4)
     assert schedule.guarantee(SPEC) == client.guarantee
     assert schedule.loss(SPEC) == client.loss
 
@@ -50,7 +50,7 @@ def test_both_lives_are_printed_side_by_side() -> None:
     assert "epsilon 15, or" in lines[1]
     assert "epsilon 2, or" in lines[2]
     assert "4 of 30 rounds drawn" in lines[2]
-    assert "memoised" in both._repr_html_()
+    assert "memoized" in both._repr_html_()
 
 
 @pytest.mark.parametrize("missing", ["rounds", "distinct", "delta"])
@@ -69,8 +69,8 @@ def test_a_schedule_is_for_a_spec(spec: Any) -> None:
         lambda: schedule.loss(spec),
         lambda: schedule.at_delta(spec, 1e-6),
         lambda: lifetime(spec, rounds=3, distinct=1, delta=1e-6),
-        lambda: MemoisedClient(spec, distinct=1),
-        lambda: MemoisedClient.load(spec, MemoisedClient(SPEC, distinct=1).save()),
+        lambda: MemoizedClient(spec, distinct=1),
+        lambda: MemoizedClient.load(spec, MemoizedClient(SPEC, distinct=1).save()),
         lambda: Shuffled(spec, people=1000, delta=1e-6),
     )
     words = r"takes a spec.*; Spec\.from_json reads a text into one" if isinstance(spec, str) else "takes a spec"

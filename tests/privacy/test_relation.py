@@ -1,4 +1,4 @@
-"""Neighbour relations: stated, combined, never mixed."""
+"""Neighbor relations: stated, combined, never mixed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ floats = st.floats(-700.0, 700.0)
 
 
 @given(floats)
-def test_the_exponential_lies_between_neighbouring_floats(value):
+def test_the_exponential_lies_between_neighboring_floats(value):
     low, high = bounds(lambda: number(value).exp())
     truth = flint.arb(value).exp()
     assert flint.arb(low) <= truth <= flint.arb(high)

@@ -38,7 +38,7 @@ from discreet.privacy.numbers import (
 )
 from discreet.query.pricing.price import stated
 from discreet.statistics.pricing.price import stated_price
-from discreet.synthesis import Neighbours
+from discreet.synthesis import Neighbors
 from discreet.synthesis.base.purse import Purse
 
 TENTH = Fraction(1, 10)
@@ -99,7 +99,7 @@ def test_equal_promises_mean_the_same_numbers():
 
 
 def test_session_statistics_and_synthesis_read_a_price_alike():
-    added = Neighbours(Relation.ADD_REMOVE, size=100)
+    added = Neighbors(Relation.ADD_REMOVE, size=100)
     for given_price in (0.1, np.float32(0.1), np.float64(0.1), TENTH):
         assert stated(epsilon=given_price).epsilon == TENTH
         assert stated_price(epsilon=given_price).epsilon == TENTH

@@ -1,4 +1,4 @@
-"""Random tables, neighbours and requests: hostile values, every form and cell, from a seed."""
+"""Random tables, neighbors and requests: hostile values, every form and cell, from a seed."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def event(source: random.Random, kind: Type, unit: Any = ...) -> Row:
     return row | {"uid": source.choice(UNITS[kind]) if unit is ... else unit, "link": source.choice([1, 2, 3, 4, None])}
 
 
-def neighbour(source: random.Random, made: World, *, change: bool) -> Tables:
+def neighbor(source: random.Random, made: World, *, change: bool) -> Tables:
     """Return the tables without one unit, or with other rows of it; for units that are rows, without one row."""
     tables = {name: list(rows) for name, rows in made.tables.items()}
     unit = made.policy.tables["events"].unit

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discreet.randomness import Reservoir, keystream
-from discreet.randomness.rigour import ensure_tested
+from discreet.randomness.rigor import ensure_tested
 
 Source = Callable[[memoryview], None]
 WORD = 1 << 64

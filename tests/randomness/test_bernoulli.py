@@ -63,7 +63,7 @@ def test_coins_in_an_array_settle_ties_like_single_ones(probability, agreed, las
 
 
 @pytest.mark.parametrize("probability", [Fraction(1, 3), Fraction(1, 2), Fraction(WORD - 1, WORD), Fraction(1, WORD)])
-def test_around_a_tie_the_neighbouring_words_are_decided_at_once(probability):
+def test_around_a_tie_the_neighboring_words_are_decided_at_once(probability):
     threshold = (probability.numerator << 64) // probability.denominator
     around = [word for word in (threshold - 1, threshold + 1) if 0 <= word < WORD]
     for word in around:

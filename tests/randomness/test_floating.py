@@ -16,7 +16,7 @@ from discreet.errors import AssumptionFailed
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from discreet.laws.noise.gaussian_sampler import GaussianTable
-from discreet.randomness import rigour as floating
+from discreet.randomness import rigor as floating
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,7 @@ import json
 from fractions import Fraction
 from hashlib import sha256
 import numpy as np
-from discreet.randomness import rigour as floating
+from discreet.randomness import rigor as floating
 from discreet.laws.noise.gaussian_sampler import GaussianRejection
 from discreet.laws.noise.gaussian_sampler import GaussianTable
 from discreet.laws.noise.discrete_laplace import LaplaceSampler

@@ -129,7 +129,7 @@ def test_every_byte_and_every_bit_is_uniform(draw, rounds):
         assert chisquare([ones, drawn.size - ones]).pvalue > ALARM / 144
 
 
-def test_neighbouring_words_are_uncorrelated():
+def test_neighboring_words_are_uncorrelated():
     drawn = words(200_000).astype(np.float64) / WORD - 0.5
     for lag in (1, 2, 63, 64):
         statistic = 12 * np.mean(drawn[lag:] * drawn[:-lag]) * np.sqrt(drawn.size - lag)

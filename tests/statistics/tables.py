@@ -1,4 +1,4 @@
-"""All small tables over a small domain, and their neighbours: what brute force runs over."""
+"""All small tables over a small domain, and their neighbors: what brute force runs over."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def tables(domain: Sequence[Any], largest: int) -> Iterator[tuple[Any, ...]]:
         yield from combinations_with_replacement(domain, size)
 
 
-def neighbours(domain: Sequence[Any], largest: int, relation: dp.Relation) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Every pair of neighbouring tables once in each direction that matters: order never does."""
+def neighbors(domain: Sequence[Any], largest: int, relation: dp.Relation) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Every pair of neighboring tables once in each direction that matters: order never does."""
     for table in tables(domain, largest - 1):
         if relation is dp.Relation.ADD_REMOVE:
             for row in domain:

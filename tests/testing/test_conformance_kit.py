@@ -44,7 +44,7 @@ class Sound(dp.Mechanism):
             raise InputError("this mechanism takes one int and nothing else")
         return value
 
-    def neighbours(self) -> Iterator[tuple[int, int]]:
+    def neighbors(self) -> Iterator[tuple[int, int]]:
         yield 0, 1
         yield 7, 6
 
@@ -155,7 +155,7 @@ class OneNoiseForAll(Sound):
     def __call__(self, value: Any) -> Any:
         return np.asarray(value) + self.noise.draw_one()
 
-    def neighbours(self) -> Iterator[Any]:
+    def neighbors(self) -> Iterator[Any]:
         yield np.array([0, 0]), np.array([1, 0])
 
 

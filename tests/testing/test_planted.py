@@ -40,7 +40,7 @@ def test_no_fault_is_seen_by_an_error_unless_errors_are_the_fault(fault: Planted
     if fault.name in {"Laplace: an error on negative answers", "Laplace: inputs not looked at"}:
         return
     for mechanism in (fault.make(), fault.right()):
-        for value in [*fault.inputs, *(one for pair in fault.neighbours or () for one in pair)]:
+        for value in [*fault.inputs, *(one for pair in fault.neighbors or () for one in pair)]:
             mechanism.wire(value)
             mechanism.outcome(value)
 

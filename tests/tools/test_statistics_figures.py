@@ -11,7 +11,7 @@ from tools.figures.statistics.sums import _count, _mean, _mean_of_known_size, _r
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_centred_ratio_is_what_the_mean_releases_under_change_one_with_missing_values(epsilon):
+def test_the_centered_ratio_is_what_the_mean_releases_under_change_one_with_missing_values(epsilon):
     statistic = Mean(bounds=(0, 100), relation=Relation.CHANGE_ONE, epsilon=epsilon)
     whole = statistic.scale.steps * 100_000
     exact = statistic.estimate(np.array([2 * (whole * 3 // 10) - whole, whole], dtype=object), rows=None)

@@ -260,11 +260,11 @@ def _spaces() -> Iterable[dict[str, Any]]:
     for prime, dimension in ((2, 2), (2, 4), (3, 3), (5, 2)):
         space = Geometry(prime, dimension)
         points, free = range(space.points), range(space.outside)
-        centres = np.repeat(np.arange(space.points), space.outside)
+        centers = np.repeat(np.arange(space.points), space.outside)
         numbers = np.tile(np.arange(space.outside), space.points)
-        flags = np.ones(centres.size, dtype=np.bool_)
-        off = space.place(centres, flags, numbers).reshape(space.points, -1)
-        on = space.place(centres, ~flags, np.maximum(numbers, 1)).reshape(space.points, -1)[:, 1:]
+        flags = np.ones(centers.size, dtype=np.bool_)
+        off = space.place(centers, flags, numbers).reshape(space.points, -1)
+        on = space.place(centers, ~flags, np.maximum(numbers, 1)).reshape(space.points, -1)[:, 1:]
         yield {
             "prime": prime,
             "dimension": dimension,

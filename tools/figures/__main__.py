@@ -2,6 +2,6 @@
 
 import sys
 
-from tools.figures.catalogue import main
+from tools.figures.catalog import main
 
 sys.exit(main())

@@ -50,13 +50,13 @@ Floats = NDArray[np.float64]
 
 
 def laplace() -> Plot:
-    """The law on two neighbouring counts, and the loss: never above epsilon."""
+    """The law on two neighboring counts, and the loss: never above epsilon."""
     mechanism = dp.Laplace(epsilon=0.5, sensitivity=1)
     return _two_laws(mechanism, (150, 151), np.arange(138, 164), "Laplace noise: the loss stops at epsilon")
 
 
 def gaussian() -> Plot:
-    """The law on two neighbouring counts, and the loss: a line that crosses epsilon where little mass is left."""
+    """The law on two neighboring counts, and the loss: a line that crosses epsilon where little mass is left."""
     mechanism = dp.Gaussian(epsilon=0.5, delta=0.001, sensitivity=1)
     return _two_laws(mechanism, (150, 151), np.arange(133, 169), "Gaussian noise: the loss passes epsilon, but rarely")
 
@@ -117,7 +117,7 @@ def exponential() -> Plot:
     scores = np.arange(0, 21)
     title = "Exponential mechanism: 21 candidates, one of each score"
     drawn = axes(title=title, x_label="score (one person moves it by at most 1)", y_label="chance to be chosen")
-    for epsilon, colour, style, marker in zip(
+    for epsilon, color, style, marker in zip(
         (0.1, 0.5, 1, 2), (SOFT, GREEN, BLUE, ORANGE), LINE_STYLES[::-1], "svoD", strict=True
     ):
         law = dp.Exponential(epsilon=epsilon, sensitivity=1).law(scores)
@@ -127,7 +127,7 @@ def exponential() -> Plot:
             chances,
             style,
             marker=marker,
-            color=colour,
+            color=color,
             markersize=4,
             linewidth=1.6,
             label=f"epsilon = {epsilon}",
@@ -161,13 +161,13 @@ def noisy_max() -> Plot:
     drawn.set_yticks(rows, list(pages))
     drawn.tick_params(axis="y", length=0)
     drawn.invert_yaxis()
-    for epsilon, colour, shift, hatch in ((0.1, ORANGE, -0.17, "///"), (0.5, BLUE, 0.17, None)):
+    for epsilon, color, shift, hatch in ((0.1, ORANGE, -0.17, "///"), (0.5, BLUE, 0.17, None)):
         law = dp.NoisyMax(epsilon=epsilon, sensitivity=1, monotone=True).law(likes)
         chances = [law.pmf(int(row)) for row in rows]
         right.barh(
             rows + shift,
             chances,
-            color=colour,
+            color=color,
             height=0.3,
             hatch=hatch,
             edgecolor="white",
@@ -232,13 +232,13 @@ def global_sensitivity() -> Plot:
     drawn.set_subplotspec(grid[0])
     right = styled(figure.add_subplot(grid[1]), x_label="number of rows, n", y_label="sensitivity")
     places, sizes = np.linspace(0.0, 1.0, 51), np.unique(np.logspace(0.31, 4, 60).astype(np.int64))
-    for query, others, ask, colour, style in queries:
+    for query, others, ask, color, style in queries:
         name = query.name.lower().replace("_", " ")
         answers = [ask(np.append(others, place)) for place in places]
-        drawn.plot(places, answers, style, color=colour, linewidth=2.2, label=name)
-        drawn.plot([1.0], [_moved(query, 11)], "o", color=colour, markersize=6, clip_on=False)
-        right.loglog(sizes, [_moved(query, int(size)) for size in sizes], style, color=colour, linewidth=2.2)
-        right.plot([11], [_moved(query, 11)], "o", color=colour, markersize=6)
+        drawn.plot(places, answers, style, color=color, linewidth=2.2, label=name)
+        drawn.plot([1.0], [_moved(query, 11)], "o", color=color, markersize=6, clip_on=False)
+        right.loglog(sizes, [_moved(query, int(size)) for size in sizes], style, color=color, linewidth=2.2)
+        right.plot([11], [_moved(query, 11)], "o", color=color, markersize=6)
     drawn.set(xlim=(0, 1), ylim=(0, 1.03))
     right.set_ylim(top=2.0)
     right.set_xticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
@@ -281,10 +281,10 @@ def one_answer() -> Plot:
     return Plot(cast("Figure", drawn.figure))
 
 
-def _label(drawn: Axes, x: float, y: float, text: str, colour: str, side: str, size: float) -> None:
+def _label(drawn: Axes, x: float, y: float, text: str, color: str, side: str, size: float) -> None:
     """Write words beside a mark."""
     drawn.text(
-        x, y, text, color=colour, fontsize=size, horizontalalignment=side, verticalalignment="center", linespacing=1.25
+        x, y, text, color=color, fontsize=size, horizontalalignment=side, verticalalignment="center", linespacing=1.25
     )
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.display.plots import Plot
-from tools.figures.catalogue import FOLDER, ROOT
+from tools.figures.catalog import FOLDER, ROOT
 
 # figure: (module of tools.figures, function)
 EXPERIMENTS = {

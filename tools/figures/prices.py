@@ -14,7 +14,7 @@ import numpy as np
 import discreet as dp
 from discreet import privacy
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
-from discreet.synthesis import DualQueryPrice, Neighbours, Purse, dual_query_error
+from discreet.synthesis import DualQueryPrice, Neighbors, Purse, dual_query_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ class Curve:
     """One line of a figure: a name, how it looks, its height at a count, and the counts at which it is drawn."""
 
     name: str
-    colour: str
+    color: str
     style: str
     height: Callable[[int], float]
     counts: Sequence[int]
@@ -56,10 +56,10 @@ def composition() -> Plot:
     drawn = axes(title=title, x_label="number of releases, k", y_label="epsilon of all together", height=4.8)
     for curve in PRICES:
         drawn.plot(
-            curve.counts, curve.heights(), curve.style, color=curve.colour, linewidth=2.0, label=curve.name, zorder=3
+            curve.counts, curve.heights(), curve.style, color=curve.color, linewidth=2.0, label=curve.name, zorder=3
         )
         if (at_hundred := curve.height(100)) <= _HIGHEST:
-            drawn.plot([100], [at_hundred], "o", color=curve.colour, markersize=5, zorder=4)
+            drawn.plot([100], [at_hundred], "o", color=curve.color, markersize=5, zorder=4)
     drawn.set_xlim(0, 200)
     drawn.set_ylim(0, _HIGHEST)
     drawn.set_xticks([0, 50, 100, 150, 200])
@@ -165,7 +165,7 @@ def sparse_vector(count: int) -> float:
 @lru_cache(maxsize=512)
 def dual_query(count: int) -> float:
     """Return what DualQuery's theorem bounds the error by, at the best learning rate and number of rounds for it."""
-    table = Neighbours(dp.Relation.CHANGE_ONE, PEOPLE)
+    table = Neighbors(dp.Relation.CHANGE_ONE, PEOPLE)
     records, beta = 2**ATTRIBUTES, 1 - CONFIDENCE
     turns, reach = np.meshgrid(np.unique(np.logspace(1, 3, 60).astype(np.int64)), np.logspace(0.3, 2.5, 60))
     rates = reach / turns  # what the weights of a query can change in all is exp(reach)
@@ -219,7 +219,7 @@ def error_against_queries() -> Plot:
     drawn = axes(title=title, x_label="number of queries, k", y_label="error in people", height=5.6)
     for curve in MECHANISMS:
         drawn.loglog(
-            curve.counts, curve.heights(), curve.style, color=curve.colour, linewidth=2.2, label=curve.name, zorder=3
+            curve.counts, curve.heights(), curve.style, color=curve.color, linewidth=2.2, label=curve.name, zorder=3
         )
     drawn.loglog(
         list(MEASURED), list(MEASURED.values()), "x", color=DARK_YELLOW, markeredgewidth=2, label="DualQuery, measured"

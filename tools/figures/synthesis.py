@@ -13,7 +13,7 @@ from discreet.synthesis import (
     Best,
     Domain,
     Independent,
-    Neighbours,
+    Neighbors,
     Records,
     Synthesizer,
     Tree,
@@ -32,7 +32,7 @@ def synthesis_error() -> Plot:
     domain = Domain.of(population_values())
     people = domain.encode(population(PEOPLE, seed=SEED).binned())
     asked = conjunctions(domain, count=QUERIES)
-    protected = Neighbours(Relation.CHANGE_ONE, PEOPLE)
+    protected = Neighbors(Relation.CHANGE_ONE, PEOPLE)
 
     def at(make: Callable[..., Synthesizer]) -> Callable[[float], Synthesizer]:
         return lambda epsilon: make(asked, protected, epsilon=epsilon, delta=DELTA)
@@ -61,7 +61,7 @@ def dual_query_largest(
     records: Records, asked: Workload, *, epsilon: float, delta: float, confidence: float, runs: int
 ) -> float:
     """Return the error that so large a share of runs of DualQuery stays within, in people."""
-    synthesizer = DualQuery.of(asked, Neighbours(Relation.CHANGE_ONE, len(records)), epsilon=epsilon, delta=delta)
+    synthesizer = DualQuery.of(asked, Neighbors(Relation.CHANGE_ONE, len(records)), epsilon=epsilon, delta=delta)
     exact = asked.shares(records)
     largest = [float(np.abs(synthesizer(records).answers - exact).max()) for _ in range(runs)]
     return len(records) * float(np.quantile(largest, confidence))

@@ -77,7 +77,7 @@ def _additive() -> Iterator[tuple[str, Make]]:
         )
         yield (
             f"covariance/ball {place}",
-            partial(s.covariance, POINTS, centre=[2, 3], radius=2, missing=[2, 3], **price),
+            partial(s.covariance, POINTS, center=[2, 3], radius=2, missing=[2, 3], **price),
         )
     yield "Count/rows", lambda: s.Count(relation=ADD_REMOVE, epsilon=1)(AGES)
     yield "count/error", lambda: s.count(AGES, relation=ADD_REMOVE, error=3)

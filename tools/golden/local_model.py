@@ -156,10 +156,10 @@ def _interval(estimate: Any) -> list[float]:
 def _clients() -> Lines:
     """Return what clients with a memory say, and one that sends a single bit."""
     spec = local.DirectResponse(epsilon=Fraction(1), values=7)
-    with fixed_words("memoised"):
-        client = spec.memoised(distinct=3)
-        yield "MemoisedClient/reports", written([client.report(value) for value in (2, 5, 2, 5, 2, 6, 6)])
-        yield "MemoisedClient/guarantee", written(client.guarantee, 12)
+    with fixed_words("memoized"):
+        client = spec.memoized(distinct=3)
+        yield "MemoizedClient/reports", written([client.report(value) for value in (2, 5, 2, 5, 2, 6, 6)])
+        yield "MemoizedClient/guarantee", written(client.guarantee, 12)
     one_bit = local.OneBitHadamard(epsilon=Fraction(1), values=5)
     with fixed_words("one bit"):
         bits = [one_bit.client().bit(value, person=place) for place, value in enumerate((0, 1, 2, 3, 4, 4, 4))]

@@ -157,12 +157,12 @@ def _workloads() -> Lines:
         "dual_query_error",
         written(s.dual_query_error(eta=0.02, rounds=20_000, draws=50_000, queries=100, records=1024)),
     )
-    neighbours = s.Neighbours(Relation.CHANGE_ONE, 30_162)
+    neighbors = s.Neighbors(Relation.CHANGE_ONE, 30_162)
     for accounting in s.Accounting:
-        found = s.most_draws(eta=0.8, rounds=40, neighbours=neighbours, epsilon=1, delta=1e-6, accounting=accounting)
+        found = s.most_draws(eta=0.8, rounds=40, neighbors=neighbors, epsilon=1, delta=1e-6, accounting=accounting)
         yield f"most_draws/{accounting.name}", written(found)
     with fixed_words("report"):
-        release = s.Tree.of(asked, s.Neighbours(Relation.ADD_REMOVE, 200), epsilon=2)(_records(domain))
+        release = s.Tree.of(asked, s.Neighbors(Relation.ADD_REMOVE, 200), epsilon=2)(_records(domain))
         yield "report", block(str(s.report(release, _records(domain))))
     yield "predict", written(str(s.predict(release)))
 
@@ -197,10 +197,10 @@ def _synthesizers() -> Iterator[tuple[str, synthesis.Synthesizer]]:
         (s.Best, asked), (s.DualQuery, asked), (s.Independent, asked), (s.Mwem, asked), (s.NoisyAnswers, asked),
         (s.Residual, cells), (s.Reweighted, asked), (s.Tree, asked),
     ]  # fmt: skip
-    neighbours = s.Neighbours(Relation.ADD_REMOVE, 200)
+    neighbors = s.Neighbors(Relation.ADD_REMOVE, 200)
     for method, workload in methods:
-        yield f"{method.__name__}/epsilon", method.of(workload, neighbours, epsilon=Fraction(2))
-        yield f"{method.__name__}/rho", method.of(workload, neighbours, rho=Fraction(1, 2))
+        yield f"{method.__name__}/epsilon", method.of(workload, neighbors, epsilon=Fraction(2))
+        yield f"{method.__name__}/rho", method.of(workload, neighbors, rho=Fraction(1, 2))
 
 
 def _in_sessions() -> Lines:

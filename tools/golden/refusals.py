@@ -99,7 +99,7 @@ def _of_prices() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "privacy/records that are no list", lambda: p.records_from_json("{}")
     yield "privacy/senseless epsilon", lambda: p.warn_if_senseless(PureDP(50), people=100)
     yield "audit/no claim", lambda: audit(lambda value: value)
-    yield "audit/no neighbours", lambda: audit(lambda value: value, PureDP(1))
+    yield "audit/no neighbors", lambda: audit(lambda value: value, PureDP(1))
     yield "testing/no exhibit", lambda: exhibit_named("nobody")
 
 
@@ -157,7 +157,7 @@ def _of_local() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "local/no prime", lambda: lo.ProjectiveGeometry(epsilon=one, values=7, prime=4, dimension=3)
     yield (
         "local/keys of no kind",
-        lambda: lo.HashedGeometry(epsilon=one, keys="colour", prime=2, dimension=3, rows=2, seed=1),
+        lambda: lo.HashedGeometry(epsilon=one, keys="color", prime=2, dimension=3, rows=2, seed=1),
     )
     yield "local/a spec that is none", lambda: lo.Spec.from_json("{}")
     yield "local/a batch that is none", lambda: lo.Batch.from_bytes(b"no")
@@ -169,13 +169,13 @@ def _of_local() -> Iterator[tuple[str, Callable[[], Any]]]:
 def _of_synthesis() -> Iterator[tuple[str, Callable[[], Any]]]:
     s = synthesis
     domain = s.Domain.of(a=range(2), b=range(3))
-    asked, neighbours = s.marginals(domain, ways=2), s.Neighbours(ADD_REMOVE, 10)
-    yield "synthesis/no workload", lambda: s.Tree.of(None, neighbours, epsilon=1)  # type: ignore[arg-type]
-    yield "synthesis/no neighbours", lambda: s.Tree.of(asked, None, epsilon=1)  # type: ignore[arg-type]
-    yield "synthesis/no price", lambda: s.Tree.of(asked, neighbours)
-    yield "synthesis/a table that is none", lambda: s.Tree.of(asked, neighbours, epsilon=1)([1])  # type: ignore[arg-type]
+    asked, neighbors = s.marginals(domain, ways=2), s.Neighbors(ADD_REMOVE, 10)
+    yield "synthesis/no workload", lambda: s.Tree.of(None, neighbors, epsilon=1)  # type: ignore[arg-type]
+    yield "synthesis/no neighbors", lambda: s.Tree.of(asked, None, epsilon=1)  # type: ignore[arg-type]
+    yield "synthesis/no price", lambda: s.Tree.of(asked, neighbors)
+    yield "synthesis/a table that is none", lambda: s.Tree.of(asked, neighbors, epsilon=1)([1])  # type: ignore[arg-type]
     yield "synthesis/too many ways", lambda: s.marginals(domain, ways=5)
-    yield "synthesis/no relation", lambda: s.Neighbours(Relation.UNSTATED, 10)
+    yield "synthesis/no relation", lambda: s.Neighbors(Relation.UNSTATED, 10)
     yield "synthesis/no method", lambda: s.synthesize(session_of("people"), "people", asked, method="magic", epsilon=1)
 
 

@@ -1,1 +1,1 @@
-"""anonymisers as a peer."""
+"""anonymizers as a peer."""

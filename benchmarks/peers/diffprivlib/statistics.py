@@ -64,7 +64,7 @@ def quantiles(request: Request) -> Ways:
 
 
 def _quantile(request: Request, level: float, epsilon: float) -> Floats:
-    """Draw from the law of its quantile: an interval between neighbouring values by its mechanism, a point inside."""
+    """Draw from the law of its quantile: an interval between neighboring values by its mechanism, a point inside."""
     edges = np.sort(np.concatenate([request.values.astype(np.float64), request.bounds]))
     size = len(request.values)
     utility, lengths = -np.abs(np.arange(size + 1) - level * size), np.diff(edges)

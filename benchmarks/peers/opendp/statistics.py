@@ -49,7 +49,7 @@ def _table(values: NDArray[Any], bounds: tuple[float, float] | None, known_size:
 
 
 def _distance(change_one: bool) -> int:
-    """Return how far neighbours are apart in symmetric distance."""
+    """Return how far neighbors are apart in symmetric distance."""
     return 2 if change_one else 1
 
 
@@ -123,29 +123,29 @@ def mean(request: Request) -> Ways:
         drawn = _noised(dp.t.make_mean(*space), request, request.epsilon, request.values.astype(np.float64))[:, 0]
         return {"mean of known size": np.clip(drawn, *request.bounds)}
     half = request.epsilon / 2
-    centred = request.values - request.middle
-    first = _noisy_sum(request, centred, (-request.width / 2, request.width / 2), half)
+    centered = request.values - request.middle
+    first = _noisy_sum(request, centered, (-request.width / 2, request.width / 2), half)
     size = np.maximum(_noisy_count(request, half), 1)
-    return {"centred sum over count": np.clip(request.middle + first / size, *request.bounds)}
+    return {"centered sum over count": np.clip(request.middle + first / size, *request.bounds)}
 
 
 def variance(request: Request) -> Ways:
-    """Variance: with a known size its own; else from a count and two centred sums, a third of the budget each."""
+    """Variance: with a known size its own; else from a count and two centered sums, a third of the budget each."""
     values = request.values.astype(np.float64)
-    half, centred = request.width / 2, values - request.middle
+    half, centered = request.width / 2, values - request.middle
     if request.change_one:
         aggregate = dp.t.make_variance(*_table(values, request.bounds, True), ddof=0)
         drawn = _noised(aggregate, request, request.epsilon, values)[:, 0]
         own = np.clip(drawn, 0, request.width**2 / 4)
-        first = _noisy_sum(request, centred, (-half, half), request.epsilon / 2)
-        second = _noisy_sum(request, centred**2, (0.0, half**2), request.epsilon / 2)
+        first = _noisy_sum(request, centered, (-half, half), request.epsilon / 2)
+        second = _noisy_sum(request, centered**2, (0.0, half**2), request.epsilon / 2)
         made = variance_of_moments(np.full(request.draws, float(len(values))), first, second, request.width)
         return {"variance of known size": own, f"{BY_HAND}two sums of known size": made}
     third = request.epsilon / 3
     size = _noisy_count(request, third)
-    first = _noisy_sum(request, centred, (-half, half), third)
+    first = _noisy_sum(request, centered, (-half, half), third)
     middle = half**2 / 2
-    second = _noisy_sum(request, centred**2 - middle, (-middle, middle), third) + middle * size
+    second = _noisy_sum(request, centered**2 - middle, (-middle, middle), third) + middle * size
     return {"count and two sums": variance_of_moments(size, first, second, request.width)}
 
 

@@ -11,7 +11,7 @@ from ortools.sat.python import cp_model  # type: ignore[import-not-found]
 
 
 def solve(attributes: int, products: list[list[list[int]]], weights: list[int], seconds: float) -> dict[str, float]:
-    """Maximise the weight of products of literals [attribute, wanted bit], on one thread."""
+    """Maximize the weight of products of literals [attribute, wanted bit], on one thread."""
     model = cp_model.CpModel()
     bits = [model.new_bool_var("") for _ in range(attributes)]
     columns = []

@@ -55,7 +55,7 @@ def frequencies(oracle: str, epsilon: float, items: int, column: str, people: in
     values = COLUMNS[column][:people]
     client, server = pair(oracle, epsilon, items)
     start = time.process_time()
-    reports = [client.privatise(value) for value in values]
+    reports = [client.privatize(value) for value in values]
     middle = time.process_time()
     for report in reports:
         server.aggregate(report)
@@ -72,7 +72,7 @@ def clients(oracle: str, epsilon: float, items: int, column: str, people: int) -
     client, _ = pair(oracle, epsilon, items)
     start = time.process_time()
     for value in values:
-        client.privatise(value)
+        client.privatize(value)
     return {"client": (time.process_time() - start) / people}
 
 
@@ -84,7 +84,7 @@ def heavy_hitters(epsilon: float, bits: int, column: str, people: int, k: int) -
     server = PEMServer(epsilon, STEP, bits, STEP, fo_server=sketch)
     client = PEMClient(epsilon, STEP, bits, STEP, fo_client=oracle)
     start = time.process_time()
-    reports = [client.privatise(text) for text in texts]
+    reports = [client.privatize(text) for text in texts]
     sent = time.process_time()
     for report in reports:
         server.aggregate(report)

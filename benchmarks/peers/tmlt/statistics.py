@@ -78,12 +78,12 @@ def total(request: Request) -> Ways:
 def mean(request: Request) -> Ways:
     """Mean: sum about the middle and count with half the budget each; with a known size, the sum alone."""
     half = request.width / 2
-    centred = request.values - request.middle
+    centered = request.values - request.middle
     if request.change_one:
-        drawn = _noisy_sum(request, centred, -half, half, request.epsilon)
-        return {"centred sum over known size": request.middle + drawn / len(centred)}
-    first = _noisy_sum(request, centred, -half, half, request.epsilon / 2)
-    size = _reals(request, len(centred), 1, request.epsilon / 2)
+        drawn = _noisy_sum(request, centered, -half, half, request.epsilon)
+        return {"centered sum over known size": request.middle + drawn / len(centered)}
+    first = _noisy_sum(request, centered, -half, half, request.epsilon / 2)
+    size = _reals(request, len(centered), 1, request.epsilon / 2)
     return {"average": request.middle + first / np.maximum(1, size)}
 
 

@@ -41,7 +41,7 @@ def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Frac
         P (the rarer value) and Q. Guessing the rarer value on an event A is right with the chance p P(A) + (1 - p)(1 -
         Q(A)) = 1 - p + p (P(A) - (1 - p)/p Q(A)), at most 1 - p + p delta(ln((1 - p)/p)) by the definition of delta.
         `Flip.ONE_ROW`: every release reads only rows with the bit 1, of which a flip adds or removes one, so its laws
-        on the two tables are laws of the releases on neighbours under add/remove. All go the same way, and the price's
+        on the two tables are laws of the releases on neighbors under add/remove. All go the same way, and the price's
         direction that is worse is taken. `Flip.TWO_ROWS`: the tables are two such steps apart, the price is that of
         `change_one_loss`. Under change-one a flip is one step in either case.
     Cost. One delta of the price: milliseconds.

@@ -36,7 +36,7 @@ TRACED, ALARMS = 0.1, 0.01
 _FEWEST, _MOST_PEOPLE, _MOST_QUERIES = 16, 2**16, 2**18
 _CANDIDATES, _REFERENCE = 400, 1999  # few people are attacked again and again until so many were
 _NORMAL_95, _SEPARATION = 1.6448536269514722, 1.0447963082963846  # the quantile of .95; those of .99 less .9
-_COLOURS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0", "SAFE": "#8FC7B0"}
+_COLORS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0", "SAFE": "#8FC7B0"}
 
 
 @told_by_name
@@ -54,7 +54,7 @@ class LawMap:
     """The outcome of both attacks for every number of queries (rows) and every error (columns).
 
     `errors` are standard deviations of the Gaussian noise of an answer, in people. `recovered` is the share of secret
-    bits that the Fourier attack got right, `traced` the share of members that the membership test recognised with one
+    bits that the Fourier attack got right, `traced` the share of members that the membership test recognized with one
     false alarm in a hundred outsiders, `safe` the noise from which on that many counts together keep (epsilon, delta).
     """
 
@@ -122,9 +122,9 @@ class LawMap:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        order = [Region[name] for name in _COLOURS]
+        order = [Region[name] for name in _COLORS]
         cells = np.vectorize(order.index)(self.regions).T
-        shades = ListedColormap(list(_COLOURS.values()))
+        shades = ListedColormap(list(_COLORS.values()))
         drawn.pcolormesh(_edges(self.queries), _edges(self.errors), cells, cmap=shades, vmin=-0.5, vmax=3.5)
         asked = [int(count) for count in self.queries]
         for heights, style, name in (
@@ -137,7 +137,7 @@ class LawMap:
         drawn.set_xscale("log", base=2)
         drawn.set_yscale("log")
         drawn.set_ylim(*_edges(self.errors)[[0, -1]].tolist())
-        boxes = [Patch(facecolor=_COLOURS[one.name], edgecolor=SOFT, linewidth=0.4, label=one.value) for one in order]
+        boxes = [Patch(facecolor=_COLORS[one.name], edgecolor=SOFT, linewidth=0.4, label=one.value) for one in order]
         return [*boxes, *drawn.get_lines()]
 
 
@@ -209,7 +209,7 @@ def reconstruction_line(people: int, queries: int) -> float:
 
 
 def tracing_line(people: int, queries: int) -> float:
-    """Return the noise up to which a tenth of the members is expected to be recognised; 0 where none is small enough.
+    """Return the noise up to which a tenth of the members is expected to be recognized; 0 where none is small enough.
 
     >>> tracing_line(1023, 1024), round(tracing_line(1023, 8192), 1)
     (0.0, 34.1)
@@ -248,13 +248,13 @@ def _recovered(people: int, queries: int, error: float, seed: int) -> float:
     for _ in range(-(-_CANDIDATES // attacked)):
         secret = coins.integers(0, 2, attacked)
         ask = noisy_answers(secret, noise)
-        found = fourier(ask, attacked, relabellings=again, seed=_other(seed, 2), truth=secret)
+        found = fourier(ask, attacked, relabelings=again, seed=_other(seed, 2), truth=secret)
         right.append(np.mean(found.bits == secret))
     return float(np.mean(right))
 
 
 def _traced(people: int, queries: int, errors: Floats, seed: int) -> Floats:
-    """Run the membership test on published counts with noise of every size; return the shares of members recognised.
+    """Run the membership test on published counts with noise of every size; return the shares of members recognized.
 
     Of a group only those who are looked at need rows: the others' part of a count is binomial.
     """

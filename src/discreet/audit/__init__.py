@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 _WIRE_DRAWS = 2000
-_ARTEFACT = "floating-point artefact: round the output to look past it"
+_ARTIFACT = "floating-point artifact: round the output to look past it"
 
 
 def __getattr__(name: str) -> Any:
@@ -71,7 +71,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     mechanism: Mechanism | Lawful | Compared | Callable[[Any], Any],
     claim: Guarantee | None = None,
     *,
-    neighbours: Iterable[tuple[Any, Any]] | None = None,
+    neighbors: Iterable[tuple[Any, Any]] | None = None,
     level: Level | str = Level.EXACT,
     search: int = 2,
     draws: int | None = None,
@@ -83,7 +83,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     """Put a mechanism's promise to the test.
 
     `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the claim on the
-    neighbours given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
+    neighbors given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
     ascent find from the worst of them. What a mechanism takes on trust about the data, such as `monotone=True`, is a
     condition of the verdict; `OnTables` audits the mechanism with the query before it, on neighbors that no such
     statement chooses.
@@ -106,16 +106,16 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     check_kind(mechanism)
     promise = _claimed(mechanism, claim)
     check_level(mechanism, examined)
-    if neighbours is None and not hasattr(mechanism, "neighbours"):
+    if neighbors is None and not hasattr(mechanism, "neighbors"):
         raise MissingParameter(
-            "say on which neighbouring inputs to audit it: neighbours=[(x, y), ...]", parameter="neighbours"
+            "say on which neighboring inputs to audit it: neighbors=[(x, y), ...]", parameter="neighbors"
         )
     own: Any = mechanism
-    pairs = checked_pairs(own.neighbours() if neighbours is None else neighbours)
+    pairs = checked_pairs(own.neighbors() if neighbors is None else neighbors)
     if examined is Level.EXACT:
         from discreet.audit.exact import audit_exact
 
-        return audit_exact(own, promise, pairs, search=search, own=neighbours is None)
+        return audit_exact(own, promise, pairs, search=search, own=neighbors is None)
     watched = Watched(mechanism)
     if examined is Level.WIRE:
         from discreet.audit.wire import audit_wire
@@ -132,7 +132,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
 
 
 def _claimed(mechanism: object, claim: object) -> Guarantee:
-    """Return the claim to test, the mechanism's own if none is given, and check that it is about its neighbours."""
+    """Return the claim to test, the mechanism's own if none is given, and check that it is about its neighbors."""
     if claim is None:
         claim = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "claim", None)
         if claim is None:
@@ -153,5 +153,5 @@ def _told(verdict: Verdict, watched: Watched) -> Verdict:
         findings = (*findings, failed)
         outcome = Outcome.OPEN if outcome is Outcome.KEPT else outcome
     if verdict.refuted and verdict.witness is not None and "lowest binary digit" in verdict.witness.event:
-        findings = (*findings, _ARTEFACT)
+        findings = (*findings, _ARTIFACT)
     return replace(verdict, findings=findings, outcome=outcome)

@@ -39,7 +39,7 @@ class Goodness:
 def goodness_of_fit(law: Law[Any], draws: Any) -> Goodness:
     """Compare draws with the law they should come from.
 
-    Cells are outcomes, or ranges between quantiles for laws on many integers; neighbouring cells are put together until
+    Cells are outcomes, or ranges between quantiles for laws on many integers; neighboring cells are put together until
     each is expected at least 20 times. A draw that the law says is impossible gives p = 0; too few draws to test
     anything are refused.
 
@@ -151,7 +151,7 @@ def _ranges(law: IntegerLaw) -> tuple[list[int], Floats]:
 
 
 def _groups(expected: Floats) -> NDArray[np.int64]:
-    """Number groups of neighbouring cells, each expected often enough for the test's null law to hold."""
+    """Number groups of neighboring cells, each expected often enough for the test's null law to hold."""
     groups, current, total = np.empty(len(expected), dtype=np.int64), 0, 0.0
     rest = float(expected.sum())
     for position, one in enumerate(expected):

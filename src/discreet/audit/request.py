@@ -18,7 +18,7 @@ from discreet.laws import Law
 from discreet.privacy.numbers import whole
 
 Pairs = list[tuple[Any, Any]]
-_PAIRS = "neighbours is a list of pairs, each a tuple of two inputs: neighbours=[(x, y), ...]"
+_PAIRS = "neighbors is a list of pairs, each a tuple of two inputs: neighbors=[(x, y), ...]"
 
 
 def chosen_level(level: object) -> Level:
@@ -80,21 +80,21 @@ def _has(mechanism: object, *names: str) -> bool:
     return any(callable(getattr(mechanism, name, None)) for name in names)
 
 
-def checked_pairs(neighbours: object) -> Pairs:
+def checked_pairs(neighbors: object) -> Pairs:
     """Return pairs of inputs as a list; refuse what are no pairs, and inputs that are all paired with themselves."""
-    if isinstance(neighbours, str | bytes | dict) or not isinstance(neighbours, Iterable):
-        raise ParameterError(_PAIRS, parameter="neighbours")
+    if isinstance(neighbors, str | bytes | dict) or not isinstance(neighbors, Iterable):
+        raise ParameterError(_PAIRS, parameter="neighbors")
     pairs: Pairs = []
-    for pair in neighbours:
+    for pair in neighbors:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ParameterError(_PAIRS, parameter="neighbours")
+            raise ParameterError(_PAIRS, parameter="neighbors")
         pairs.append(pair)
     if not pairs:
-        raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
+        raise ParameterError("an audit needs at least one pair of neighboring inputs", parameter="neighbors")
     # some of many tables may well come down to the same counts, and such a pair does no harm beside others
     if all(is_same(*pair) for pair in pairs):
         raise ParameterError(
-            "neighbours must differ: an audit of an input and itself says nothing", parameter="neighbours"
+            "neighbors must differ: an audit of an input and itself says nothing", parameter="neighbors"
         )
     return pairs
 

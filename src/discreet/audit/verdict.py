@@ -26,8 +26,8 @@ class Level(Enum):
     """How closely a mechanism is examined."""
 
     WIRE = "the format of its outputs and errors"
-    EXACT = "its law on neighbouring inputs"
-    STATISTICAL = "many runs on neighbouring inputs"
+    EXACT = "its law on neighboring inputs"
+    STATISTICAL = "many runs on neighboring inputs"
 
 
 class Outcome(Enum):
@@ -56,7 +56,7 @@ def refuted_at(confidence: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The neighbouring inputs, and the event, on which the largest loss was found."""
+    """The neighboring inputs, and the event, on which the largest loss was found."""
 
     first: Any
     second: Any
@@ -121,7 +121,7 @@ class Verdict:
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order."""
         high = "" if self.high is None else f", at most {self.high:.6g} on the inputs searched"
-        pairs = f"{self.pairs // 2} pair{'' if self.pairs == _ONE_PAIR else 's'} of neighbours in both directions"
+        pairs = f"{self.pairs // 2} pair{'' if self.pairs == _ONE_PAIR else 's'} of neighbors in both directions"
         rows = [
             ("claim", self.claim.in_words() if self.claim.relation is Relation.UNSTATED else str(self.claim)),
             ("verdict", self.sentence),
@@ -165,11 +165,11 @@ def drawn(verdict: Verdict) -> Plot:
     )
     if verdict.cap is not None:
         drawing.barh([0], [min(verdict.cap, reach)], height=0.72, color=SOFT, alpha=0.18, label="could be refuted")
-    colour = ORANGE if verdict.refuted else BLUE
-    drawing.barh([0], [low], height=0.4, color=colour, label=f"at least {verdict.low:.4g}")
+    color = ORANGE if verdict.refuted else BLUE
+    drawing.barh([0], [low], height=0.4, color=color, label=f"at least {verdict.low:.4g}")
     wider = 0.0 if verdict.high is None else min(verdict.high, reach) - low
     if wider > _VISIBLE * reach:
-        drawing.barh([0], [wider], left=[low], height=0.4, color=colour, alpha=0.3, label="possible")
+        drawing.barh([0], [wider], left=[low], height=0.4, color=color, alpha=0.3, label="possible")
     if claim is not None:
         drawing.axvline(claim, color=INK if verdict.refuted else GREEN, linewidth=2, linestyle="--", label="claim")
     drawing.set_xlim(0.0, reach)

@@ -64,13 +64,13 @@ class Runs:
 
 
 def audit_wire(
-    mechanism: Callable[[Any], Any], claim: Guarantee, neighbours: Iterable[tuple[Any, Any]], *, draws: int
+    mechanism: Callable[[Any], Any], claim: Guarantee, neighbors: Iterable[tuple[Any, Any]], *, draws: int
 ) -> Verdict:
     """Run the mechanism on both inputs of each pair and look at the form of what comes out."""
     started = time.perf_counter()
-    pairs = list(neighbours)
+    pairs = list(neighbors)
     if not pairs or draws < 2:
-        raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbours")
+        raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbors")
     delta, limit = _allowed(claim)
     runs = [(_runs(mechanism, first, draws), _runs(mechanism, second, draws)) for first, second in pairs]
     scale = getattr(mechanism, "scale", None)

@@ -29,7 +29,7 @@ COMMANDS = {
     "budget": ("asking.budget", "Say what was spent and what is left."),
     "ledger": ("curating.ledger", "List what was asked; verify, amend."),
     "account": ("account", "Price a plan of releases, or find the noise for a target."),
-    "local": ("program", "Plan and rehearse reports that their senders randomise."),
+    "local": ("program", "Plan and rehearse reports that their senders randomize."),
     "attack": ("program", "Attack invented people: linkage, reconstruction, membership and more."),
     "audit": ("program", "Put promises to the test: the museum of broken mechanisms, discreet itself."),
     "demo": ("demo", "Attack an invented hospital, then ask discreet instead."),
@@ -119,7 +119,7 @@ def program() -> None:
 
 @click.group(cls=LazyGroup, listed=LOCAL, context_settings=SETTINGS)
 def local() -> None:
-    """Collect from people who trust nobody: each randomises their own report."""
+    """Collect from people who trust nobody: each randomizes their own report."""
 
 
 @click.group(cls=LazyGroup, listed=ATTACKS, heading="Attacks", context_settings=SETTINGS)

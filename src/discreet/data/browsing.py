@@ -31,9 +31,9 @@ class Browsing(Table):
 
 
 def browsing(*, people: int, pages: int, seed: int, exponent: float = 1.2) -> Browsing:
-    """Return the favourite pages of so many invented people; the same seed gives the same table.
+    """Return the favorite pages of so many invented people; the same seed gives the same table.
 
-    The r-th page is the favourite with weight r^-exponent. Addresses share their beginnings, as addresses do, are not
+    The r-th page is the favorite with weight r^-exponent. Addresses share their beginnings, as addresses do, are not
     all ASCII, and have at most 24 bytes in UTF-8; which of them are popular depends on the seed.
 
     The draws come from numpy's default generator: fine for invented people, never for noise.

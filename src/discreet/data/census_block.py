@@ -10,7 +10,7 @@ from discreet.data.table import Column, Table, check_whole, drawn, generator
 
 AGE_RANGE = (0, 99)
 SEXES = ("female", "male")
-RACES = ("amber", "blue", "green", "grey", "violet")  # invented: what matters is that some are rare
+RACES = ("amber", "blue", "green", "gray", "violet")  # invented: what matters is that some are rare
 ORIGINS = ("near", "far")
 
 MOST_IN_A_BLOCK = 500

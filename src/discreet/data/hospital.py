@@ -22,11 +22,11 @@ WARDS = (
     "maternity",
     "neurology",
     "oncology",
-    "paediatrics",
+    "pediatrics",
     "psychiatry",
     "surgery",
 )
-STIGMATISED = ("alcohol dependence", "depression", "HIV")
+STIGMATIZED = ("alcohol dependence", "depression", "HIV")
 MOST_STAYS = 1000
 
 
@@ -93,7 +93,7 @@ def hospital(*, people: int, seed: int) -> HospitalTable:
     Ages: 9 % children (uniform 0-17), 41 % adults (18 + 47 Beta(1.6, 1.3)), 50 % older (65 + 38 Beta(1.3, 2.6)).
     Sex: 52 % female. Zip codes: 100 synthetic ones, the r-th with weight 1 / (r + 5). Diagnoses: twelve, with
     frequencies by age group and sex from about 0.1 % (HIV in children) to 42 % (childbirth among women of 18 to 44).
-    Ward: that of the diagnosis; paediatrics for children; the emergency ward for a random 12 %. Nights: rounded down
+    Ward: that of the diagnosis; pediatrics for children; the emergency ward for a random 12 %. Nights: rounded down
     from an exponential with the diagnosis's mean, at most 90. Cost in whole euros: 150 + 480 a night + a log-normal
     treatment cost (sigma 0.45) around the diagnosis's median, at most 100 000. Day of admission: uniform over a year.
 
@@ -109,7 +109,7 @@ def hospital(*, people: int, seed: int) -> HospitalTable:
 
 
 def visits(*, people: int, seed: int, most: int) -> HospitalTable:
-    """Return one to `most` stays for each of so many invented people; rows of one person are neighbours.
+    """Return one to `most` stays for each of so many invented people; rows of one person are neighbors.
 
     After each stay a person returns with chance 0.4 until `most` is reached; diagnosis, ward, nights, cost and day of
     every stay are drawn independently, as in `hospital`, and age, sex and zip code stay the same.
@@ -147,7 +147,7 @@ def _stays(random: np.random.Generator, population: dict[str, Column]) -> Hospit
     illness = _illnesses(random, age, sex)
     details = list(_ILLNESSES.values())
     ward = np.array([WARDS.index(detail.ward) for detail in details])[illness]
-    ward[age < _ADULT] = WARDS.index("paediatrics")
+    ward[age < _ADULT] = WARDS.index("pediatrics")
     ward[random.random(rows) < _EMERGENCY_SHARE] = WARDS.index("emergency")
     mean_nights = np.array([detail.nights for detail in details])[illness]
     nights = np.minimum(random.exponential(mean_nights).astype(np.int64), NIGHTS_RANGE[1])

@@ -23,7 +23,7 @@ class Patients(Table):
     """One row a patient; `marker` is a secret bit, the result of a genetic test.
 
     `patient_id` counts from 0. `practice` is the family practice, numbered from 0, and `card` the number on its list,
-    from 1 to 63: what a neighbour may know.
+    from 1 to 63: what a neighbor may know.
     """
 
     patient_id: Column

@@ -22,7 +22,7 @@ EDUCATIONS = (
 MARITAL_STATUSES = ("single", "married", "married, apart", "in service, married", "separated", "divorced", "widowed")
 OCCUPATIONS = (
     "clerical", "crafts", "management", "professional", "machines", "sales", "services", "technical", "transport",
-    "labour", "farming", "protection", "households", "armed forces", "unknown",
+    "labor", "farming", "protection", "households", "armed forces", "unknown",
 )  # fmt: skip
 RELATIONSHIPS = ("husband", "wife", "child", "unmarried", "no family", "other relative")
 COUNTRIES = (
@@ -260,8 +260,8 @@ def _capital(random: np.random.Generator, rich: Column) -> tuple[Column, Column]
 
 def _weights(random: np.random.Generator, race: Column) -> Column:
     """Draw how many people a row stands for in the survey that this could be."""
-    centre = np.log(np.array([170_000, 210_000, 150_000, 100_000, 180_000]))[race]
-    return np.asarray(np.clip(np.rint(random.lognormal(centre, 0.55)), *WEIGHT_RANGE), dtype=np.int64)
+    center = np.log(np.array([170_000, 210_000, 150_000, 100_000, 180_000]))[race]
+    return np.asarray(np.clip(np.rint(random.lognormal(center, 0.55)), *WEIGHT_RANGE), dtype=np.int64)
 
 
 def _country(random: np.random.Generator, race: Column) -> Column:

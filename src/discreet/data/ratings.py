@@ -64,8 +64,8 @@ def ratings(*, people: int, items: int, seed: int) -> Ratings:
     person, item = np.divmod(np.unique(person * items + item), items)
     liking = 3.5 + random.normal(0, 0.6, items)[item] + random.normal(0, 0.4, people)[person]
     stars = np.rint(liking + random.normal(0, 0.9, len(item)))
-    centre = random.integers(DAY_RANGE[0], DAY_RANGE[1] + 1, people)
-    day = np.rint(random.normal(centre[person], random.gamma(2.0, 60.0, people)[person]))
+    center = random.integers(DAY_RANGE[0], DAY_RANGE[1] + 1, people)
+    day = np.rint(random.normal(center[person], random.gamma(2.0, 60.0, people)[person]))
     return Ratings(
         person, item, np.clip(stars, *STARS_RANGE).astype(np.int64), np.clip(day, *DAY_RANGE).astype(np.int64)
     )

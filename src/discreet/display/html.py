@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from discreet.errors import ParameterError
 
-# Borders are half-transparent grey and text inherits its colour, so the same rules serve light and dark notebooks.
+# Borders are half-transparent gray and text inherits its color, so the same rules serve light and dark notebooks.
 TABLE_STYLE = """
 .discreet{overflow-x:auto}
 .discreet table{border-collapse:collapse;margin:.5em 0;color:inherit;background:transparent;font-size:1em}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
+# Okabe and Ito's palette: told apart with every common form of color blindness, and in gray.
 BLUE, ORANGE, GREEN, INK, SOFT = "#0072B2", "#D55E00", "#009E73", "#1d2327", "#5c6670"
 _LABEL_SIZE, _TITLE_SIZE = 11.0, 12.5
 _LABEL_WIDTH, _TITLE_LETTERS_AN_INCH = 24, 8.5
@@ -135,27 +135,27 @@ def plot_law(
     other: npt.ArrayLike | None = None,
     **words: Unpack[Words],
 ) -> Plot:
-    """Draw a discrete law as stems (few outputs) or steps (many), with the law on a neighbouring table over it.
+    """Draw a discrete law as stems (few outputs) or steps (many), with the law on a neighboring table over it.
 
     >>> plot_law([0, 1], [0.75, 0.25], other=[0.25, 0.75], title="Randomized response").svg()[:5]
     '<?xml'
     """
     place, mass = _columns(np.size(x), x=x, pmf=pmf)
-    names = words.get("names", ("on the table", "on a neighbour"))
+    names = words.get("names", ("on the table", "on a neighbor"))
     laws = [(mass, BLUE, names[0], "o")]
     if other is not None:
         laws.append((_columns(len(place), other=other)[0], ORANGE, names[1], "D"))
     drawn = _axes({"x_label": "output", "y_label": "probability", **words})
     spread = 0.14 if len(laws) > 1 else 0.0
-    for side, (height, colour, name, marker) in enumerate(laws):
+    for side, (height, color, name, marker) in enumerate(laws):
         if len(place) > _MOST_STEMS:
-            drawn.step(place, height, where="mid", color=colour, linewidth=1.8, label=name)
-            drawn.fill_between(place, height, step="mid", color=colour, alpha=0.13, linewidth=0)
+            drawn.step(place, height, where="mid", color=color, linewidth=1.8, label=name)
+            drawn.fill_between(place, height, step="mid", color=color, alpha=0.13, linewidth=0)
             continue
-        # neighbouring stems stand side by side, so that neither hides the other
+        # neighboring stems stand side by side, so that neither hides the other
         shifted = place + spread * (2 * side - 1) * _least_gap(place)
-        drawn.vlines(shifted, 0.0, height, color=colour, linewidth=2)
-        drawn.plot(shifted, height, marker, color=colour, markersize=5, label=name)
+        drawn.vlines(shifted, 0.0, height, color=color, linewidth=2)
+        drawn.plot(shifted, height, marker, color=color, markersize=5, label=name)
     drawn.set_ylim(bottom=0.0)
     drawn.margins(x=0.02)
     _group_digits(drawn.xaxis)

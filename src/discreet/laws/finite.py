@@ -308,7 +308,7 @@ class Tabulated(Law[Hashable]):
         theirs_outcomes, *theirs = other.table()
         if outcomes != theirs_outcomes:
             raise ParameterError(
-                "neighbouring inputs must have the same possible outcomes (the same number of candidates)"
+                "neighboring inputs must have the same possible outcomes (the same number of candidates)"
             )
         return FinitePair(outcomes, *mine, *theirs)
 

@@ -1,4 +1,4 @@
-"""Public numbers, exactly: what a caller may pass as a scale, an epsilon or a centre, turned into a rational."""
+"""Public numbers, exactly: what a caller may pass as a scale, an epsilon or a center, turned into a rational."""
 
 from __future__ import annotations
 

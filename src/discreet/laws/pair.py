@@ -1,4 +1,4 @@
-"""The privacy loss of one release: a pair of output laws, P on one table and Q on its neighbour."""
+"""The privacy loss of one release: a pair of output laws, P on one table and Q on its neighbor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local model: each person randomises their own report, and nobody needs to be trusted."""
+"""The local model: each person randomizes their own report, and nobody needs to be trusted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from discreet.local.means import (
 from discreet.local.planning import Candidate, Design, SimulatedError, Simulation, design, simulate
 from discreet.local.protocol import Aggregator, Batch, Client, Spec
 from discreet.local.shuffling import Shuffled
-from discreet.local.through_time import Beyond, Lifetime, MemoisedClient, Schedule, lifetime
+from discreet.local.through_time import Beyond, Lifetime, MemoizedClient, Schedule, lifetime
 
 __all__ = [
     "Aggregator",
@@ -53,7 +53,7 @@ __all__ = [
     "Lifetime",
     "LocalMean",
     "MeanRandomizer",
-    "MemoisedClient",
+    "MemoizedClient",
     "OneBitClient",
     "OneBitHadamard",
     "Oracle",

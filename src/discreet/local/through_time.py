@@ -24,13 +24,13 @@ from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import whole, written_up
 from discreet.randomness.process import Process
 
-_FORMAT, _VERSION = "discreet.local.memoised", 1
+_FORMAT, _VERSION = "discreet.local.memoized", 1
 _DIGEST_BYTES = 32
 _MOST_DISTINCT = 1 << 20
 
 
 class Beyond(Enum):
-    """What a memoised client does about a value beyond its cap: refuse it, or repeat the report of the round before."""
+    """What a memoized client does about a value beyond its cap: refuse it, or repeat the report of the round before."""
 
     REFUSE = "refuse"
     REPEAT = "repeat"
@@ -40,8 +40,8 @@ class Beyond(Enum):
         return f"Beyond.{self.name}"
 
 
-@made_by("memoised")
-class MemoisedClient:
+@made_by("memoized")
+class MemoizedClient:
     """One person's client for many rounds: the same value always gives the same report.
 
     Averaging the rounds of a person tells no more than their first one. What the rounds do tell is when a value changed
@@ -59,7 +59,7 @@ class MemoisedClient:
     Reference. Erlingsson, Pihur, Korolova 2014, for the permanent report; Ding, Kulkarni, Yekhanin 2017.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> client = DirectResponse(epsilon=1, values=4).memoised(distinct=2)
+    >>> client = DirectResponse(epsilon=1, values=4).memoized(distinct=2)
     >>> client.report(3) == client.report(3), client.guarantee.epsilon
     (True, 2.0)
     >>> again = [client.report(0), client.report(3), client.report(0)]
@@ -99,7 +99,7 @@ class MemoisedClient:
 
     def report(self, value: Any) -> int:
         """Return the permanent report of a value; a refused value costs nothing."""
-        protocol: Any = self.spec  # every protocol has items and randomise; two names of one value are the same item
+        protocol: Any = self.spec  # every protocol has items and randomize; two names of one value are the same item
         items = protocol.items([value])
         key = _key(items)
         self._refuse_other_process()
@@ -107,7 +107,7 @@ class MemoisedClient:
             report = self._reports.get(key)
             if report is None:
                 report = (
-                    self._new(key, int(protocol.randomise(items)[0]))
+                    self._new(key, int(protocol.randomize(items)[0]))
                     if len(self._reports) < self.distinct
                     else self._beyond_cap()
                 )
@@ -158,14 +158,14 @@ class MemoisedClient:
         return hashlib.sha256(text).digest() + text
 
     @classmethod
-    def load(cls, spec: Spec, state: bytes, *, keep: Callable[[bytes], object] | None = None) -> MemoisedClient:
+    def load(cls, spec: Spec, state: bytes, *, keep: Callable[[bytes], object] | None = None) -> MemoizedClient:
         """Go on after a restart, from the newest state, once: an older one, or two at a time, would draw again.
 
         >>> from discreet.local.frequency.direct_response import DirectResponse
         >>> spec = DirectResponse(epsilon=1, values=4)
-        >>> before = spec.memoised(distinct=2)
+        >>> before = spec.memoized(distinct=2)
         >>> said = before.report(3)
-        >>> MemoisedClient.load(spec, before.save()).report(3) == said
+        >>> MemoizedClient.load(spec, before.save()).report(3) == said
         True
         """
         read = _read(state)
@@ -177,7 +177,7 @@ class MemoisedClient:
         return client
 
     @classmethod
-    def _from(cls, spec: Spec, read: dict[str, Any], keep: Callable[[bytes], object] | None) -> MemoisedClient | None:
+    def _from(cls, spec: Spec, read: dict[str, Any], keep: Callable[[bytes], object] | None) -> MemoizedClient | None:
         """Build a client from what was read, or None if it is no state."""
         try:
             client = cls(spec, distinct=read["distinct"], beyond=Beyond(read["beyond"]), keep=keep)
@@ -195,7 +195,7 @@ class MemoisedClient:
 
     def __repr__(self) -> str:
         """Show the public parameters only: how many values were seen is private."""
-        return f"MemoisedClient({self.spec.protocol}, distinct={self.distinct})"
+        return f"MemoizedClient({self.spec.protocol}, distinct={self.distinct})"
 
     def _refuse_copy(self) -> NoReturn:
         raise NotCopyable("a copy would draw other permanent reports; save() and load() move a client over a restart")
@@ -241,7 +241,7 @@ def _read(state: bytes) -> dict[str, Any]:
     """Read what save() wrote; anything else is refused without being shown."""
     text = bytes(state[_DIGEST_BYTES:]) if isinstance(state, bytes | bytearray | memoryview) else b""
     if not text or hashlib.sha256(text).digest() != bytes(state[:_DIGEST_BYTES]):
-        raise InputError("this is no state of a memoised client, or it was cut short; nothing was loaded")
+        raise InputError("this is no state of a memoized client, or it was cut short; nothing was loaded")
     read = _object(text)
     if read.get("format") != _FORMAT or read.get("version") != _VERSION:
         raise InputError("this state was written by another version; nothing was loaded")
@@ -259,11 +259,11 @@ def _object(text: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How often one person reports under a spec: `rounds`, with at most `distinct` permanent reports if memoised.
+    """How often one person reports under a spec: `rounds`, with at most `distinct` permanent reports if memoized.
 
     Privacy. The rounds together cost at most `reports` times the loss of one report: for changing all values of a
-        person if the reports are fresh, for changing them within the same pattern if they are memoised.
-        Proof: fresh reports are independent, one a round; for memoised ones see `MemoisedClient`. A value needs a round
+        person if the reports are fresh, for changing them within the same pattern if they are memoized.
+        Proof: fresh reports are independent, one a round; for memoized ones see `MemoizedClient`. A value needs a round
         to be seen, so no more than `rounds` are drawn.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
@@ -302,18 +302,18 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The price of the same rounds with fresh and with memoised reports, side by side."""
+    """The price of the same rounds with fresh and with memoized reports, side by side."""
 
     spec: Spec
     fresh: Schedule
-    memoised: Schedule
+    memoized: Schedule
     delta: Number
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("one report", f"epsilon {_shown(round_up(self.spec.epsilon))}")]
         kinds = (
             ("fresh reports, values changing at will", self.fresh),
-            ("memoised, pattern of change public", self.memoised),
+            ("memoized, pattern of change public", self.memoized),
         )
         for name, schedule in kinds:
             pure, approximate = schedule.guarantee(self.spec), schedule.at_delta(self.spec, self.delta)
@@ -334,13 +334,13 @@ class Lifetime:
 def lifetime(
     spec: Spec, *, rounds: int | None = None, distinct: int | None = None, delta: Number | None = None
 ) -> Lifetime:
-    """Compare fresh and memoised reports over the same rounds; nothing is defaulted.
+    """Compare fresh and memoized reports over the same rounds; nothing is defaulted.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
     >>> print(lifetime(DirectResponse(epsilon=1, values=4), rounds=30, distinct=3, delta=1e-6))
     one report: epsilon 1
     fresh reports, values changing at will: epsilon 30, or ... at delta 1e-06 (30 of 30 rounds drawn)
-    memoised, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30 rounds drawn)
+    memoized, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30 rounds drawn)
     """
     if rounds is None:
         raise MissingParameter("rounds= is the number of rounds of a life, never guessed", parameter="rounds")

@@ -2,7 +2,7 @@
 
 Integer mechanisms take integers of any size. Mechanisms on a finer grid take finite floats and round them to the
 nearest grid point, ties upward. Rounding is exact (no float operation that could round again), because a rounding that
-moves differently for neighbours would silently enlarge the sensitivity: round-half-even, for one, sends 0.5 and 1.5 two
+moves differently for neighbors would silently enlarge the sensitivity: round-half-even, for one, sends 0.5 and 1.5 two
 steps apart.
 
 Lemma (rounding). Let R(x) = floor(x / g + 1/2). If |x - y| <= D then |R(x) - R(y)| <= ceil(D / g). Proof. y <= x + g

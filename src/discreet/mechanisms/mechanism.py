@@ -1,4 +1,4 @@
-"""What every mechanism has: a promise, a price, a law, and the neighbours on which its promise is put to the test."""
+"""What every mechanism has: a promise, a price, a law, and the neighbors on which its promise is put to the test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.privacy.numbers import positive_price, written_up
 
 
 class Mechanism(ABC):
-    """A randomised map whose output law we know: the one object that is sampled, priced, predicted and audited."""
+    """A randomized map whose output law we know: the one object that is sampled, priced, predicted and audited."""
 
     @property
     @abstractmethod
@@ -32,7 +32,7 @@ class Mechanism(ABC):
         """Return the exact law of the output on an input."""
 
     @abstractmethod
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
 
     def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:

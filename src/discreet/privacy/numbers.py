@@ -32,7 +32,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, round_down, round_up
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigor import Ball, ball, precision
 
 Promise = TypeVar("Promise")  # a dataclass of numbers; promises are a floor above
 

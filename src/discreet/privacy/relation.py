@@ -1,4 +1,4 @@
-"""Which tables are neighbours: what one person's presence or data may change."""
+"""Which tables are neighbors: what one person's presence or data may change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.errors import RelationMismatch
 
 
 class Relation(Enum):
-    """The neighbour relation a sensitivity was computed for and a promise holds for.
+    """The neighbor relation a sensitivity was computed for and a promise holds for.
 
     `ADD_REMOVE` hides whether a person is in the table at all. `CHANGE_ONE` hides what the person's row says, while the
     number of rows is public. A promise that states neither holds for whichever relation its sensitivity was computed
@@ -24,7 +24,7 @@ class Relation(Enum):
 
     @property
     def sentence(self) -> str:
-        """What may change between neighbours, in words."""
+        """What may change between neighbors, in words."""
         return _SENTENCES[self]
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class Relation(Enum):
 _SENTENCES = {
     Relation.ADD_REMOVE: "one person's data is added or removed",
     Relation.CHANGE_ONE: "one person's data is changed for other data, the number of rows is public",
-    Relation.UNSTATED: "neighbours as the sensitivity was computed for, not stated here",
+    Relation.UNSTATED: "neighbors as the sensitivity was computed for, not stated here",
 }
 
 

@@ -1,4 +1,4 @@
-"""How far one person can move a query's answer: a number, the norm it is measured in, and for which neighbours."""
+"""How far one person can move a query's answer: a number, the norm it is measured in, and for which neighbors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXPONENTS = {Norm.L1: Fraction(1), Norm.L2: Fraction(1, 2), Norm.LINF: Fraction
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The most that one person can change an answer, over all neighbouring tables of the stated relation.
+    """The most that one person can change an answer, over all neighboring tables of the stated relation.
 
     The value is kept as given: an int says that the query's answers are integers, a float or Fraction that they are
     real.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.randomness.keystream import check_count, word, words
-from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
+from discreet.randomness.rigor import ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
 
 _BITS = 64
 _GUARD = 32

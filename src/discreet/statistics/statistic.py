@@ -42,7 +42,7 @@ class Statistic(Mechanism):
 
     Privacy. A statistic keeps the promise of its mechanism.
         Proof: `estimate` sees the release and public numbers only, and post-processing costs nothing. What remains is
-        that neighbouring tables move `measure` by no more than the mechanism was built for, which each one proves.
+        that neighboring tables move `measure` by no more than the mechanism was built for, which each one proves.
     """
 
     def __init__(self, *, relation: Relation | None, confidence: float, target: Target = Target.TABLE) -> None:
@@ -64,12 +64,12 @@ class Statistic(Mechanism):
         """Make an estimate of a release; `rows` is the number of rows where that is public, else None."""
 
     def public_rows(self, value: Any) -> int | None:
-        """Return the number of rows under change-one without units, where it is the same for all neighbours."""
+        """Return the number of rows under change-one without units, where it is the same for all neighbors."""
         if self.relation is not Relation.CHANGE_ONE or isinstance(value, Rows):
             return None
         return len(value)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row; where a person may have several rows none are made up."""
         if getattr(self, "contribution", None) is None:
             yield from self._one_row_apart(added=self.relation is Relation.ADD_REMOVE)
@@ -157,7 +157,7 @@ class ClippedStatistic(Statistic):
 
     @property
     def _size_is_known(self) -> bool:
-        """Whether all neighbours have the same number of values, which is then public."""
+        """Whether all neighbors have the same number of values, which is then public."""
         return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
 
     @property

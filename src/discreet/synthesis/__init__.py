@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.base import Neighbours, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
 from discreet.synthesis.methods.answers import Given, NoisyAnswers
@@ -86,7 +86,7 @@ __all__ = [
     "Marginals",
     "MemoryTranscript",
     "Mwem",
-    "Neighbours",
+    "Neighbors",
     "NoisyAnswers",
     "Optimum",
     "Oracle",

@@ -194,7 +194,7 @@ def _law_is_sampled(subject: Subject) -> None:
 
 
 def _releases_are_independent(subject: Subject) -> None:
-    """A G-test of consecutive releases, and of neighbouring coordinates, against independent ones."""
+    """A G-test of consecutive releases, and of neighboring coordinates, against independent ones."""
     for value in subject.inputs:
         laws, columns = _releases(subject, value)
         pairs = [
@@ -221,7 +221,7 @@ def _loss_covers(subject: Subject) -> None:
     mechanism = subject.make()
     loss = mechanism.loss
     covered = {epsilon: loss.delta(epsilon).upper for epsilon in _EPSILONS}
-    for first, second in list(mechanism.neighbours())[:8]:
+    for first, second in list(mechanism.neighbors())[:8]:
         pair = mechanism.law(first).pair(mechanism.law(second))
         for direction in (pair, pair.reversed()):
             for epsilon, stated in covered.items():
@@ -250,7 +250,7 @@ def _wire_is_clean(subject: Subject) -> None:
     """The wire audit must find nothing."""
     mechanism = subject.make()
     verdict = audit(
-        mechanism, level=Level.WIRE, neighbours=list(mechanism.neighbours())[:4], draws=min(subject.draws, 1000)
+        mechanism, level=Level.WIRE, neighbors=list(mechanism.neighbors())[:4], draws=min(subject.draws, 1000)
     )
     _demand(verdict.outcome is Outcome.KEPT, f"the form of the outputs gives something away:\n{verdict}")
 

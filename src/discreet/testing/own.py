@@ -108,7 +108,7 @@ def _statistics() -> list[Own]:
         Own("StandardDeviation", partial(statistics.StandardDeviation, bounds=(0, 1), rho=0.5, **coarse), [0, 1], _FEW),
         Own(
             "Covariance",
-            partial(statistics.Covariance, centre=[0], radius=1, steps=2, relation=_ADD_REMOVE, epsilon=1),
+            partial(statistics.Covariance, center=[0], radius=1, steps=2, relation=_ADD_REMOVE, epsilon=1),
             np.array([[0.5], [1.0]]),
             _FEW,
         ),
@@ -267,7 +267,7 @@ def audit_own(
 ) -> OwnAudit:
     """Audit mechanisms of discreet at every level, and their samplers against their laws.
 
-    `draws` is how often each is run on two neighbours together, and again for its law; slow ones get a quarter. All
+    `draws` is how often each is run on two neighbors together, and again for its law; slow ones get a quarter. All
     verdicts together raise a false alarm with a probability below 1e-7, however many draws there are: 1e-9 for all
     bounds from runs, about 1e-9 for all fits, and 1e-9 for the form of the outputs of each mechanism. `progress` is
     told the name of each mechanism before its turn.
@@ -291,14 +291,14 @@ def _audited(own: Own, draws: int, suite: int) -> OwnVerdict:
     mechanism = own.make()
     some = max(int(own.share * draws), _LEAST)
     looks = min(some, max(int(own.share * _WIRE_DRAWS), _LEAST))
-    pairs = list(islice(mechanism.neighbours(), _WIRE_PAIRS))
+    pairs = list(islice(mechanism.neighbors(), _WIRE_PAIRS))
     return OwnVerdict(
         name=own.name,
         claim=mechanism.guarantee,
         exact=audit(mechanism, search=0),
-        wire=audit(mechanism, level=Level.WIRE, neighbours=pairs, draws=looks),
+        wire=audit(mechanism, level=Level.WIRE, neighbors=pairs, draws=looks),
         statistical=audit(
-            mechanism, level=Level.STATISTICAL, neighbours=pairs[:1], draws=some, confidence=1 - ALARM, suite=suite
+            mechanism, level=Level.STATISTICAL, neighbors=pairs[:1], draws=some, confidence=1 - ALARM, suite=suite
         ),
         fit=fit_of(mechanism, own.value, some),
         suite=suite,

@@ -67,8 +67,8 @@ def test_malice_turns_one_bit_as_soon_as_one_can_be_turned():
 
 
 @pytest.mark.parametrize("counts", [np.zeros(3), np.zeros((4, 2)), np.zeros(1)])
-def test_malice_needs_all_answers_of_one_labelling(counts):
-    with pytest.raises(InputError, match="one labelling"):
+def test_malice_needs_all_answers_of_one_labeling(counts):
+    with pytest.raises(InputError, match="one labeling"):
         malicious_noise(1, seed=1)(counts)
 
 

@@ -65,7 +65,7 @@ def test_bits_are_whole_numbers_or_truth_values_from_the_start(make):
     "attack",
     [
         lambda ask: fourier(ask, 500),
-        lambda ask: robust_fourier(ask, 500, relabellings=4, seed=1),
+        lambda ask: robust_fourier(ask, 500, relabelings=4, seed=1),
         lambda ask: least_squares(ask, 500, queries=63),
         lambda ask: random_least_squares(ask, 20, queries=40, seed=1),
         lambda ask: linear_program(ask, 20, queries=40, seed=1),

@@ -164,7 +164,7 @@ def test_sums_over_partitions_take_the_noise_of_the_rows_away(run, seed):
     sizes = np.array([len(cells) for cells in partitions])
     assert found.standard_error == pytest.approx(sigma / math.sqrt((1 / sizes).sum()))
     assert found.standard_error < 2.5
-    # neighbouring ages may select the same rows, whose noise is then the same: a little more error than theory
+    # neighboring ages may select the same rows, whose noise is then the same: a little more error than theory
     assert found.error < 5 * found.standard_error
     assert found.queries == sizes.sum()
 

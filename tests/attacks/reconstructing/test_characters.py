@@ -27,10 +27,10 @@ def sets(design: Characters) -> np.ndarray:
     return np.array(rows, dtype=np.int64)
 
 
-@given(people=st.integers(2, 40), relabellings=st.integers(1, 3), seed=st.integers(0, 2**32))
-def test_the_true_answers_are_counts_over_sets_of_even_parity(people, relabellings, seed):
-    design, secret = Characters(people=people, relabellings=relabellings, seed=seed), bits(people, seed)
-    assert len(design) == relabellings * design.size
+@given(people=st.integers(2, 40), relabelings=st.integers(1, 3), seed=st.integers(0, 2**32))
+def test_the_true_answers_are_counts_over_sets_of_even_parity(people, relabelings, seed):
+    design, secret = Characters(people=people, relabelings=relabelings, seed=seed), bits(people, seed)
+    assert len(design) == relabelings * design.size
     assert np.array_equal(design.exact(secret), sets(design) @ secret)
 
 
@@ -40,17 +40,17 @@ def test_there_is_a_place_more_than_people_at_least(people, size):
 
 
 @pytest.mark.theorem("Characters.accuracy")
-@given(people=st.integers(2, 200), relabellings=st.integers(1, 4), seed=st.integers(0, 2**32))
-def test_exact_answers_give_back_every_bit(people, relabellings, seed):
-    design, secret = Characters(people=people, relabellings=relabellings, seed=seed), bits(people, seed)
+@given(people=st.integers(2, 200), relabelings=st.integers(1, 4), seed=st.integers(0, 2**32))
+def test_exact_answers_give_back_every_bit(people, relabelings, seed):
+    design, secret = Characters(people=people, relabelings=relabelings, seed=seed), bits(people, seed)
     assert np.array_equal(design.decode(design.exact(secret)), secret)
 
 
 @pytest.mark.theorem("Characters.accuracy")
-@pytest.mark.parametrize(("people", "relabellings"), [(63, 1), (63, 3), (40, 1), (40, 3), (2, 4), (1, 1)])
+@pytest.mark.parametrize(("people", "relabelings"), [(63, 1), (63, 3), (40, 1), (40, 3), (2, 4), (1, 1)])
 @pytest.mark.parametrize("error", [0.2, 0.249, 0.5, 0.75, 1.0, 1.5])
-def test_no_errors_make_more_than_sixteen_squares_wrong(people, error, relabellings):
-    design, secret = Characters(people=people, relabellings=relabellings, seed=5), bits(people, 3)
+def test_no_errors_make_more_than_sixteen_squares_wrong(people, error, relabelings):
+    design, secret = Characters(people=people, relabelings=relabelings, seed=5), bits(people, 3)
     exact, against = design.exact(secret), np.zeros(design.size)
     against[1 : people + 1] = 1 - 2 * secret
     # errors aimed at one person, at some, at everybody at once, and at nobody
@@ -72,11 +72,11 @@ def test_errors_aimed_at_one_person_do_turn_that_bit():
 
 
 @pytest.mark.theorem("Characters.accuracy")
-@pytest.mark.parametrize("relabellings", [1, 2, 5])
-def test_the_columns_are_orthogonal_and_the_estimate_is_least_squares(relabellings):
-    design = Characters(people=12, relabellings=relabellings, seed=1)
+@pytest.mark.parametrize("relabelings", [1, 2, 5])
+def test_the_columns_are_orthogonal_and_the_estimate_is_least_squares(relabelings):
+    design = Characters(people=12, relabelings=relabelings, seed=1)
     matrix = np.array([design.times(column) for column in np.eye(16)]).T
-    assert np.array_equal(matrix.T @ matrix, relabellings * 16 / 4 * np.eye(16))
+    assert np.array_equal(matrix.T @ matrix, relabelings * 16 / 4 * np.eye(16))
     answers = np.random.default_rng(1).normal(size=len(design))
     solution, *_ = np.linalg.lstsq(matrix, answers, rcond=None)
     assert design.estimate(answers) == pytest.approx(solution[1:13], abs=1e-12)
@@ -85,8 +85,8 @@ def test_the_columns_are_orthogonal_and_the_estimate_is_least_squares(relabellin
 
 @pytest.mark.theorem("Characters.accuracy")
 @pytest.mark.parametrize("people", [2, 3, 31, 1023, 65_535, 2**23])
-def test_a_relabelling_permutes_the_places_and_leaves_the_empty_one(people):
-    design = Characters(people=people, relabellings=4, seed=people)
+def test_a_relabeling_permutes_the_places_and_leaves_the_empty_one(people):
+    design = Characters(people=people, relabelings=4, seed=people)
     for place, (odd, even) in zip(design.places(), design.factors, strict=True):
         assert place[0] == 0
         assert np.all(np.bincount(place, minlength=design.size) == 1)
@@ -96,17 +96,17 @@ def test_a_relabelling_permutes_the_places_and_leaves_the_empty_one(people):
 
 
 @pytest.mark.parametrize("people", [2, 3, 7, 15])
-def test_no_labelling_and_no_text_comes_twice(people):
+def test_no_labeling_and_no_text_comes_twice(people):
     least = Characters(people=people)
-    design = Characters(people=people, relabellings=min((least.size // 2) ** 2, 12), seed=4)
-    assert len(set(design.factors)) == design.relabellings
+    design = Characters(people=people, relabelings=min((least.size // 2) ** 2, 12), seed=4)
+    assert len(set(design.factors)) == design.relabelings
     assert len(set(design.texts(NAMES))) == len(design)
     with pytest.raises(ParameterError, match="at most"):
-        Characters(people=people, relabellings=(least.size // 2) ** 2 + 1, seed=4)
+        Characters(people=people, relabelings=(least.size // 2) ** 2 + 1, seed=4)
 
 
-def test_relabelled_queries_are_other_sets():
-    design = Characters(people=1023, relabellings=4, seed=1)
+def test_relabeled_queries_are_other_sets():
+    design = Characters(people=1023, relabelings=4, seed=1)
     secret = np.zeros((1023, 1023), dtype=np.int64)
     np.fill_diagonal(secret, 1)
     chosen = np.random.default_rng(1).choice(1023, 40, replace=False)
@@ -119,7 +119,7 @@ def test_relabelled_queries_are_other_sets():
 @pytest.mark.parametrize("kind", ["INTEGER", "BIGINT"])
 @pytest.mark.parametrize("person", ["person", "number - 1"])
 def test_the_sql_of_the_queries_gives_their_true_answers(kind, person):
-    design, secret = Characters(people=29, relabellings=3, seed=2), bits(29)
+    design, secret = Characters(people=29, relabelings=3, seed=2), bits(29)
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE people (person {kind}, number {kind}, marker INTEGER)")
         connection.executemany(
@@ -130,8 +130,8 @@ def test_the_sql_of_the_queries_gives_their_true_answers(kind, person):
 
 
 @pytest.mark.parametrize("place", [2**20 - 2, 2**19, 777_777])
-def test_a_relabelled_place_fits_into_sixty_four_bits(place):
-    design = Characters(people=2**20 - 1, relabellings=2, seed=1)
+def test_a_relabeled_place_fits_into_sixty_four_bits(place):
+    design = Characters(people=2**20 - 1, relabelings=2, seed=1)
     names = {"table": "(SELECT 1 AS marker)", "secret": "marker", "person": str(place)}
     odd, even = design.factors[1]
     moved = (place + 1) * (odd + even * (place + 1)) % 2**20
@@ -140,7 +140,7 @@ def test_a_relabelled_place_fits_into_sixty_four_bits(place):
 
 
 def test_quoted_names_and_expressions_stay_whole():
-    design, secret = Characters(people=5, relabellings=2, seed=1), bits(5)
+    design, secret = Characters(people=5, relabelings=2, seed=1), bits(5)
     names = {"table": '"the people"', "secret": '"it\'s ""it"" 1"', "person": '"row id" - 10 | 0'}
     with duckdb.connect() as connection:
         connection.execute("""CREATE TABLE "the people" ("row id" INTEGER, "it's ""it"" 1" INTEGER)""")
@@ -167,9 +167,9 @@ def test_texts_say_which_name_is_missing():
         next(Characters(people=3).texts({"table": "people", "secret": "marker"}))
 
 
-def test_too_many_people_cannot_be_relabelled_in_sql():
-    with pytest.raises(ParameterError, match="relabellings=1"):
-        Characters(people=2**20, relabellings=2, seed=1).text(2**21, NAMES)
+def test_too_many_people_cannot_be_relabeled_in_sql():
+    with pytest.raises(ParameterError, match="relabelings=1"):
+        Characters(people=2**20, relabelings=2, seed=1).text(2**21, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -178,23 +178,23 @@ def test_too_many_people_cannot_be_relabelled_in_sql():
         {"people": 0},
         {"people": 2.0},
         {"people": 2**24},
-        {"people": 3, "relabellings": 0},
-        {"people": 3, "relabellings": 5, "seed": 1},
-        {"people": 2**24 - 1, "relabellings": 17, "seed": 1},
-        {"people": 3, "relabellings": 2},
+        {"people": 3, "relabelings": 0},
+        {"people": 3, "relabelings": 5, "seed": 1},
+        {"people": 2**24 - 1, "relabelings": 17, "seed": 1},
+        {"people": 3, "relabelings": 2},
         {"people": 3, "seed": -1},
         {"people": 3, "seed": True},
         {"people": 3, "seed": 1.0},
     ],
 )
 def test_sizes_that_make_no_design_are_refused(wrong):
-    with pytest.raises(ParameterError, match=r"people|relabellings|seed"):
+    with pytest.raises(ParameterError, match=r"people|relabelings|seed"):
         Characters(**wrong)
 
 
 def test_numbers_of_numpy_are_numbers():
-    design = Characters(people=np.int64(7), relabellings=np.int32(2), seed=np.int64(3))
-    assert design == Characters(people=7, relabellings=2, seed=3)
+    design = Characters(people=np.int64(7), relabelings=np.int32(2), seed=np.int64(3))
+    assert design == Characters(people=7, relabelings=2, seed=3)
 
 
 @pytest.mark.parametrize(

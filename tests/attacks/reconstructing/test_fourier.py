@@ -63,11 +63,11 @@ def test_errors_within_a_bound_turn_at_most_sixteen_squares_of_bits_and_malice_t
 
 @pytest.mark.theorem("fourier.accuracy")
 @pytest.mark.parametrize("noise", [uniform_noise, sign_noise])
-@pytest.mark.parametrize("relabellings", [1, 3])
-def test_bounded_noise_turns_at_most_sixteen_squares_of_bits_too(noise, relabellings):
+@pytest.mark.parametrize("relabelings", [1, 3])
+def test_bounded_noise_turns_at_most_sixteen_squares_of_bits_too(noise, relabelings):
     secret, error = bits(4095), 8
     ask = noisy_answers(secret, noise(error, seed=3))
-    found = fourier(ask, 4095, relabellings=relabellings, seed=4, error=error, truth=secret)
+    found = fourier(ask, 4095, relabelings=relabelings, seed=4, error=error, truth=secret)
     assert found.wrong <= 16 * error**2
     assert found.floor == pytest.approx(1 - 1024 / 4095, abs=1e-9)
 
@@ -97,13 +97,13 @@ def test_other_noise_of_the_same_variance_does_the_same_up_to_berry_and_esseen(m
 
 
 @pytest.mark.theorem("fourier.accuracy")
-@pytest.mark.parametrize(("relabellings", "share"), [(1, 0.5987), (4, 0.6915), (16, 0.8413)])
-def test_relabellings_divide_the_variance(relabellings, share):
+@pytest.mark.parametrize(("relabelings", "share"), [(1, 0.5987), (4, 0.6915), (16, 0.8413)])
+def test_relabelings_divide_the_variance(relabelings, share):
     people, deviation = 2**12 - 1, 64.0
     secret = bits(people, 11)
     ask = noisy_answers(secret, gaussian_noise(deviation, seed=12))
-    found = fourier(ask, people, relabellings=relabellings, seed=13, noise_variance=deviation**2, truth=secret)
-    assert found.queries == relabellings * 2**12
+    found = fourier(ask, people, relabelings=relabelings, seed=13, noise_variance=deviation**2, truth=secret)
+    assert found.queries == relabelings * 2**12
     assert found.expected == pytest.approx(share, abs=1e-4)
     assert fewest(people, share) <= people - found.wrong <= most(people, share)
 
@@ -148,12 +148,12 @@ def test_asked_as_sql_of_a_session_the_attack_gets_its_share_and_no_more_than_th
     assert found.expected < found.ceiling.lower
 
 
-def test_relabelled_queries_are_understood_by_a_session():
+def test_relabeled_queries_are_understood_by_a_session():
     secret = bits(15, 1)
     with secret_session(secret, rho=384, purpose="a test") as session:
         each = split(session, queries=48)
         ask = session_answers(session, rho=each, **NAMES)
-        found = fourier(ask, 15, relabellings=3, seed=5, noise_variance=1 / (2 * each), truth=secret)
+        found = fourier(ask, 15, relabelings=3, seed=5, noise_variance=1 / (2 * each), truth=secret)
         # no text was asked twice: every answer was charged and has noise of its own
         assert session.budget.remaining.rho == 0
     # at this price the noise of a count has a deviation of 1/4
@@ -208,7 +208,7 @@ def test_the_floor_allows_for_answers_so_large_that_floats_round():
         ({"people": 0}, ParameterError),
         ({"error": -1}, ParameterError),
         ({"noise_variance": -1}, ParameterError),
-        ({"relabellings": 2}, MissingParameter),
+        ({"relabelings": 2}, MissingParameter),
         ({"truth": [0, 1]}, InputError),
         ({"loss": 1.0}, ParameterError),
     ],

@@ -22,25 +22,25 @@ def spoiled(design: Characters, secret: np.ndarray, level: float, share: float) 
 
 
 @pytest.mark.parametrize(
-    ("power", "relabellings", "level", "share"),
+    ("power", "relabelings", "level", "share"),
     [(14, 4, 0.1, 0.1), (14, 4, 0.1, 0.2), (14, 4, 0.1, 0.3), (14, 8, 0.25, 0.2), (12, 8, 0.1, 0.4)],
 )
-def test_garbage_defeats_squares_and_not_absolute_values(power, relabellings, level, share, rounds):
+def test_garbage_defeats_squares_and_not_absolute_values(power, relabelings, level, share, rounds):
     power = rounds(sample=power, full=16)
     people = 2**power - 1
-    design, secret = Characters(people=people, relabellings=relabellings, seed=23), bits(people, 24)
+    design, secret = Characters(people=people, relabelings=relabelings, seed=23), bits(people, 24)
     answers = spoiled(design, secret, level, share)
-    squares = fourier(lambda _: answers, people, relabellings=relabellings, seed=23, truth=secret)
-    found = robust_fourier(lambda _: answers, people, relabellings=relabellings, seed=23, truth=secret)
+    squares = fourier(lambda _: answers, people, relabelings=relabelings, seed=23, truth=secret)
+    found = robust_fourier(lambda _: answers, people, relabelings=relabelings, seed=23, truth=secret)
     assert squares.fraction <= 0.6
     assert found.fraction >= 0.999
-    assert found.queries == relabellings * 2**power
+    assert found.queries == relabelings * 2**power
 
 
 @pytest.mark.theorem("least_absolute.accuracy", "robust_fourier.accuracy")
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
 def test_the_sum_of_absolute_residuals_is_the_least_by_linear_programming(share):
-    design, secret = Characters(people=13, relabellings=4, seed=1), bits(13, 2)
+    design, secret = Characters(people=13, relabelings=4, seed=1), bits(13, 2)
     answers = spoiled(design, secret, 0.1, share)
     matrix = np.array([design.times(column) for column in np.eye(16)]).T
     rows, columns = matrix.shape
@@ -65,7 +65,7 @@ def test_the_sum_of_absolute_residuals_is_the_least_by_linear_programming(share)
 @pytest.mark.theorem("least_absolute.accuracy", "robust_fourier.accuracy")
 @pytest.mark.parametrize(("level", "share"), [(0.0, 0.0), (0.0, 0.2), (0.1, 0.1), (0.25, 0.2)])
 def test_sixty_rounds_come_within_a_hundredth_of_the_least(level, share):
-    design, secret = Characters(people=4000, relabellings=4, seed=3), bits(4000, 4)
+    design, secret = Characters(people=4000, relabelings=4, seed=3), bits(4000, 4)
     answers = spoiled(design, secret, level, share)
     fit = least_absolute(design, answers)
     assert 0 <= fit.least <= fit.distance * (1 + 1e-9)
@@ -73,7 +73,7 @@ def test_sixty_rounds_come_within_a_hundredth_of_the_least(level, share):
 
 
 def test_polishing_averages_what_is_plausible():
-    design, secret = Characters(people=4095, relabellings=8, seed=5), bits(4095, 6)
+    design, secret = Characters(people=4095, relabelings=8, seed=5), bits(4095, 6)
     answers = spoiled(design, secret, 0.25, 0.2)
     fit = least_absolute(design, answers)
     before = np.count_nonzero((fit.column[1:] > 0.5) != secret)
@@ -92,12 +92,12 @@ def test_the_ceiling_of_a_price_is_told_beside_the_result():
     secret = bits(100)
     loss = dp.PureDP(1, relation=dp.Relation.ADD_REMOVE).loss
     ask = noisy_answers(secret, uniform_noise(1, seed=1))
-    found = robust_fourier(ask, 100, relabellings=4, seed=1, truth=secret, loss=loss)
+    found = robust_fourier(ask, 100, relabelings=4, seed=1, truth=secret, loss=loss)
     assert found.ceiling.upper == pytest.approx(0.7310585786)
     assert "100" in repr(found)
 
 
-@pytest.mark.parametrize("wrong", [{"rounds": 0}, {"relabellings": 0}, {"truth": [0, 1]}])
+@pytest.mark.parametrize("wrong", [{"rounds": 0}, {"relabelings": 0}, {"truth": [0, 1]}])
 def test_what_makes_no_attack_is_refused(wrong):
     with pytest.raises((ParameterError, InputError)):
-        robust_fourier(lambda design: np.zeros(len(design)), 10, **{"relabellings": 4, "seed": 1} | wrong)
+        robust_fourier(lambda design: np.zeros(len(design)), 10, **{"relabelings": 4, "seed": 1} | wrong)

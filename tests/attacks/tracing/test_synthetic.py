@@ -22,7 +22,7 @@ from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError, UnknownName
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees.curves import tradeoff_of
-from discreet.synthesis import Domain, Independent, Neighbours, Records, Synthesizer, SyntheticTable, conjunctions
+from discreet.synthesis import Domain, Independent, Neighbors, Records, Synthesizer, SyntheticTable, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
 
 DOMAIN = Domain.of(population_values())
@@ -102,13 +102,13 @@ def wins(release: Synthesizer | None, rounds: int) -> float:
 def test_a_member_is_not_told_from_an_outsider_better_than_the_promise_allows(method: str) -> None:
     domain, _ = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
-    neighbours, rounds, epsilon = Neighbours(Relation.CHANGE_ONE, 6), 300, Fraction(1, 5)
+    neighbors, rounds, epsilon = Neighbors(Relation.CHANGE_ONE, 6), 300, Fraction(1, 5)
     release: Synthesizer
     if method == "independent":
-        release = Independent.of(workload, neighbours, epsilon=epsilon, rows=60)
+        release = Independent.of(workload, neighbors, epsilon=epsilon, rows=60)
     else:
         release = DualQuery.of(
-            workload, neighbours, epsilon=epsilon, eta=Fraction(1, 8), rounds=2, weights=Weights.EQUAL
+            workload, neighbors, epsilon=epsilon, eta=Fraction(1, 8), rounds=2, weights=Weights.EQUAL
         )
     highest = area_ceiling_of(release.guarantee)
     # the wins of the trials are independent, in [0, 1], and each expected to be at most the ceiling: Hoeffding
@@ -120,8 +120,8 @@ def test_a_member_is_not_told_from_an_outsider_better_than_the_promise_allows(me
 def test_claims_about_members_are_not_right_more_often_than_the_promise_allows() -> None:
     domain, everybody = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
-    neighbours, rounds = Neighbours(Relation.CHANGE_ONE, 6), 400
-    release = Independent.of(workload, neighbours, epsilon=Fraction(1, 5), rows=12)
+    neighbors, rounds = Neighbors(Relation.CHANGE_ONE, 6), 400
+    release = Independent.of(workload, neighbors, epsilon=Fraction(1, 5), rows=12)
     facts = [f"a{place}" for place in range(5)]
     gain, bare = 0.0, 0.0
     for trial in range(rounds):

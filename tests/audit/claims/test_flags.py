@@ -4,7 +4,7 @@
 |---|---|---|
 | `monotone=True` | every choice, AboveThreshold | refused under change-one; else refuted |
 | no relation with `monotone=True` | the same | the promise says add/remove, and composes with nothing else |
-| `everyone=True` | synthesis.Neighbours | harmless: the stated size is used; counting the records is refuted |
+| `everyone=True` | synthesis.Neighbors | harmless: the stated size is used; counting the records is refuted |
 | `sensitivity=` | every mechanism that takes one | refuted |
 | `keys=` | ThresholdedHistogram | refuted |
 | one row a person (no `contribution=`) | statistics | refuted |
@@ -123,14 +123,14 @@ def test_counts_under_add_remove_are_monotone_and_the_audit_agrees(make):
 def test_the_reported_fault_lost_two_where_one_was_claimed():
     # what the refused mechanism would have done: noise for monotone scores, scores of change-one
     would_have = NoisyMax(epsilon=1, sensitivity=score_of(ADDED), monotone=True)
-    verdict = audit(would_have, neighbours=[([0, 40], [1, 39])], search=0)
+    verdict = audit(would_have, neighbors=[([0, 40], [1, 39])], search=0)
     assert verdict.refuted
     assert 1.95 < verdict.low < 2
 
 
 def test_a_search_from_neighbors_that_move_both_ways_does_not_follow_the_flag():
     mechanism = NoisyMax(epsilon=1, sensitivity=1, monotone=True)
-    verdict = audit(mechanism, neighbours=[(np.array([0, 0]), np.array([1, -1]))], search=2)
+    verdict = audit(mechanism, neighbors=[(np.array([0, 0]), np.array([1, -1]))], search=2)
     assert verdict.low > 1.9
 
 
@@ -228,8 +228,8 @@ class _Nonempty:
         self._tables, self.relation, self.claim = tables, tables.relation, tables.guarantee
         self.law = tables.law
 
-    def neighbours(self) -> Any:
-        return (pair for pair in self._tables.neighbours() if all(pair))
+    def neighbors(self) -> Any:
+        return (pair for pair in self._tables.neighbors() if all(pair))
 
 
 def test_a_public_size_of_joint_quantiles_is_harmless_where_it_is_false():

@@ -38,7 +38,7 @@ def worst_mechanism(canaries: int, guesses: int, right: int, epsilon: float, del
     """Return the largest chance of so many right guesses over all (epsilon, delta)-DP mechanisms: a linear program.
 
     Only what is guessed matters, so a mechanism is a law of guesses for each outcome of the coins; a slack for each
-    neighbour and output says what exceeds e^epsilon, and the slacks of a pair add up to at most delta.
+    neighbor and output says what exceeds e^epsilon, and the slacks of a pair add up to at most delta.
     """
     coins = list(itertools.product((0, 1), repeat=canaries))
     guessed = [t for t in itertools.product((-1, 0, 1), repeat=canaries) if sum(one >= 0 for one in t) == guesses]

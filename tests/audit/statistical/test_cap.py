@@ -37,7 +37,7 @@ class Tell:
 
 
 def test_a_claim_above_the_cap_can_only_pass_and_the_verdict_says_so() -> None:
-    verdict = audit(Tell(), dp.PureDP(8), neighbours=[(0, 1)], level=Level.STATISTICAL, draws=2000)  # type: ignore[arg-type]
+    verdict = audit(Tell(), dp.PureDP(8), neighbors=[(0, 1)], level=Level.STATISTICAL, draws=2000)  # type: ignore[arg-type]
     assert verdict.outcome is Outcome.NOT_REFUTED
     assert verdict.cap is not None
     assert verdict.cap - 0.5 < verdict.low <= verdict.cap < 8
@@ -47,6 +47,6 @@ def test_a_claim_above_the_cap_can_only_pass_and_the_verdict_says_so() -> None:
 
 
 def test_the_same_claim_is_refuted_with_enough_draws() -> None:
-    verdict = audit(Tell(), dp.PureDP(8), neighbours=[(0, 1)], level=Level.STATISTICAL, draws=60_000)  # type: ignore[arg-type]
+    verdict = audit(Tell(), dp.PureDP(8), neighbors=[(0, 1)], level=Level.STATISTICAL, draws=60_000)  # type: ignore[arg-type]
     assert verdict.refuted
     assert verdict.plot().svg().startswith("<?xml")

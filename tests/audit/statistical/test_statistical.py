@@ -21,7 +21,7 @@ GRID = 2.0**-20
 
 
 class Sampler:
-    """A vectorised mechanism made from a function."""
+    """A vectorized mechanism made from a function."""
 
     def __init__(self, function: Callable[[np.random.Generator, Any, int], Any]) -> None:
         self.random = np.random.default_rng()
@@ -61,20 +61,20 @@ RIGHT: dict[str, tuple[Sampler, dp.Guarantee, list[tuple[Any, Any]]]] = {
 
 
 def statistical(
-    mechanism: Any, claim: dp.Guarantee, neighbours: Any = ((0, 1),), *, seed: int = 2026, **terms: Any
+    mechanism: Any, claim: dp.Guarantee, neighbors: Any = ((0, 1),), *, seed: int = 2026, **terms: Any
 ) -> dp.Verdict:
     if isinstance(mechanism, Sampler):  # what an audit finds must not hang on the order of the tests
         mechanism.random = np.random.default_rng(seed)
-    return audit(mechanism, claim, neighbours=neighbours, level=Level.STATISTICAL, **terms)
+    return audit(mechanism, claim, neighbors=neighbors, level=Level.STATISTICAL, **terms)
 
 
 @pytest.mark.parametrize("until", list(Until))
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_right_mechanisms_at_their_very_claim_are_rarely_refuted(name: str, until: Until, rounds: Rounds) -> None:
-    mechanism, claim, neighbours = RIGHT[name]
+    mechanism, claim, neighbors = RIGHT[name]
     count = rounds(sample=14, full=125)
     alarms = sum(
-        statistical(mechanism, claim, neighbours, draws=4000, until=until, seed=seed).refuted for seed in range(count)
+        statistical(mechanism, claim, neighbors, draws=4000, until=until, seed=seed).refuted for seed in range(count)
     )
     assert alarms <= most(count, 0.05)
 
@@ -82,9 +82,9 @@ def test_right_mechanisms_at_their_very_claim_are_rarely_refuted(name: str, unti
 @pytest.mark.parametrize("until", list(Until))
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_half_the_claim_is_refuted(name: str, until: Until) -> None:
-    mechanism, claim, neighbours = RIGHT[name]
+    mechanism, claim, neighbors = RIGHT[name]
     half = dp.PureDP(float(claim.epsilon) / 2)  # type: ignore[attr-defined]
-    verdict = statistical(mechanism, half, neighbours, draws=200_000, until=until, confidence=0.9)
+    verdict = statistical(mechanism, half, neighbors, draws=200_000, until=until, confidence=0.9)
     assert verdict.outcome is Outcome.REFUTED, str(verdict)
     assert verdict.low > float(half.epsilon)
     assert verdict.samples <= 200_000
@@ -92,11 +92,11 @@ def test_half_the_claim_is_refuted(name: str, until: Until) -> None:
 
 
 def test_betting_stops_early_when_the_claim_is_plainly_wrong_or_plainly_kept() -> None:
-    mechanism, _, neighbours = RIGHT["randomized response"]
-    wrong = statistical(mechanism, dp.PureDP(0.2), neighbours, draws=400_000, until=Until.DECIDED)
+    mechanism, _, neighbors = RIGHT["randomized response"]
+    wrong = statistical(mechanism, dp.PureDP(0.2), neighbors, draws=400_000, until=Until.DECIDED)
     assert wrong.refuted
     assert wrong.samples < 200_000
-    kept = statistical(mechanism, dp.PureDP(3), neighbours, draws=400_000, until=Until.DECIDED)
+    kept = statistical(mechanism, dp.PureDP(3), neighbors, draws=400_000, until=Until.DECIDED)
     assert kept.outcome is Outcome.NOT_REFUTED
     assert kept.samples < 200_000
 
@@ -121,9 +121,9 @@ def test_the_most_telling_pair_is_found_among_others() -> None:
 
 
 def test_a_suite_of_audits_asks_for_more_each() -> None:
-    mechanism, _, neighbours = RIGHT["randomized response"]
-    alone = statistical(mechanism, dp.PureDP(1), neighbours, draws=20_000)
-    together = statistical(mechanism, dp.PureDP(1), neighbours, draws=20_000, suite=1000)
+    mechanism, _, neighbors = RIGHT["randomized response"]
+    alone = statistical(mechanism, dp.PureDP(1), neighbors, draws=20_000)
+    together = statistical(mechanism, dp.PureDP(1), neighbors, draws=20_000, suite=1000)
     assert (together.cap or 0.0) < (alone.cap or 0.0)
 
 
@@ -158,7 +158,7 @@ def test_claims_with_delta_and_about_curves(claim: dp.Guarantee, refuted: bool) 
     assert verdict.refuted is refuted, str(verdict)
 
 
-def test_the_mechanisms_of_discreet_are_audited_on_their_own_neighbours() -> None:
+def test_the_mechanisms_of_discreet_are_audited_on_their_own_neighbors() -> None:
     verdict = audit(dp.Laplace(epsilon=0.5, sensitivity=1), level=Level.STATISTICAL, draws=6000, confidence=1 - 1e-9)
     assert verdict.outcome is Outcome.NOT_REFUTED
     assert "certifies nothing" in str(verdict)
@@ -317,7 +317,7 @@ def test_a_batch_of_object_rows_is_read_row_by_row() -> None:
 
 
 def test_a_statistical_audit_says_what_it_needs() -> None:
-    with pytest.raises(MissingParameter, match="neighbours"):
+    with pytest.raises(MissingParameter, match="neighbors"):
         audit(lambda x: x, dp.PureDP(1), level=Level.STATISTICAL)
     with pytest.raises(ParameterError, match="at least one pair"):
         statistical(lambda x: x, dp.PureDP(1), [])

@@ -168,7 +168,7 @@ def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> Non
     assert f"Wrote {path}" in result.output
 
 
-def test_the_plot_has_two_labelled_panels_and_marks_the_answer() -> None:
+def test_the_plot_has_two_labeled_panels_and_marks_the_answer() -> None:
     from discreet.cli.account.plot import price_plot
 
     made = price([record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], Question(1e-5, None))

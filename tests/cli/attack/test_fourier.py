@@ -86,9 +86,9 @@ def test_the_estimates_are_drawn_where_asked(tmp_path):
     [
         (("--people", 5000, "--against", "discreet"), "4,095"),
         (("--people", 100, "--against", "noisy", "--kind", "malicious", "--garbage", 0.1), "malicious"),
-        (("--people", 2**22 - 1, "--against", "noisy", "--relabellings", 64), "too many"),
-        (("--people", 2**22 - 1, "--relabellings", 64), "too many"),
-        (("--people", 1, "--against", "noisy", "--relabellings", 2), "relabellings"),
+        (("--people", 2**22 - 1, "--against", "noisy", "--relabelings", 64), "too many"),
+        (("--people", 2**22 - 1, "--relabelings", 64), "too many"),
+        (("--people", 1, "--against", "noisy", "--relabelings", 2), "relabelings"),
         (("--people", 7, "--against", "discreet", "--rho", "nan"), "rho must be finite"),
         (("--people", 7, "--against", "noisy", "--noise", "nan"), "finite"),
         (("--people", 0), "--people"),

@@ -40,11 +40,11 @@ def test_runs_are_shown_beside_when_asked_for():
     assert "20,000 runs" in result.output
 
 
-def test_runs_are_made_on_the_neighbours_that_are_told_apart_best() -> None:
+def test_runs_are_made_on_the_neighbors_that_are_told_apart_best() -> None:
     (best,) = museum_tour.told_apart_best(benchmark()[18])  # running totals: all ten counts move
     assert abs(best[0] - best[1]).tolist() == [1.0] * 10
     floating = next(exhibit for exhibit in MUSEUM if exhibit.label.name == "FloatingLaplace")
-    assert museum_tour.told_apart_best(floating) == floating.neighbours()
+    assert museum_tour.told_apart_best(floating) == floating.neighbors()
 
 
 def test_progress_names_every_exhibit() -> None:
@@ -64,13 +64,13 @@ def test_the_losses_can_be_drawn(tmp_path):
 def test_a_wrong_verdict_ends_with_an_error(monkeypatch):
     whole = museum_tour.tour
 
-    def mislabelled(**options: object) -> Tour:
+    def mislabeled(**options: object) -> Tour:
         found = whole(benchmark()[:2], **options)
         first = found.stops[0]
         wrong = replace(first, label=replace(first.label, expected=Outcome.REFUTED))
         return Tour((wrong, *found.stops[1:]), found.seconds)
 
-    monkeypatch.setattr(museum_tour, "tour", mislabelled)
+    monkeypatch.setattr(museum_tour, "tour", mislabeled)
     result = run("audit", "museum")
     assert result.exit_code == 1
     assert "not the verdict on the label: Laplace" in result.output

@@ -27,7 +27,7 @@ def test_the_demo_tells_the_whole_story_and_ends_well(demo_run: tuple[Path, Resu
         assert words in text
     assert "FAILED" not in text
     assert f"Wrote {out / 'report.html'}" in result.stdout
-    assert "\x1b" not in result.output, "a pipe gets no colours and no spinner"
+    assert "\x1b" not in result.output, "a pipe gets no colors and no spinner"
 
 
 def test_what_the_demo_wrote_can_be_asked_and_verified(demo_run: tuple[Path, Result]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from discreet.errors import AssumptionFailed
 from discreet.laws.noise import gaussian_sampler as module
 from discreet.laws.noise.gaussian_sampler import GaussianTable, gaussian_table
-from discreet.randomness.rigour import precision
+from discreet.randomness.rigor import precision
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
 from tests.randomness.sources import WORD, Constant, Stream, swapped

@@ -79,7 +79,7 @@ def test_a_negative_shift_and_the_reversed_pair_are_the_same_pair(kind):
 
 @kinds
 @pytest.mark.parametrize("center", [0, 10**30])
-def test_only_the_distance_of_the_centres_counts(kind, center):
+def test_only_the_distance_of_the_centers_counts(kind, center):
     pair = kind(2, center=center + 2).pair(kind(2, center=center))
     assert pair.delta(0.5) == LocationPair(kind(2), shift=2).delta(0.5)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
-from discreet.randomness.rigour import precision
+from discreet.randomness.rigor import precision
 from tests.laws.agreement import DIGITS, arb, close, gaussian_mass, laplace_mass
 from tests.randomness.sources import within
 
@@ -176,7 +176,7 @@ def test_the_half_width_on_integers_is_not_that_of_the_continuous_law():
 
 
 @kinds
-def test_moving_the_centre_moves_everything(kind):
+def test_moving_the_center_moves_everything(kind):
     law, moved = kind(5), kind(5).at(100)
     assert moved.center == 100
     assert moved.pmf(103) == law.pmf(3)
@@ -202,7 +202,7 @@ def test_copies_are_equal_laws(kind, duplicate):
 
 
 @kinds
-def test_the_centre_is_never_shown(kind):
+def test_the_center_is_never_shown(kind):
     shown = repr(kind(2, center=987654))
     assert "987654" not in shown
     assert repr(kind(2, center=0)) == shown
@@ -211,7 +211,7 @@ def test_the_centre_is_never_shown(kind):
 
 @kinds
 @pytest.mark.parametrize("center", [2**61, -(2**62), 2**63, 10**30])
-def test_centres_beyond_int64_are_exact(kind, center):
+def test_centers_beyond_int64_are_exact(kind, center):
     law = kind(2, center=center)
     drawn = law.sample(50)
     assert all(type(value) is int for value in drawn)
@@ -250,7 +250,7 @@ def test_a_huge_or_tiny_fraction_is_no_scale(kind, scale):
 
 @kinds
 @pytest.mark.parametrize("center", [*BAD_NUMBERS, 0.5, Fraction(1, 3), 5e-324], ids=repr)
-def test_a_centre_that_is_no_integer_is_refused(kind, center):
+def test_a_center_that_is_no_integer_is_refused(kind, center):
     with pytest.raises(ParameterError) as refusal:
         kind(1, center=center)
     assert refusal.value.parameter == "center"

@@ -79,7 +79,7 @@ def test_equal_grids_and_laws_are_equal():
     assert OnGrid(DiscreteLaplace(2), Fraction(1, 2)) != OnGrid(DiscreteLaplace(3), Fraction(1, 2))
 
 
-def test_the_centre_is_not_shown():
+def test_the_center_is_not_shown():
     assert "4711" not in repr(OnGrid(DiscreteLaplace(2, center=4711), Fraction(1, 2)))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.laws.noise import theta
 from discreet.laws.noise.theta import gaussian_sum, gaussian_tail
-from discreet.randomness.rigour import precision
+from discreet.randomness.rigor import precision
 from tests.laws.agreement import arb
 from tests.randomness.sources import within
 

@@ -165,7 +165,7 @@ def test_a_clamped_laplace_pair_keeps_the_loss_of_the_whole(half):
 @both
 def test_pairs_are_those_of_the_masses(kind, outside):
     p = true_masses(kind, Fraction(2), -4, 5, outside)
-    q = true_masses(kind, Fraction(2), -5, 4, outside)  # the noise about 1, seen from its centre
+    q = true_masses(kind, Fraction(2), -5, 4, outside)  # the noise about 1, seen from its center
     pair = Truncated(kind(2), -4, 5, outside=outside).pair(Truncated(kind(2, center=1), -4, 5, outside=outside))
     with flint.ctx.workprec(DIGITS):
         for epsilon in (-1, 0, 0.3, 1):
@@ -189,7 +189,7 @@ def test_different_noises_can_be_compared_once_truncated():
 
 
 @both
-def test_ranges_and_centres_beyond_int64_are_exact(outside):
+def test_ranges_and_centers_beyond_int64_are_exact(outside):
     center = 2**70
     law = Truncated(DiscreteLaplace(2, center=center), center - 3, center + 3, outside=outside)
     assert law.pmf(center) == Truncated(DiscreteLaplace(2), -3, 3, outside=outside).pmf(0)
@@ -233,5 +233,5 @@ def test_only_truncated_laws_are_compared():
         Truncated(DiscreteLaplace(1), 0, 1, outside=Outside.CLAMPED).pair(DiscreteLaplace(1))
 
 
-def test_the_centre_is_not_shown():
+def test_the_center_is_not_shown():
     assert "4711" not in repr(Truncated(DiscreteLaplace(1, center=4711), 0, 9, outside=Outside.CLAMPED))

@@ -40,7 +40,7 @@ def test_masses_and_tails_are_those_of_the_conditioned_law(scale: Fraction, reac
 
 
 @pytest.mark.parametrize(("scale", "reach"), LAWS)
-def test_the_pair_of_two_centres_is_the_sum_over_all_outcomes(scale: Fraction, reach: int) -> None:
+def test_the_pair_of_two_centers_is_the_sum_over_all_outcomes(scale: Fraction, reach: int) -> None:
     law, masses = TruncatedLaplace(scale, reach=reach), by_hand(scale, reach)
     for shift in range(2 * reach + 4):
         pair = law.at(shift).pair(law)

@@ -304,7 +304,7 @@ def test_a_failed_anchor_releases_nothing_and_stays_spent(durable, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(module, "synchronise", full)
+        broken.setattr(module, "synchronize", full)
         with pytest.raises(LedgerError, match="the anchor cannot be written: No space left on device") as caught:
             durable.obtain(request("a"))
     assert caught.value.__cause__ is None

@@ -56,7 +56,7 @@ def _continuation(number: int) -> bytes:
     return hashlib.shake_256(bytes([number])).digest(8 * keystream.BLOCK_WORDS)
 
 
-def exact_law(randomise: Callable[[Any], Any], items: Any) -> Law:
+def exact_law(randomize: Callable[[Any], Any], items: Any) -> Law:
     """The probability of every report of one person, by following all decisions; `items` holds the one value."""
     law: Law = defaultdict(Fraction)
     source = Scripted()
@@ -66,7 +66,7 @@ def exact_law(randomise: Callable[[Any], Any], items: Any) -> Law:
             source.words, source.then = list(words), _continuation(then)
             log.clear()
             discard_all()
-            (report,) = randomise(items)
+            (report,) = randomize(items)
             return int(report), list(log)
 
         _follow([], run([]), Fraction(1), law, run)

@@ -21,7 +21,7 @@ from discreet.local.keys import hashing
 from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.privacy import PureDP
 from discreet.randomness.keystream import words
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
 from tests.local.claims.enumeration import Unscripted, exact_law
@@ -45,7 +45,7 @@ Make = Callable[[Fraction], Oracle]
 def enumerated(make: Make, epsilon: Fraction) -> list[list[Fraction]]:
     """The exact law of the reports of every value, found by following the real sampler."""
     spec = make(epsilon)
-    found = [exact_law(spec.randomise, spec.items([item])) for item in values_of(spec)]
+    found = [exact_law(spec.randomize, spec.items([item])) for item in values_of(spec)]
     assert all(set(law) <= set(range(spec.cells)) for law in found)
     return [[law.get(report, Fraction(0)) for report in range(spec.cells)] for law in found]
 
@@ -85,7 +85,7 @@ def test_without_compiled_loops_the_law_is_the_same(name: str, monkeypatch: pyte
         monkeypatch.setattr(module, "available", lambda: False)
     spec = SMALL[name](Fraction(2))
     for item in values_of(spec):
-        law = exact_law(spec.randomise, spec.items([item]))
+        law = exact_law(spec.randomize, spec.items([item]))
         assert [law.get(report, Fraction(0)) for report in range(spec.cells)] == list(spec.law(item).probabilities)
 
 
@@ -99,7 +99,7 @@ def test_means_have_exactly_the_stated_law_and_no_ratio_above_e_to_the_epsilon(n
     spec = make(epsilon)
     laws = []
     for value in values:
-        law = exact_law(spec.randomise, spec.items([value]))
+        law = exact_law(spec.randomize, spec.items([value]))
         laws.append([law.get(report, Fraction(0)) for report in range(spec.cells)])
         assert laws[-1] == list(spec.law(value).probabilities)
     largest = max(max(masses) / min(masses) for masses in zip(*laws, strict=True))
@@ -113,7 +113,7 @@ def test_means_have_exactly_the_stated_law_and_no_ratio_above_e_to_the_epsilon(n
 def test_with_chosen_parameters_a_few_values_have_exactly_the_stated_law(make: Make, epsilon: Fraction) -> None:
     spec = make(epsilon)
     items = (0, spec.size - 1)
-    laws = [exact_law(spec.randomise, spec.items([item])) if spec.cells <= 40 else None for item in items]
+    laws = [exact_law(spec.randomize, spec.items([item])) if spec.cells <= 40 else None for item in items]
     stated = [spec.law(item).probabilities for item in items]
     for law, masses in zip(laws, stated, strict=True):
         if law is not None:
@@ -198,7 +198,7 @@ def test_the_statistical_audit_agrees(make: Make, rounds: Rounds) -> None:
     # the two values that differ most, so that a claim of a quarter is refuted with next to certainty
     sets = {value: set(spec.preferred(value).tolist()) for value in values_of(spec)}
     furthest = max(combinations(sets, 2), key=lambda pair: len(sets[pair[0]] - sets[pair[1]]))
-    assert audit(spec.mechanism(), PureDP(0.5), neighbours=[furthest], draws=6000, **sure).refuted
+    assert audit(spec.mechanism(), PureDP(0.5), neighbors=[furthest], draws=6000, **sure).refuted
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -218,7 +218,7 @@ def test_reports_of_one_batch_do_not_depend_on_each_other(name: str) -> None:
     inside = np.isin(drawn, spec.preferred(0))
     p = float(spec.preference)
     both = np.array([np.count_nonzero(inside[:-lag] & inside[lag:]) / (people - lag) for lag in (1, 2, 3, 64)])
-    # neighbours agree as independent ones do: 7 standard errors of a mean of dependent pairs
+    # neighbors agree as independent ones do: 7 standard errors of a mean of dependent pairs
     assert np.all(np.abs(both - p**2) < 7 * np.sqrt(3 * p**2 / people))
 
 
@@ -245,7 +245,7 @@ def test_the_enumeration_finds_a_wrong_sampler() -> None:
             return super().coin + 1
 
     rounded_up = Coin(epsilon=Fraction(1), values=4)
-    law, wrong = (exact_law(spec.randomise, spec.items([0])) for spec in (right, rounded_up))
+    law, wrong = (exact_law(spec.randomize, spec.items([0])) for spec in (right, rounded_up))
     assert wrong[0] - law[0] == Fraction(1, COIN_TOTAL)
     with pytest.raises(Unscripted):
         exact_law(lambda items: words(items.size).astype(np.int64), right.items([0]))

@@ -21,8 +21,8 @@ CLIENT = ROOT / "clients/javascript/client.mjs"
 WALK = Path(__file__).parent / "walk_client.mjs"
 SPOKEN = ("randomized-response", "one-bit-hadamard", "projective-geometry", "hybrid-geometry")
 ENTRIES = [entry for name in SPOKEN for entry in READ[name]["specs"]]
-LABELLED = DirectResponse(epsilon=1, values=3, labels=("tea", 'süd\x7f"\\\n', "\U0001f375"))
-GOOD = [LABELLED, OneBitHadamard(epsilon=1, values=1 << 20), ProjectiveGeometry.best(epsilon=1, values=65536)]
+LABELED = DirectResponse(epsilon=1, values=3, labels=("tea", 'süd\x7f"\\\n', "\U0001f375"))
+GOOD = [LABELED, OneBitHadamard(epsilon=1, values=1 << 20), ProjectiveGeometry.best(epsilon=1, values=65536)]
 
 pytestmark = pytest.mark.needs("node")
 
@@ -60,7 +60,7 @@ def run(*arguments: object, given: str = "") -> subprocess.CompletedProcess[str]
 
 def test_the_port_is_a_program(tmp_path: Path):
     spec = tmp_path / "spec.json"
-    spec.write_text(LABELLED.to_json() + "\n", encoding="ascii")
+    spec.write_text(LABELED.to_json() + "\n", encoding="ascii")
     for value, given in (("tea", ""), ("2", ""), ("-", "tea\n")):
         ran = run(CLIENT, spec, value, given=given)
         assert (ran.returncode, ran.stderr) == (0, "")

@@ -38,7 +38,7 @@ from discreet.local import (
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.protocol.client import Batch
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.local.clients.test_vectors import ENTRIES, READ
 
 FILE = Path(standalone.__file__)

@@ -14,7 +14,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.local import Batch, Keys, Spec
 from discreet.local.protocol.spec import _PROTOCOLS
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tools.clients.vectors import FOLDER, ROOT, main, text_of, vectors
 
 FILES = sorted((ROOT / FOLDER).glob("*.json"))

@@ -110,7 +110,7 @@ def _exact_tails(coins: tuple[int, int], held: float, other: float) -> tuple[NDA
 
 def test_intervals_contain_the_raw_shares_and_chosen_values_are_those_of_all() -> None:
     spec = made(4, 2, 3, 3)
-    counts = np.bincount(spec.randomise(np.arange(400) % spec.size), minlength=spec.cells)
+    counts = np.bincount(spec.randomize(np.arange(400) % spec.size), minlength=spec.cells)
     found = spec.estimate(counts, 400)
     assert isinstance(found.support, BlockSupport)
     everything = found.intervals()
@@ -133,7 +133,7 @@ def test_planes_that_are_points_have_the_exact_law_without_blocks() -> None:
 
 def test_a_large_crowd_gets_hardly_wider_intervals_than_the_normal_law_gives() -> None:
     spec, people = HybridGeometry.best(epsilon=5, values=1000), 400_000
-    counts = np.bincount(spec.randomise(np.arange(people) % 900), minlength=spec.cells)
+    counts = np.bincount(spec.randomize(np.arange(people) % 900), minlength=spec.cells)
     found = spec.estimate(counts, people)
     wide = (found.intervals().high - found.intervals().low) / (2 * 1.96 * found.standard_errors)
     assert 0.95 < np.median(wide) < 1.1  # a median of 1,000 widths that hardly vary

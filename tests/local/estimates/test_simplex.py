@@ -28,11 +28,11 @@ def test_the_result_is_a_distribution(values: Any) -> None:
 
 @pytest.mark.theorem("onto_simplex.accuracy")
 @given(columns, st.data())
-def test_every_distribution_is_nearer_to_the_result_by_the_distance_travelled(values: Any, data: Any) -> None:
+def test_every_distribution_is_nearer_to_the_result_by_the_distance_traveled(values: Any, data: Any) -> None:
     weights = data.draw(st.lists(st.integers(0, 9), min_size=values.size, max_size=values.size).filter(any))
     found, other = onto_simplex(values), distribution(weights)
-    travelled = float(np.sum((values - found) ** 2))
-    assert np.sum((values - other) ** 2) >= travelled + np.sum((found - other) ** 2) - 1e-9
+    traveled = float(np.sum((values - found) ** 2))
+    assert np.sum((values - other) ** 2) >= traveled + np.sum((found - other) ** 2) - 1e-9
 
 
 @given(columns)

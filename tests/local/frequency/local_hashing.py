@@ -1,4 +1,4 @@
-"""Local hashing, a reference to measure others by: the bucket of one's value under a public random hash, randomised.
+"""Local hashing, a reference to measure others by: the bucket of one's value under a public random hash, randomized.
 
 Nothing here is fast: the server hashes every value for every report.
 """
@@ -60,8 +60,8 @@ class LocalHashing:
         hashed: Integers = ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(self.buckets)).astype(np.int64)
         return hashed
 
-    def randomise(self, items: Integers) -> tuple[Seeds, Integers]:
-        """A fresh seed and a randomised bucket for each value."""
+    def randomize(self, items: Integers) -> tuple[Seeds, Integers]:
+        """A fresh seed and a randomized bucket for each value."""
         seeds = words(items.size)
         kept = toss(coin(self.epsilon, 1, self.buckets - 1), items.size)
         own, other = self.hashed(seeds, items), uniform_below_array(self.buckets - 1, items.size)

@@ -21,7 +21,7 @@ from discreet.laws.finite import Finite
 from discreet.local.frequency.hadamard import OneBitHadamard, parity
 from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.local.protocol.spec import Spec
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.randomness.sources import Script, swapped
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]

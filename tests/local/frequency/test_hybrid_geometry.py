@@ -14,7 +14,7 @@ from discreet.local.frequency.blocks import HybridGeometry
 from discreet.local.frequency.projective import ProjectiveGeometry
 from discreet.local.protocol.spec import Spec
 from discreet.privacy import PureDP
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.local.claims.enumeration import exact_law
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
@@ -72,7 +72,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
 def test_the_sampler_has_the_law_that_is_stated(blocks: int, prime: int, dimension: int) -> None:
     spec = made(1, blocks, prime, dimension)
     for value in {0, 1, spec.size // 2, spec.size - 1}:
-        assert exact_law(spec.randomise, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
+        assert exact_law(spec.randomize, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
 
 
 @pytest.mark.theorem("HybridGeometry.accuracy")
@@ -219,7 +219,7 @@ def test_a_value_outside_the_domain_is_never_reported(value: object) -> None:
 @pytest.mark.parametrize("count", [0, 1, 65, 20_000])
 def test_any_number_of_reports_is_drawn(count: int) -> None:
     spec = made(1, 3, 3, 3)
-    reports = spec.randomise(np.arange(count) % spec.size)
+    reports = spec.randomize(np.arange(count) % spec.size)
     assert reports.shape == (count,)
     assert not count or (reports.min() >= 0 and reports.max() < spec.cells)
 

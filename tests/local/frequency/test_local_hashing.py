@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from discreet.local.protocol.coin import COIN_TOTAL, coin
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.chances import ALARM
 from tests.local.frequency.local_hashing import LocalHashing
 
@@ -48,7 +48,7 @@ def test_with_all_functions_as_hashes_the_law_is_private_and_pure(epsilon: Fract
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(3)])
 def test_real_reports_support_values_as_often_as_the_theory_says(epsilon: Fraction) -> None:
     hashing, people = LocalHashing(epsilon, 8), 20_000
-    support = hashing.support(*hashing.randomise(np.full(people, 5)))
+    support = hashing.support(*hashing.randomize(np.full(people, 5)))
     for item in range(8):
         chance = float(hashing.preference if item == 5 else hashing.shared)
         # one false alarm in 10^9 for the eight values and both sides together

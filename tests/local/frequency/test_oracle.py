@@ -13,7 +13,7 @@ import pytest
 from discreet.errors import InputError, ParameterError
 from discreet.local import DirectResponse, OneBitHadamard, Oracle, ProjectiveGeometry
 from discreet.privacy import PureDP, Relation
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 
 SMALL: list[Oracle] = [
     DirectResponse(epsilon=Fraction(1), values=3),

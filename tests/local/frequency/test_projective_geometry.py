@@ -14,7 +14,7 @@ from discreet.local.frequency.geometry import Geometry, is_prime
 from discreet.local.frequency.projective import ProjectiveGeometry
 from discreet.local.protocol.spec import Spec
 from discreet.privacy import PureDP
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.local.claims.enumeration import exact_law
 from tests.local.frequency.projective import incidence, vectors
 
@@ -63,7 +63,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
 def test_the_sampler_has_the_law_that_is_stated(prime: int, dimension: int) -> None:
     spec = made(1, prime, dimension)
     for value in {0, 1, spec.size // 2, spec.size - 1}:
-        assert exact_law(spec.randomise, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
+        assert exact_law(spec.randomize, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
 
 
 @pytest.mark.theorem("ProjectiveGeometry.accuracy")

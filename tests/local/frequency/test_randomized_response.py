@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.local import DirectResponse
 from discreet.local.protocol.coin import COIN_TOTAL
 from discreet.privacy import PureDP, Relation
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from discreet.testing import Subject, conformance_checks
 from tests.conftest import Rounds
 
@@ -85,6 +85,6 @@ def test_the_sampler_as_a_mechanism_takes_one_value_or_a_column() -> None:
 
 def test_the_pairs_to_audit_are_different_values_of_the_domain() -> None:
     for values in (2, 3, 4, 100):
-        pairs = list(DirectResponse(epsilon=Fraction(1), values=values).mechanism().neighbours())
+        pairs = list(DirectResponse(epsilon=Fraction(1), values=values).mechanism().neighbors())
         assert pairs
         assert all(a != b and 0 <= a < values and 0 <= b < values for a, b in pairs)

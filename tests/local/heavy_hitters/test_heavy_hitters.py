@@ -16,7 +16,7 @@ from discreet.errors import InputError, MissingParameter, ParameterError, Stream
 from discreet.local import Aggregator, Spec, TextKeys
 from discreet.local.heavy_hitters.protocol import HeavyHitters, Hitters
 from discreet.privacy import Target
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from tests.conftest import Rounds
 from tests.local.claims.enumeration import exact_law
 
@@ -105,7 +105,7 @@ def test_the_client_draws_from_the_law_of_its_key_at_every_level(
     )
     laws = []
     for key in keys:
-        drawn = exact_law(spec.randomise, spec.items([key]))
+        drawn = exact_law(spec.randomize, spec.items([key]))
         laws.append([drawn[report] for report in range(spec.cells)])
         assert laws[-1] == list(spec.law(key).probabilities)
     with precision(256):

@@ -92,7 +92,7 @@ def test_a_whole_key_must_agree_with_its_fingerprint() -> None:
     assert address.genuine(address.of(illegal)).tolist() == [False, False]
 
 
-def test_prefixes_of_neighbours_scatter() -> None:
+def test_prefixes_of_neighbors_scatter() -> None:
     address = ScrambledNumber(IntegerKeys(48), seed=3)
     prefixes = address.prefix(address.of(IntegerKeys(48).encode(np.arange(1_000))), 20)
     assert len(np.unique(prefixes, axis=0)) > 990

@@ -21,7 +21,7 @@ from discreet.local.estimates.support import Support
 from discreet.local.keys import hashing
 from discreet.local.keys.sketch import CollidedSupport, _binomial
 from discreet.privacy import PureDP, Target
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
 from tests.local.claims.enumeration import exact_law
@@ -177,7 +177,7 @@ def test_the_sum_of_squares_counts_pairs_of_people_that_share_a_bucket() -> None
     law = on * likely + (1 - on) * unlikely
     assert np.array_equal(law @ kernel @ law.T, np.eye(points, dtype=int))  # 1 for one bucket, 0 for two, exactly
 
-    reports = spec.randomise(spec.items([3] * 20 + [9] * 10))
+    reports = spec.randomize(spec.items([3] * 20 + [9] * 10))
     rows, reported = np.divmod(reports, points)
     pairs = sum(kernel[reported[i], reported[j]] for i, j in itertools.permutations(range(30), 2) if rows[i] == rows[j])
     collision = spec.hash.collision

@@ -49,7 +49,7 @@ def polynomial(z: int, c: list[int], prime: int) -> int:
 
 
 def some_keys(count: int, words: int = 2) -> hashing.Words:
-    """Keys of all sorts: small, large, neighbours."""
+    """Keys of all sorts: small, large, neighbors."""
     keys = coins(count, words).integers(0, 2**32, (count, words), dtype=np.uint32)
     keys[: count // 4, : words - 1] = 0
     keys[: count // 4, words - 1] = np.arange(count // 4)
@@ -179,7 +179,7 @@ def test_the_probability_of_a_collision_is_exact(span: int) -> None:
 
 @pytest.mark.theorem("PublicHash.accuracy")
 @pytest.mark.parametrize("step", [1, 2, 1 << 16, 1 << 30])
-def test_neighbours_meet_a_key_as_often_as_they_should_and_one_by_one(step: int) -> None:
+def test_neighbors_meet_a_key_as_often_as_they_should_and_one_by_one(step: int) -> None:
     """With a fixed seed nothing is random here; 6 standard deviations of what uniform constants would do."""
     rows, span = 20_000, 20
     keys = np.array([[7, 0], [7, step], [7, 2 * step], [7 + step, 0]], dtype=np.uint32)
@@ -275,7 +275,7 @@ def test_scrambling_is_undone_at_any_width(bits: int, numbers: list[int], seed: 
 
 
 @pytest.mark.parametrize("bits", [16, 48, 64])
-def test_the_prefixes_of_neighbours_scatter(bits: int) -> None:
+def test_the_prefixes_of_neighbors_scatter(bits: int) -> None:
     close = np.arange(25_600 if bits > 16 else 1 << 16, dtype=np.uint64)
     counts = np.bincount((Scramble(seed=6, bits=bits).forward(close) >> np.uint64(bits - 8)).astype(np.int64))
     assert counts.size == 256

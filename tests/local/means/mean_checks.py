@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.finite import Finite
-from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision
+from discreet.randomness.rigor import ball, ceil_of_upper, floor_of_lower, precision
 from tests.chances import ALARM
 
 _BITS = 200

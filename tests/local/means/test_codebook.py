@@ -70,5 +70,5 @@ def test_directions_look_uniform() -> None:
     covariance = rows.T @ rows / count
     assert np.abs(covariance - np.eye(5) / 5).max() < 6 * math.sqrt(2 / 35 / count)
     assert np.abs((rows**4).mean(axis=0) - 3 / 35).max() < 6 * math.sqrt(0.03 / count)
-    neighbours = (rows[1:] * rows[:-1]).sum(axis=1)
-    assert abs(neighbours.mean()) < 6 * math.sqrt(1 / 5 / count)
+    neighbors = (rows[1:] * rows[:-1]).sum(axis=1)
+    assert abs(neighbors.mean()) < 6 * math.sqrt(1 / 5 / count)

@@ -21,7 +21,7 @@ from discreet.local.means.one_bit_and_hybrid import (
     largest_variance,
 )
 from discreet.local.protocol.spec import Spec
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigor import Ball, ball, precision
 from tests.local.means.mean_checks import exponential, follows, largest_ratio
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]

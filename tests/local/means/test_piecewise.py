@@ -38,7 +38,7 @@ def test_the_largest_ratio_is_e_to_the_epsilon_rounded_down(epsilon: Fraction, s
 def test_the_sampler_has_exactly_the_stated_law(steps: int, window: int) -> None:
     law = Piecewise(Fraction(1), steps, window)
     for position in sorted({0, 1, steps // 2, steps}):
-        drawn = exact_law(law.randomise, np.array([position]))
+        drawn = exact_law(law.randomize, np.array([position]))
         assert [drawn.get(output, Fraction(0)) for output in range(law.outputs)] == law.masses(position)
 
 
@@ -77,6 +77,6 @@ def test_sizes_are_checked(steps: Any, window: Any) -> None:
 
 def test_many_reports_stay_among_the_outputs() -> None:
     law = Piecewise(Fraction(2), 12, 5)
-    reports = law.randomise(np.arange(13).repeat(500))
+    reports = law.randomize(np.arange(13).repeat(500))
     assert reports.min() >= 0
     assert reports.max() < law.outputs

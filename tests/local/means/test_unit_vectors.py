@@ -202,7 +202,7 @@ def test_a_vector_of_length_a_half_is_turned_round_for_a_quarter_of_the_words(mo
     edge = 3 << 62  # of 2^64 words those below three quarters keep the direction
     for word, sign in ((0, 1), (edge - 1, 1), (edge, -1), ((1 << 64) - 1, -1)):
         monkeypatch.setattr(unit_vectors, "words", lambda count, word=word: np.full(count, word, dtype=np.uint64))
-        assert spec.randomise(direction[None, :] / 2).tolist() == [spec.ranking(0, sign * direction)[0]]
+        assert spec.randomize(direction[None, :] / 2).tolist() == [spec.ranking(0, sign * direction)[0]]
     assert spec.ranking(0, direction)[0] != spec.ranking(0, -direction)[0]
 
 

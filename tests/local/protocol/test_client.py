@@ -202,7 +202,7 @@ def test_a_client_stopped_in_the_middle_never_draws_a_second_report(monkeypatch:
         drawn.append(given)
         raise stop
 
-    monkeypatch.setattr(DirectResponse, "randomise", stopped)
+    monkeypatch.setattr(DirectResponse, "randomize", stopped)
     with pytest.raises(stop):
         client.report(1)
     with pytest.raises(StreamSpent):
@@ -230,7 +230,7 @@ def test_a_fork_that_has_got_the_number_of_its_parent_cannot_report(monkeypatch:
     monkeypatch.setattr(os, "getpid", lambda: here)
     for made, spent in (
         (SPEC.client(), StreamSpent),
-        (SPEC.memoised(distinct=2), StreamSpent),
+        (SPEC.memoized(distinct=2), StreamSpent),
         (standalone.Client(SPEC.to_json()), standalone.AlreadyReported),
     ):
         assert in_child(lambda one=made, error=spent: _refuses(one, error), seconds=600) is True

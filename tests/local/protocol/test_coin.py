@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import MissingParameter, ParameterError
 from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.randomness.keystream import _swapped_source
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 
 epsilons = st.fractions(min_value=Fraction(1, 1024), max_value=Fraction(20), max_denominator=1 << 60)
 sizes = st.integers(1, 1 << 20)

@@ -1,4 +1,4 @@
-"""Leads and gaps at no extra price: on all small neighbours, and what goes wrong if ties are broken by position."""
+"""Leads and gaps at no extra price: on all small neighbors, and what goes wrong if ties are broken by position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.laws.finite import Tabulated
 from discreet.mechanisms import Hit, Winner
 from tests.chances import fewest, most
 from tests.conftest import Rounds
-from tests.mechanisms.neighbourhoods import Vector, largest_loss
+from tests.mechanisms.neighborhoods import Vector, largest_loss
 
 ROUNDING = 1e-9
 CAP = 15

@@ -1,4 +1,4 @@
-"""Permute-and-flip: its price on all small neighbours, and a choice never worse than the exponential mechanism's."""
+"""Permute-and-flip: its price on all small neighbors, and a choice never worse than the exponential mechanism's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError
 from discreet.mechanisms import PermuteAndFlip
-from tests.mechanisms.neighbourhoods import largest_loss, losses
+from tests.mechanisms.neighborhoods import largest_loss, losses
 
 ROUNDING = 1e-9
 

@@ -133,9 +133,9 @@ def test_confidence_beyond_the_floats_has_an_error() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"epsilon": Fraction(1, 10**30)}, {"sensitivity": 10**30}])
-def test_neighbours_beyond_64_bits_are_exact(changes: dict[str, Any]) -> None:
+def test_neighbors_beyond_64_bits_are_exact(changes: dict[str, Any]) -> None:
     mechanism = dp.NoisyMax(**{"epsilon": 1, "sensitivity": 1, **changes})
-    for first, second in mechanism.neighbours():
+    for first, second in mechanism.neighbors():
         moves = [int(one) - int(other) for one, other in zip(first, second, strict=True)]
         assert {abs(move) for move in moves} == {mechanism.sensitivity.exact}
         assert mechanism(first) in range(len(first))

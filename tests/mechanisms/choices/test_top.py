@@ -14,7 +14,7 @@ from discreet.errors import InputError
 from discreet.laws.number import round_up
 from discreet.mechanisms import Top
 from discreet.privacy import bounded_range_loss
-from tests.mechanisms.neighbourhoods import largest_loss, losses
+from tests.mechanisms.neighborhoods import largest_loss, losses
 
 ROUNDING = 1e-9
 

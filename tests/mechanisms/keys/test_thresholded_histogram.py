@@ -65,7 +65,7 @@ def hockey_sticks(components: Iterable[Atoms], epsilons: Iterable[float]) -> lis
     return [float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum()) for epsilon in epsilons]
 
 
-def neighbours(histogram: ThresholdedHistogram) -> Iterator[Moves]:
+def neighbors(histogram: ThresholdedHistogram) -> Iterator[Moves]:
     """The counts on two tables of all keys that one person moves, other people's counts below, at and above threshold.
 
     Which key is which does not matter, nor do keys with equal counts. Under change-one some keys gain and some lose.
@@ -80,7 +80,7 @@ def neighbours(histogram: ThresholdedHistogram) -> Iterator[Moves]:
 
 @pytest.mark.theorem("ThresholdedHistogram.privacy")
 @pytest.mark.parametrize(("kind", "keys", "relation", "epsilon", "delta"), CASES)
-def test_no_small_neighbours_are_told_apart_better_than_promised(
+def test_no_small_neighbors_are_told_apart_better_than_promised(
     kind: KeyNoise, keys: int, relation: dp.Relation, epsilon: float, delta: float
 ) -> None:
     histogram = ThresholdedHistogram(epsilon=epsilon, delta=delta, keys=keys, relation=relation, noise=kind)
@@ -88,7 +88,7 @@ def test_no_small_neighbours_are_told_apart_better_than_promised(
     levels = (epsilon, 0.0, epsilon / 2)
     priced = [histogram.loss.delta(level).upper for level in levels]
     worst = np.zeros(len(levels))
-    for moves in neighbours(histogram):
+    for moves in neighbors(histogram):
         found = hockey_sticks([atoms(a, b) for a, b in moves], levels)
         worst = np.maximum(worst, found)
     assert worst[0] <= delta + 1e-12
@@ -106,7 +106,7 @@ def test_gaussian_laws_split_as_approximate_zcdp_is_defined(keys: int, relation:
     assert histogram.guarantee == dp.ZCDP(rho, delta, relation=relation)
     alphas = (1.5, 2.0, 5.0, 20.0)
     laws = lru_cache(lambda count: key_law(histogram, count))
-    for moves in neighbours(histogram):
+    for moves in neighbors(histogram):
         unnamed = {True: 1.0, False: 1.0}  # chances that no new key is named, on the first and the second table
         divergences = np.zeros(len(alphas))
         for a, b in moves:
@@ -143,7 +143,7 @@ def test_the_price_keeps_the_promise_and_composes_below_it(kind: KeyNoise, relat
 @pytest.mark.parametrize("relation", [ADD, CHANGE])
 def test_the_price_covers_the_exact_law_at_every_level(kind: KeyNoise, relation: dp.Relation) -> None:
     histogram = ThresholdedHistogram(epsilon=2, delta=1e-3, keys=1, relation=relation, noise=kind)
-    for first, second in histogram.neighbours():
+    for first, second in histogram.neighbors():
         pair = histogram.law(first).pair(histogram.law(second))
         for level in (0.0, 1.0, 2.0):
             assert histogram.loss.delta(level).upper >= max(pair.delta(level).lower, pair.reversed().delta(level).lower)
@@ -233,7 +233,7 @@ def test_the_real_output_gives_nothing_away_by_its_form(kind: KeyNoise) -> None:
         ({"a": 1}, {}),
     ]
     verdict = audit(
-        lambda table: histogram(table).to_dict(), histogram.guarantee, neighbours=pairs, level=Level.WIRE, draws=1000
+        lambda table: histogram(table).to_dict(), histogram.guarantee, neighbors=pairs, level=Level.WIRE, draws=1000
     )
     assert verdict.outcome is dp.Outcome.KEPT
 

@@ -40,7 +40,7 @@ def test_a_target_is_met_exactly_on_a_grid(epsilon: float, sensitivity: float) -
 
 
 @given(st.integers(min_value=-40, max_value=10), SMALL_FLOATS, st.floats(min_value=0, max_value=100))
-def test_rounding_never_moves_neighbours_further_apart_than_the_stated_steps(k: int, x: float, distance: float) -> None:
+def test_rounding_never_moves_neighbors_further_apart_than_the_stated_steps(k: int, x: float, distance: float) -> None:
     grid = Fraction(2) ** k
     y = x + distance
     gap = abs(Fraction(x) - Fraction(y))

@@ -173,9 +173,9 @@ def test_no_law_is_told_where_a_distance_could_leave_64_bits(threshold: int, val
 
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("threshold", [2**63, -(2**70), 2**62, 0])
-def test_neighbours_of_any_threshold_move_by_the_sensitivity(threshold: int, monotone: bool) -> None:
+def test_neighbors_of_any_threshold_move_by_the_sensitivity(threshold: int, monotone: bool) -> None:
     stream = open_stream(threshold=threshold, sensitivity=3, monotone=monotone)
-    for first, second in stream.neighbours():
+    for first, second in stream.neighbors():
         moves = [int(one) - int(other) for one, other in zip(first, second, strict=True)]
         assert {abs(move) for move in moves} == {3}
         assert len(set(moves)) == (1 if monotone or len(moves) == 1 else 2)

@@ -100,7 +100,7 @@ def response(epsilon: object, categories: int, count: int = 1) -> Atoms:
 
 @precise
 def discrete_laplace(scale: object, shift: int, count: int = 1) -> Atoms:
-    """Integer Laplace noise: all outcomes beyond either centre share one loss, those between differ by 2 / scale."""
+    """Integer Laplace noise: all outcomes beyond either center share one loss, those between differ by 2 / scale."""
     one = 1 / ball(scale)
     q = (-one).exp()
     between = [(1 - q) / (1 + q) * q ** (shift - j) for j in range(1, shift)]
@@ -111,8 +111,8 @@ def discrete_laplace(scale: object, shift: int, count: int = 1) -> Atoms:
 def discrete_gaussian(sigma: object, shift: int, count: int = 1) -> tuple[Atoms, Ball]:
     """Integer Gaussian noise up to 33 sigma, and a bound of the mass left out.
 
-    At most 2 sum over x > r of e^(-x^2 / 2 sigma^2) is left out of the normaliser, which is above 1, hence of
-    each law; twice that moves both the outcomes and the normaliser, and the composition at most `count` times as much.
+    At most 2 sum over x > r of e^(-x^2 / 2 sigma^2) is left out of the normalizer, which is above 1, hence of
+    each law; twice that moves both the outcomes and the normalizer, and the composition at most `count` times as much.
     """
     twice = 2 * ball(sigma) ** 2
     radius = math.ceil(33 * float(sigma)) + 2  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ def binomial(count: int, first: object, second: object) -> Curve:
 
 
 def _binomial_tail(count: int, start: int, p: Ball, q: Ball, factor: Ball) -> Ball:
-    """Sum the positive parts from `start` on, by the ratios of neighbouring terms, until the rest is negligible."""
+    """Sum the positive parts from `start` on, by the ratios of neighboring terms, until the rest is negligible."""
     logarithm = flint.arb(count + 1).lgamma() - flint.arb(start + 1).lgamma() - flint.arb(count - start + 1).lgamma()
     one = (logarithm + start * p.log() + (count - start) * (1 - p).log()).exp()
     two = factor * (logarithm + start * q.log() + (count - start) * (1 - q).log()).exp()

@@ -19,7 +19,7 @@ from tests.privacy.reference import Ball, Law, ball, leaky_response, randomized_
 
 @dataclass(frozen=True)
 class Release:
-    """A promise and a release that keeps it: its laws on two neighbours, and the part of each that has no leak."""
+    """A promise and a release that keeps it: its laws on two neighbors, and the part of each that has no leak."""
 
     promise: Guarantee
     p: Law

@@ -101,8 +101,8 @@ def test_what_cannot_be_put_side_by_side_is_refused():
 @pytest.mark.theorem("Partition.privacy")
 @pytest.mark.parametrize("relation", [ADDED, CHANGED])
 @given(data=st.data())
-def test_no_neighbours_lose_more_than_the_budget_whatever_is_asked_where(relation, data):
-    """Play releases on two parts and on the whole table in any order; follow each pair of neighbours."""
+def test_no_neighbors_lose_more_than_the_budget_whatever_is_asked_where(relation, data):
+    """Play releases on two parts and on the whole table in any order; follow each pair of neighbors."""
     budget = Fraction(2)
     differing = [("a",), ("b",)] if relation is ADDED else [("a",), ("b",), ("a", "b")]
 

@@ -114,7 +114,7 @@ def test_an_approximate_concentrated_session_splits_as_its_definition_asks(rho, 
     moves = st.one_of(st.builds(leaky, st.floats(0.01, 1.2), small_deltas), st.none())
     leaves = play(lambda: ZCDPFilter(rho, delta), adversary(data.draw, moves), rounds=3)
     assert_whole(leaves)
-    for leaf in leaves:  # P = (1 - delta) A + delta B with B >= 0, and the same on the neighbour
+    for leaf in leaves:  # P = (1 - delta) A + delta B with B >= 0, and the same on the neighbor
         assert at_most(ball(1 - delta) * leaf.kept_p, leaf.p)
         assert at_most(ball(1 - delta) * leaf.kept_q, leaf.q)
     assert_concentrated([Leaf(leaf.kept_p, leaf.kept_q, leaf.p, leaf.q, leaf.spent) for leaf in leaves], rho)

@@ -1,4 +1,4 @@
-"""Group privacy: chains of neighbours, exactly."""
+"""Group privacy: chains of neighbors, exactly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_groups_of_groups_are_groups(promise, inner, outer):
 @pytest.mark.theorem("group_privacy.privacy")
 @given(st.floats(0.01, 1.5), st.integers(2, 6))
 def test_a_chain_of_shifted_geometric_laws_attains_the_pure_group_promise(epsilon, size):
-    laws = [law(*(exp(-epsilon * abs(y - centre)) for y in range(-5, 30))) for centre in range(size + 1)]
+    laws = [law(*(exp(-epsilon * abs(y - center)) for y in range(-5, 30))) for center in range(size + 1)]
     total = group_privacy(PureDP(epsilon * (1 + 1e-12)), size).epsilon
     assert at_most(hockey_stick(laws[0], laws[1], epsilon * (1 + 1e-12)), 1.0)
     ratio = max(float((a / b).log()) for a, b in zip(laws[0], laws[-1], strict=True))

@@ -127,7 +127,7 @@ def test_promises_are_values(promise):
 
 
 @pytest.mark.parametrize("promise", EXAMPLES)
-def test_words_and_html_say_the_numbers_and_the_neighbours(promise):
+def test_words_and_html_say_the_numbers_and_the_neighbors(promise):
     assert promise.relation.sentence in str(promise)
     html = promise._repr_html_()
     assert html.startswith("<dl>")

@@ -1,4 +1,4 @@
-"""Pairs that dominate a release: Laplace, bounded range, samples, chains of neighbours, the worst of several."""
+"""Pairs that dominate a release: Laplace, bounded range, samples, chains of neighbors, the worst of several."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_laplace_trade_off_and_epsilon_belong_to_the_same_curve(ratio, chanc
     st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 1.0)), min_size=2, max_size=5), st.floats(0.1, 4.0), levels
 )
 def test_no_release_of_bounded_range_is_worse_than_the_envelope(outcomes, width, level):
-    # Q from weights, ratios e^(place * width) renormalised: the losses then span at most the width
+    # Q from weights, ratios e^(place * width) renormalized: the losses then span at most the width
     q = law(*(weight for weight, _ in outcomes))
     tilted = [b * math.exp(place * width) for b, (_, place) in zip(q, outcomes, strict=True)]
     total = sum(tilted[1:], tilted[0])
@@ -152,7 +152,7 @@ def test_sampling_people_before_counting_costs_no_more_than_the_pair_says(people
 def test_a_sample_of_fixed_size_costs_no_more_than_its_pair(rows, data, epsilon, level):
     # the release on a sample: a softmax about the sum of its bits
     size = data.draw(st.integers(1, len(rows) - 1))
-    neighbour = [1 - rows[0], *rows[1:]]
+    neighbor = [1 - rows[0], *rows[1:]]
 
     def answers(table):
         samples = list(combinations(table, size))
@@ -166,7 +166,7 @@ def test_a_sample_of_fixed_size_costs_no_more_than_its_pair(rows, data, epsilon,
         if abs(total - other) <= 1
     ]
     pair = FixedSizePair(WorstPair(tuple(one_change)), Fraction(size, len(rows)))
-    for ends in ((answers(rows), answers(neighbour)), (answers(neighbour), answers(rows))):
+    for ends in ((answers(rows), answers(neighbor)), (answers(neighbor), answers(rows))):
         assert at_most(hockey_stick(*ends, level), pair.delta(level).upper, slack=1e-9)
 
 
@@ -178,7 +178,7 @@ def finite_law(size, epsilon, total):
 
 @pytest.mark.theorem("ChainPair.privacy")
 @given(weights, weights, weights, st.floats(0.0, 3.0))
-def test_a_chain_of_neighbours_bounds_its_two_ends(first, second, third, level):
+def test_a_chain_of_neighbors_bounds_its_two_ends(first, second, third, level):
     chain = ChainPair((finite_pair(first, second), finite_pair(second, third)))
     ends = law(*first), law(*third)
     assert at_most(hockey_stick(*ends, level), chain.delta(level).upper)

@@ -38,7 +38,7 @@ def test_what_is_certified_for_integer_laplace_noise_is_true_on_a_dense_curve(sc
         low, high = (low, middle) if loss.satisfies(GaussianDP(middle)) else (middle, high)
     for alpha in np.linspace(0.001, 0.999, 200):
         assert NormalPair(high).tradeoff(alpha).lower <= pair.tradeoff(float(alpha)).upper
-    # and not needlessly large: one per cent less is refuted by some test
+    # and not needlessly large: one percent less is refuted by some test
     smaller = NormalPair(high * 0.99)
     grid = np.concatenate([np.geomspace(1e-9, 0.1, 200), np.linspace(0.1, 0.5, 400)])
     assert any(smaller.tradeoff(alpha).lower > pair.tradeoff(float(alpha)).upper for alpha in grid)

@@ -217,7 +217,7 @@ def test_an_answer_without_aggregates_as_released_has_nothing_to_draw(session):
         derived.plot()
 
 
-def test_what_is_shown_names_the_promise_the_unit_the_neighbours_and_the_record(answer):
+def test_what_is_shown_names_the_promise_the_unit_the_neighbors_and_the_record(answer):
     for text in (str(answer), html.unescape(answer._repr_html_())):
         for words in ("epsilon 9", "person", answer.relation.sentence, answer.record.entry_hash[:16]):
             assert words in text

@@ -465,10 +465,10 @@ def test_what_is_no_number_is_not_called_a_date(given):
     assert "not a date" not in str(refusal.value)
 
 
-SIGNALLING = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)
+SIGNALING = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)
 ODD = [
     *(kind(text) for kind in (np.float16, np.float32, np.float64, np.longdouble) for text in ("inf", "-inf", "nan")),
-    *(SIGNALLING[0], np.longdouble("1e4000"), np.complex128(complex("inf")), np.clongdouble(np.longdouble("1e4000"))),
+    *(SIGNALING[0], np.longdouble("1e4000"), np.complex128(complex("inf")), np.clongdouble(np.longdouble("1e4000"))),
     *(2**2000, Decimal("1e999999"), Decimal("sNaN"), Decimal("inf"), Fraction(10**400, 3)),
     *(np.datetime64("NaT"), np.datetime64(2**62, "Y"), np.timedelta64(2**62, "W"), np.uint64(2**64 - 1)),
 ]
@@ -484,7 +484,7 @@ def test_no_cell_is_seen_in_a_warning(odd, wanted):
 
 
 @pytest.mark.parametrize("wanted", ["integer", "real", "boolean"])
-@pytest.mark.parametrize("cell", [SIGNALLING, *np.array([[np.inf], [1e300], [2.0**63]])], ids=str)
+@pytest.mark.parametrize("cell", [SIGNALING, *np.array([[np.inf], [1e300], [2.0**63]])], ids=str)
 def test_no_cell_of_a_column_of_floats_is_seen_in_a_warning(cell, wanted):
     array = np.concatenate([[1.0, 2.0], cell])
     with warnings.catch_warnings(record=True) as caught:

@@ -97,7 +97,7 @@ def test_whether_a_median_fails_does_not_depend_on_how_many_rows_there_are():
 
 
 # tried: after bound(), explain() shows whether any row has a text at all, at no cost
-def test_explain_of_a_bounded_table_is_the_same_for_neighbours():
+def test_explain_of_a_bounded_table_is_the_same_for_neighbors():
     texts = []
     for note in (None, "hello"):
         notes = pd.Series([None] * 9 + [note], dtype="string")

@@ -1,7 +1,7 @@
 """Removing or changing one unit moves the sums by no more than the form's bound, whatever the tables and the request.
 
-Tables, neighbours and requests are made at random with hostile values; every sum is compared with the slow reference,
-and the change between neighbours with the bound that the noise is scaled to.
+Tables, neighbors and requests are made at random with hostile values; every sum is compared with the slow reference,
+and the change between neighbors with the bound that the noise is scaled to.
 """
 
 # ruff: noqa: S311 - a seed makes the same case every time
@@ -34,7 +34,7 @@ from discreet.query.plan.request import (
     Units,
 )
 from tests.conftest import Rounds
-from tests.query.random_requests import Tables, World, cells_of, form_of, keys_of, neighbour, rows_of, scale_of, world
+from tests.query.random_requests import Tables, World, cells_of, form_of, keys_of, neighbor, rows_of, scale_of, world
 from tests.query.reference_engine import ReferenceEngine
 
 Vector = dict[Any, int]
@@ -84,13 +84,13 @@ def places(histogram: Mapping[Any, tuple[Any, Any]]) -> Vector:
 
 
 class Case:
-    """A world, its neighbour, and the engines on both."""
+    """A world, its neighbor, and the engines on both."""
 
     def __init__(self, seed: int, *, links: int, by_row: bool, rows: int, change: bool) -> None:
         self.source = random.Random(seed)
         self.by_row, self.change = by_row, change
         self.world: World = world(self.source, links=links, by_row=by_row, rows=rows)
-        self.pair: list[Tables] = [self.world.tables, neighbour(self.source, self.world, change=change)]
+        self.pair: list[Tables] = [self.world.tables, neighbor(self.source, self.world, change=change)]
 
     def __enter__(self) -> Case:
         policy = self.world.policy

@@ -92,7 +92,7 @@ def test_expressions_in_group_by_make_the_groups_that_the_oracle_makes(rounds: R
             assert Counter(dict(bench.fetch(statement))) == groups, text
 
 
-def test_neighbours_get_the_same_outcome_whichever_hostile_row_is_missing(rounds: Rounds) -> None:
+def test_neighbors_get_the_same_outcome_whichever_hostile_row_is_missing(rounds: Rounds) -> None:
     bench = Bench(seed=5)
     for _ in range(rounds(sample=100, full=4_000) // BATCH):
         cells = ", ".join(f"count({text})" for _, text in bench.batch())

@@ -141,7 +141,7 @@ def test_the_width_of_a_law_is_computed_once_for_all_columns(
 
 
 @pytest.mark.parametrize("law", [DiscreteLaplace(1000), DiscreteGaussian(1000), TruncatedLaplace(1000, reach=4000)])
-def test_a_width_is_remembered_without_the_centre(law: noise.IntegerNoise) -> None:
+def test_a_width_is_remembered_without_the_center(law: noise.IntegerNoise) -> None:
     noise._half_width.cache_clear()
     widths = {law.at(center).half_width(0.9, 3) for center in (0, 5, -(10**30))}
     assert len(widths) == 1

@@ -1,4 +1,4 @@
-"""Measures: the noise that a part of the price buys, exact laws on neighbours, values and intervals by hand."""
+"""Measures: the noise that a part of the price buys, exact laws on neighbors, values and intervals by hand."""
 
 from __future__ import annotations
 
@@ -332,19 +332,19 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
     request = Request(
         query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form, (Units(),)
     )
-    neighbours = []
+    neighbors = []
     most = 1 if "unit" in stated else 3
     for rows in persons((0,), most=most, groups=(0, 1, 2)):
         sums = Slow(policy, {"t": stored(rows)}).run(request)
-        neighbours.append({f"key {key}": count for key, count in zip(sums.keys, sums.cells[0], strict=True)})
-    assert max(len(counts) for counts in neighbours) == stated.get("groups", 1)
-    assert max(max(counts.values(), default=0) for counts in neighbours) == 1
-    empty = [({}, counts) for counts in neighbours]
-    pairs = empty if relation is ADD_REMOVE else list(itertools.product(neighbours, neighbours))
+        neighbors.append({f"key {key}": count for key, count in zip(sums.keys, sums.cells[0], strict=True)})
+    assert max(len(counts) for counts in neighbors) == stated.get("groups", 1)
+    assert max(max(counts.values(), default=0) for counts in neighbors) == 1
+    empty = [({}, counts) for counts in neighbors]
+    pairs = empty if relation is ADD_REMOVE else list(itertools.product(neighbors, neighbors))
     promise = ApproxDP(1, Fraction(1, 100), relation=relation)
-    assert audit(chosen, promise, neighbours=pairs, search=0).outcome is Outcome.KEPT
+    assert audit(chosen, promise, neighbors=pairs, search=0).outcome is Outcome.KEPT
     if relation is ADD_REMOVE:
-        assert audit(chosen, ApproxDP(1, Fraction(1, 1000), relation=relation), neighbours=pairs, search=0).refuted
+        assert audit(chosen, ApproxDP(1, Fraction(1, 1000), relation=relation), neighbors=pairs, search=0).refuted
 
 
 @pytest.mark.theorem("SelectedKeys.accuracy")

@@ -86,7 +86,7 @@ def added(unit, keys, form, cells, most, values):
 
 
 def distances(matrix, relation):
-    """The largest L1 distance of neighbours and the square of their largest L2 distance."""
+    """The largest L1 distance of neighbors and the square of their largest L2 distance."""
     if relation is ADD_REMOVE:
         return int(np.abs(matrix).sum(axis=1).max()), int((matrix.astype(object) ** 2).sum(axis=1).max())
     far = squared = 0

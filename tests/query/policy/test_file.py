@@ -67,7 +67,7 @@ def test_decimals_are_taken_as_they_are_written(folder):
     assert (column.low, column.high) == (Fraction(1, 10), Fraction(100_025, 1000))
 
 
-def test_a_public_size_makes_neighbours_change_one_unit(folder):
+def test_a_public_size_makes_neighbors_change_one_unit(folder):
     policy = parse_policy(policy_text(tables=TABLES.replace("rows = 20", "rows = 20\nsize = 5000")), folder=folder)
     assert policy.relation is Relation.CHANGE_ONE
     assert policy.budget.relation is Relation.CHANGE_ONE

@@ -52,7 +52,7 @@ def test_the_exact_law_of_two_sums_over_groups_keeps_the_whole_price(budget, rel
         vector = measure.noise(spend)
         # a row of group 0 and value 1 is added, or leaves group 0 for group 1
         after = [1, 0] if relation is Relation.ADD_REMOVE else [-1, 1]
-        verdict = audit(vector, neighbours=[(np.array([0, 0]), np.array(after))], search=0)
+        verdict = audit(vector, neighbors=[(np.array([0, 0]), np.array(after))], search=0)
         assert verdict.outcome is Outcome.KEPT
         spent.append(Fraction(vector.guarantee.rho if isinstance(budget, ZCDP) else vector.guarantee.epsilon))
     promise = made.guarantee

@@ -104,7 +104,7 @@ def test_the_exact_law_of_the_chosen_keys_keeps_the_price(relation):
         pairs = [(before, [4, 3, 2]), (before, [3, 3, 3]), ([0, 0, 0], [1, 0, 0])]
     else:
         pairs = [(before, [2, 4, 2]), (before, [2, 3, 3]), (before, [3, 2, 2])]
-    assert audit(choice, neighbours=pairs, search=0).outcome is Outcome.KEPT
+    assert audit(choice, neighbors=pairs, search=0).outcome is Outcome.KEPT
 
 
 def test_top_names_the_largest_public_keys_at_one_charge_and_again_for_free():

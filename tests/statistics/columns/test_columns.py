@@ -31,7 +31,7 @@ SAME = {
     "arrow": pa.array([1.0, None, 2.5]),
     "arrow in chunks": pa.chunked_array([[1.0], [None, 2.5]]),
     "arrow decimals": pa.array([Decimal("1.0"), None, Decimal("2.5")]),
-    "signalling NaN": [1, Decimal("sNaN"), 2.5],
+    "signaling NaN": [1, Decimal("sNaN"), 2.5],
 }
 
 

@@ -167,9 +167,9 @@ def test_times_too_far_for_the_calendar_raise_nothing():
 def test_fractions_and_enumerations_keep_their_value():
     from enum import IntEnum
 
-    class Colour(IntEnum):
+    class Color(IntEnum):
         RED = 1
 
     assert distinct_counts([Fraction(1, 3), Fraction(2, 6)])[1].tolist() == [2]
-    assert key_form(Colour.RED) == 1
-    assert type(key_form(Colour.RED)) is int
+    assert key_form(Color.RED) == 1
+    assert type(key_form(Color.RED)) is int

@@ -99,7 +99,7 @@ def test_missing_keys_are_left_out_of_every_kind_of_column() -> None:
         assert counted(column) == {(type(key), key): 1}
 
 
-def test_nothing_about_a_text_is_normalised() -> None:
+def test_nothing_about_a_text_is_normalized() -> None:
     alike = ["é", "e\u0301", "É", " é", "ﬁ", "fi", "a", "a\u200b", "", " "]
     assert len(counted(alike)) == len(counted(np.array(alike))) == len(alike)
     assert counted(["a\0", "a"]) == {(str, "a\0"): 1, (str, "a"): 1}

@@ -16,7 +16,7 @@ from discreet import statistics
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest, most
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 RELATIONS = [ADD_REMOVE, CHANGE_ONE]
@@ -53,7 +53,7 @@ def test_a_row_moves_the_counts_as_far_as_stated_and_no_further(relation, in_l1,
     statistic = statistics.Histogram(keys=["a", "b", "c"], relation=relation, epsilon=1)
     moves = [
         statistic.measure(one) - statistic.measure(other)
-        for one, other in neighbours(["a", "b", "c", "elsewhere", None], 3, relation)
+        for one, other in neighbors(["a", "b", "c", "elsewhere", None], 3, relation)
     ]
     assert max(int(np.abs(move).sum()) for move in moves) == in_l1 == statistic.mechanism.noise.scale
     assert max(int((move**2).sum()) for move in moves) == squared
@@ -81,8 +81,7 @@ def test_all_rows_of_a_person_move_the_counts_within_the_contribution(relation, 
 def test_a_row_moves_the_number_of_keys_by_one(relation):
     statistic = statistics.CountDistinct(relation=relation, epsilon=1)
     moves = [
-        abs(statistic.measure(one) - statistic.measure(other))
-        for one, other in neighbours([1, 2, 3, None], 4, relation)
+        abs(statistic.measure(one) - statistic.measure(other)) for one, other in neighbors([1, 2, 3, None], 4, relation)
     ]
     assert max(moves) == 1
 

@@ -1,4 +1,4 @@
-"""Second moments about a public centre: exact integers, how far a row moves them, what the intervals contain."""
+"""Second moments about a public center: exact integers, how far a row moves them, what the intervals contain."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FORMS = [(ADD_REMOVE, Missing.LEAVE_OUT), (CHANGE_ONE, Missing.LEAVE_OUT), (CHAN
 
 
 def region_of(kind, columns):
-    return {"bounds": [(-1, 1)] * columns} if kind == "box" else {"centre": [0] * columns, "radius": 1}
+    return {"bounds": [(-1, 1)] * columns} if kind == "box" else {"center": [0] * columns, "radius": 1}
 
 
 def moves(statistic, rows):
-    """The distances of what neighbouring tables measure, over all pairs of the given rows, or of a row and none."""
+    """The distances of what neighboring tables measure, over all pairs of the given rows, or of a row and none."""
     nothing = [np.nan] * len(rows[0]) if statistic._fill is None else None
     beside = [rows[0]]
     measured = [
@@ -65,7 +65,7 @@ def test_a_row_moves_what_is_released_no_further_than_stated(kind, relation, mis
         assert in_l1 == laplace.mechanism.noise.scale
         assert squared >= 0.999 * gaussian.mechanism.noise.scale**2
     if kind == "ball" and relation is ADD_REMOVE:
-        assert in_l1 == laplace.mechanism.noise.scale  # by a row at the centre
+        assert in_l1 == laplace.mechanism.noise.scale  # by a row at the center
         assert squared >= 0.98 * gaussian.mechanism.noise.scale**2
 
 
@@ -146,8 +146,8 @@ CASES = [
     ({"bounds": [(-4, 4)] * 2, "epsilon": 1}, FORMS[0]),
     ({"bounds": [(-4, 4)] * 2, "rho": 0.1}, FORMS[1]),
     ({"bounds": [(-4, 4)] * 2, "epsilon": 1}, FORMS[2]),
-    ({"centre": [0, 0], "radius": 4, "epsilon": 0.5}, FORMS[0]),
-    ({"centre": [0, 0], "radius": 4, "epsilon": 1, "delta": 1e-6}, FORMS[0]),
+    ({"center": [0, 0], "radius": 4, "epsilon": 0.5}, FORMS[0]),
+    ({"center": [0, 0], "radius": 4, "epsilon": 1, "delta": 1e-6}, FORMS[0]),
 ]
 
 
@@ -192,21 +192,21 @@ def test_error_leaves_room_for_the_steps(kind, relation, missing):
 def test_rows_at_the_edge_of_any_box_stay_in_their_interval():
     for low, high in np.sort(np.random.default_rng(10).uniform(0, 1, (60, 2))).tolist():
         statistic = Covariance(bounds=[(low, high)], relation=CHANGE_ONE, missing=low, epsilon=1)
-        centre = Fraction(statistic.region.centre[0])
+        center = Fraction(statistic.region.center[0])
         for row in (low, high):
             rows = np.full((100, 1), row)
             estimate = statistic.estimate(statistic.measure(rows), rows=100)
-            truth = (Fraction(row) - centre) ** 2
+            truth = (Fraction(row) - center) ** 2
             assert Fraction(float(estimate.low[0, 0])) <= truth <= Fraction(float(estimate.high[0, 0]))
 
 
 def test_a_box_reaches_at_least_as_far_as_its_bounds():
     for low, high in np.sort(np.random.default_rng(11).uniform(-1, 1, (200, 2))).tolist():
         region = Covariance(bounds=[(low, high)], relation=ADD_REMOVE, epsilon=1).region
-        centre, half = Fraction(region.centre[0]), Fraction(region.halves[0])
-        assert centre - half <= Fraction(low) < Fraction(high) <= centre + half
+        center, half = Fraction(region.center[0]), Fraction(region.halves[0])
+        assert center - half <= Fraction(low) < Fraction(high) <= center + half
     third = Fraction(1, 3)
-    assert Covariance(centre=[0], radius=third, relation=ADD_REMOVE, epsilon=1).region.halves[0] > third
+    assert Covariance(center=[0], radius=third, relation=ADD_REMOVE, epsilon=1).region.halves[0] > third
 
 
 TABLE = {"a": [1.0, 2.0, None, 4.0], "b": [3, 1, 2, 5]}
@@ -253,23 +253,23 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     ("parameters", "words"),
     [
         ({}, "never taken from the data"),
-        ({"centre": [0, 0]}, "never taken from the data"),
+        ({"center": [0, 0]}, "never taken from the data"),
         ({"bounds": [(0, 1)], "radius": 1}, "not both"),
-        ({"centre": [0, float("nan")], "radius": 1}, "finite"),
-        ({"centre": [], "radius": 1}, "an entry a column"),
-        ({"centre": [0], "radius": 0}, "radius"),
-        ({"centre": [0], "radius": 1e200}, "1e150"),
+        ({"center": [0, float("nan")], "radius": 1}, "finite"),
+        ({"center": [], "radius": 1}, "an entry a column"),
+        ({"center": [0], "radius": 0}, "radius"),
+        ({"center": [0], "radius": 1e200}, "1e150"),
         ({"bounds": [(1, 0)]}, "low < high"),
         ({"bounds": [(0, 1e200)]}, "1e150"),
         ({"bounds": [(0, 1)], "missing": [0, 0]}, "a number a column"),
         ({"bounds": [(0, 1)] * 2, "missing": [Missing.LEAVE_OUT, 0.5]}, "stands alone"),
         ({"bounds": [(0, 1)] * 2, "missing": 1e9}, "within the bounds of its column"),
         ({"bounds": [(0, 1), (5, 6)], "missing": 0}, "give a list"),
-        ({"centre": [3, 3], "radius": 1, "missing": [3, 1.5]}, "radius of its centre"),
+        ({"center": [3, 3], "radius": 1, "missing": [3, 1.5]}, "radius of its center"),
         ({"bounds": [(2**53 + 1, 2**53 + 9)]}, "public offset"),
         ({"bounds": [(2**60, 2**60 + 2**20)]}, "public offset"),
         ({"bounds": [(1e15, 1e15 + 0.125)]}, "public offset"),
-        ({"centre": [0, 2**53 + 1], "radius": 8}, "public offset"),
+        ({"center": [0, 2**53 + 1], "radius": 8}, "public offset"),
         ({"bounds": [(0, 1)], "steps": 1 << 40}, "2.38"),
     ],
 )
@@ -292,7 +292,7 @@ def test_lists_within_a_list_are_refused_because_they_could_be_rows_or_columns(r
 
 def test_bounds_far_from_zero_are_taken_where_floats_hold_their_middle():
     region = Covariance(bounds=[(1e15, 1e15 + 1), (0, 1e100)], relation=ADD_REMOVE, epsilon=1).region
-    assert region.centre[0] == 1e15 + 0.5
+    assert region.center[0] == 1e15 + 0.5
     assert region.halves[0] == 0.5
 
 
@@ -319,7 +319,7 @@ def test_a_matrix_estimate_shows_entries_with_their_intervals():
 
 SUBJECTS = {
     "Covariance": Subject(
-        lambda: Covariance(centre=[0], radius=1, steps=2, relation=ADD_REMOVE, epsilon=1),
+        lambda: Covariance(center=[0], radius=1, steps=2, relation=ADD_REMOVE, epsilon=1),
         [np.array([[0.5], [1.0]]), np.array([[-1.0]])],
     ),
     "Covariance, Gaussian": Subject(

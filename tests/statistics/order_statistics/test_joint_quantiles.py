@@ -23,7 +23,7 @@ from discreet.statistics.ranks.ranked import Ranked
 from discreet.testing import Subject, conformance_checks
 from tests.chances import ALARM
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours, tables
+from tests.statistics.tables import neighbors, tables
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 THIRDS, QUARTERS = (Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -94,7 +94,7 @@ def test_distances_of_tuples_move_by_the_sensitivity_and_by_no_more(
     joint = JointQuantiles(levels=levels, epsilon=1, relation=relation, steps=3)
     means = joint._means(5)
     largest = Fraction(0)
-    for pair in neighbours(range(4), 4, relation):
+    for pair in neighbors(range(4), 4, relation):
         for outcome in combinations_with_replacement(range(4), len(levels)):
             one, two = (
                 distance_of(
@@ -109,13 +109,13 @@ def test_distances_of_tuples_move_by_the_sensitivity_and_by_no_more(
 @pytest.mark.theorem("JointQuantiles.privacy")
 @pytest.mark.parametrize(("relation", "public"), [(ADD_REMOVE, False), (CHANGE_ONE, False), (CHANGE_ONE, True)])
 @pytest.mark.parametrize(("levels", "steps"), [(THIRDS, 3), (QUARTERS, 2)])
-def test_the_exact_law_keeps_epsilon_on_all_neighbours_of_small_tables(
+def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     relation: dp.Relation, public: bool, levels: tuple[Fraction, ...], steps: int
 ) -> None:
     joint = JointQuantiles(levels=levels, epsilon=6, relation=relation, steps=steps, tie_bits=0, size_is_public=public)
     laws = {table: joint.law(list(table)) for table in tables(range(steps + 1), 3)}
     worst = 0.0
-    for first, second in neighbours(range(steps + 1), 3, relation):
+    for first, second in neighbors(range(steps + 1), 3, relation):
         pair = laws[tuple(sorted(first))].pair(laws[tuple(sorted(second))])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
     assert worst <= 6 + 1e-9

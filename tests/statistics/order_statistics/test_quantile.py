@@ -18,7 +18,7 @@ from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from tests.chances import fewest
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 BOTH = pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
@@ -42,7 +42,7 @@ def test_the_law_of_a_quantile_keeps_epsilon_on_small_tables(
     relation: dp.Relation, missing: statistics.Missing | int
 ) -> None:
     statistic = Quantile(level=0.25, bounds=(0, 2), grid=1, relation=relation, epsilon=2, missing=missing)
-    for first, second in neighbours((0, 1, 2, None), 3, relation):
+    for first, second in neighbors((0, 1, 2, None), 3, relation):
         assert statistic.law(first).pair(statistic.law(second)).max_loss().upper <= 2 + 1e-9
     assert dp.audit(statistic).outcome is dp.Outcome.KEPT
 
@@ -52,7 +52,7 @@ def test_the_law_of_a_quantile_keeps_epsilon_on_small_tables(
 @pytest.mark.parametrize("levels", [(0.4, 0.6), QUARTERS])
 def test_the_law_of_quantiles_keeps_epsilon_on_small_tables(relation: dp.Relation, levels: tuple[float, ...]) -> None:
     statistic = Quantiles(levels=levels, bounds=(0, 1), grid=1, relation=relation, epsilon=6, tie_bits=0)
-    for first, second in neighbours((0, 1, None), 3, relation):
+    for first, second in neighbors((0, 1, None), 3, relation):
         assert statistic.law(first).pair(statistic.law(second)).max_loss().upper <= 6 + 1e-9
 
 

@@ -17,7 +17,7 @@ from discreet.statistics.order_statistics.tree import QuantileTree, generations,
 from discreet.statistics.ranks.ranked import Ranked, most_ties
 from tests.chances import ALARM
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours, tables
+from tests.statistics.tables import neighbors, tables
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 BOTH = pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
@@ -60,13 +60,13 @@ def test_no_other_shares_of_the_generations_have_a_smaller_predicted_error(squar
 @pytest.mark.parametrize(
     ("levels", "steps", "largest", "bits"), [(THIRDS, 3, 3, 0), (QUARTERS, 2, 3, 0), (THIRDS, 1, 2, 1)]
 )
-def test_the_exact_law_keeps_epsilon_on_all_neighbours_of_small_tables(
+def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     relation: dp.Relation, levels: tuple[Fraction, ...], steps: int, largest: int, bits: int
 ) -> None:
     tree = QuantileTree(levels=levels, epsilon=3, relation=relation, steps=steps, tie_bits=bits)
     laws = {table: tree.law(list(table)) for table in tables(range(steps + 1), largest)}
     worst = 0.0
-    for first, second in neighbours(range(steps + 1), largest, relation):
+    for first, second in neighbors(range(steps + 1), largest, relation):
         pair = laws[tuple(sorted(first))].pair(laws[tuple(sorted(second))])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
     assert worst <= 3 + 1e-9
@@ -89,7 +89,7 @@ def test_persons_with_several_rows_keep_epsilon_wherever_their_rows_go() -> None
 
 @BOTH
 def test_a_row_is_in_one_part_and_which_one_depends_on_it_alone(relation: dp.Relation) -> None:
-    for first, second in neighbours(range(4), 4, relation):
+    for first, second in neighbors(range(4), 4, relation):
         for cut in range(4):
             parts = [Ranked.of(table, steps=3).split(cut) for table in (first, second)]
             sizes = [(left.end - left.begin, right.end - right.begin) for left, right in parts]

@@ -17,7 +17,7 @@ from discreet.statistics.order_statistics.clipping_bounds import (
     magnitudes,
 )
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 BOTH = pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
@@ -29,7 +29,7 @@ BOTH = pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 def test_what_is_watched_moves_by_the_sensitivity_and_by_no_more(relation: dp.Relation, level: Fraction) -> None:
     scan = UnboundedQuantile(level=level, epsilon=1, relation=relation, thresholds=3)
     largest = Fraction(0)
-    for pair in neighbours(range(4), 4, relation):
+    for pair in neighbors(range(4), 4, relation):
         one, two = (
             scan._watched([*(sum(row <= threshold for row in table) for threshold in range(3)), len(table)])
             for table in pair
@@ -53,7 +53,7 @@ def test_two_scans_cost_half_each(relation: dp.Relation) -> None:
     statistic = ClippingBounds(level=0.5, relation=relation, epsilon=4, smallest=1, largest=2, per_doubling=1)
     assert isinstance(statistic.mechanism, Scans)
     assert [scan.guarantee.epsilon for scan in statistic.mechanism.scans] == [2.0, 2.0]
-    for first, second in neighbours((-3.0, 1.5), 2, relation):
+    for first, second in neighbors((-3.0, 1.5), 2, relation):
         assert statistic.law(first).pair(statistic.law(second)).max_loss().upper <= 4 + 1e-9
 
 
@@ -76,11 +76,11 @@ def test_the_reported_threshold_is_off_by_more_than_alpha_as_rarely_as_promised(
 
 @pytest.mark.theorem("ClippingBounds.accuracy")
 @BOTH
-@pytest.mark.parametrize(("centre", "spread"), [(0.0, 1.0), (1e6, 3.0), (-40.0, 1e-3)])
+@pytest.mark.parametrize(("center", "spread"), [(0.0, 1.0), (1e6, 3.0), (-40.0, 1e-3)])
 def test_bounds_hold_about_the_share_asked_for(
-    relation: dp.Relation, centre: float, spread: float, rounds: Rounds
+    relation: dp.Relation, center: float, spread: float, rounds: Rounds
 ) -> None:
-    values = np.random.default_rng(1).normal(centre, spread, 20_000)
+    values = np.random.default_rng(1).normal(center, spread, 20_000)
     statistic = ClippingBounds(level=0.9, relation=relation, epsilon=2, confidence=0.99)
     off = statistic.rank_error
     grid = statistic.thresholds
@@ -105,7 +105,7 @@ def test_bounds_are_passed_on_as_bounds() -> None:
 def test_one_threshold_for_the_size_is_found_at_the_whole_price() -> None:
     values = np.concatenate([np.full(5000, -6.0), np.full(5000, 5.5), [np.inf, -np.inf, np.nan]])
     assert clipping_bounds(values, 0.95, relation=ADD_REMOVE, epsilon=1, symmetric=True) == (-6.0, 6.0)
-    shifted = clipping_bounds(values + 100, 0.95, relation=CHANGE_ONE, epsilon=1, symmetric=True, centre=100)
+    shifted = clipping_bounds(values + 100, 0.95, relation=CHANGE_ONE, epsilon=1, symmetric=True, center=100)
     assert shifted == (94.0, 106.0)
 
 

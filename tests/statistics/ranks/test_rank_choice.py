@@ -22,7 +22,7 @@ from discreet.statistics.ranks.law import RankLaw
 from discreet.statistics.ranks.ranked import Ranked
 from tests.chances import ALARM
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours, tables
+from tests.statistics.tables import neighbors, tables
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 BOTH = pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
@@ -67,7 +67,7 @@ def test_runs_are_the_candidates_with_their_rank_distances(
 def test_rank_distances_move_by_the_sensitivity_and_by_no_more(relation: dp.Relation, level: Fraction) -> None:
     sensitivity = RankChoice(level=level, epsilon=1, relation=relation, steps=3).sensitivity
     largest = Fraction(0)
-    for first, second in neighbours(range(4), 4, relation):
+    for first, second in neighbors(range(4), 4, relation):
         one, two = (Ranked.of(table, steps=3) for table in (first, second))
         for place in range(4):
             moved = one.distance(place, level * len(first)) - two.distance(place, level * len(second))
@@ -80,13 +80,13 @@ def test_rank_distances_move_by_the_sensitivity_and_by_no_more(relation: dp.Rela
 @pytest.mark.theorem("RankChoice.privacy")
 @BOTH
 @pytest.mark.parametrize("offset", [0, Fraction(-3, 2)])
-def test_the_losses_on_all_neighbours_of_small_tables_span_at_most_epsilon(
+def test_the_losses_on_all_neighbors_of_small_tables_span_at_most_epsilon(
     relation: dp.Relation, offset: Fraction
 ) -> None:
     choice = RankChoice(level=Fraction(1, 3), epsilon=2, relation=relation, steps=3, offset=offset, ends=bool(offset))
     laws = {table: choice.law(list(table)) for table in tables(range(4), 4)}
     spans = []
-    for first, second in neighbours(range(4), 4, relation):
+    for first, second in neighbors(range(4), 4, relation):
         low, high = laws[tuple(sorted(first))].pair(laws[tuple(sorted(second))]).losses()
         assert max(high) <= 2 + 1e-9
         assert min(low) >= -2 - 1e-9
@@ -176,7 +176,7 @@ def test_three_ranks_cost_three_thirds(relation: dp.Relation) -> None:
     interval = RankInterval(level=0.5, epsilon=3, relation=relation, steps=2, confidence=0.9)
     assert interval.guarantee == dp.PureDP(3.0, relation=relation)
     assert sum(choice.range for choice in (interval.value, interval.low, interval.high)) == 3
-    for first, second in neighbours(range(3), 3, relation):
+    for first, second in neighbors(range(3), 3, relation):
         assert interval.law(first).pair(interval.law(second)).max_loss().upper <= 3 + 1e-9
 
 

@@ -14,7 +14,7 @@ from discreet import statistics
 from discreet.statistics.ranks.choice import RankFlip
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 SUBJECT = Subject(lambda: RankFlip(level=0.5, epsilon=1, relation=ADD_REMOVE, steps=4), [[0, 1, 1, 4], [2]], draws=2000)
@@ -33,7 +33,7 @@ def test_a_row_moves_a_score_as_far_as_stated_and_no_further(level, relation, mi
     flip = RankFlip(level=level, epsilon=1, relation=relation, steps=3, midrank=midrank)
     moves = [
         int(np.max(np.abs(flip.scores(one) - flip.scores(other))))
-        for one, other in neighbours([0, 1, 2, 3], 4, relation)
+        for one, other in neighbors([0, 1, 2, 3], 4, relation)
     ]
     assert max(moves) == flip.sensitivity.value
 
@@ -44,7 +44,7 @@ def test_a_row_moves_a_score_as_far_as_stated_and_no_further(level, relation, mi
 @pytest.mark.parametrize("midrank", [False, True])
 def test_no_loss_of_small_tables_exceeds_epsilon(level, relation, midrank):
     flip = RankFlip(level=level, epsilon=1, relation=relation, steps=2, midrank=midrank)
-    for one, other in neighbours([0, 1, 2], 4, relation):
+    for one, other in neighbors([0, 1, 2], 4, relation):
         pair = flip.law(one).pair(flip.law(other))
         assert max(pair.max_loss().lower, pair.reversed().max_loss().lower) <= 1
 

@@ -1,4 +1,4 @@
-"""Queries in plain exact arithmetic, all small tables and all their neighbours: the other side of every formula."""
+"""Queries in plain exact arithmetic, all small tables and all their neighbors: the other side of every formula."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def tables(values: Sequence, rows: int) -> Iterator[tuple]:
     return combinations_with_replacement(values, rows)
 
 
-def neighbours(values: Sequence, relation: Relation, sizes: Sequence[int], contribution: int) -> Iterator[tuple]:
+def neighbors(values: Sequence, relation: Relation, sizes: Sequence[int], contribution: int) -> Iterator[tuple]:
     """Yield all pairs whose smaller table (add/remove) or whose tables (change one) have one of the sizes."""
     for size in sizes:
         if relation is Relation.ADD_REMOVE:
@@ -143,7 +143,7 @@ def in_order(values: Sequence, rows: tuple) -> tuple:
     return tuple(sorted(rows, key=values.index))
 
 
-def are_neighbours(first: Sequence, second: Sequence, relation: Relation, contribution: int) -> bool:
+def are_neighbors(first: Sequence, second: Sequence, relation: Relation, contribution: int) -> bool:
     """Say whether one person with so many rows lies between two tables."""
     lost, gained = Counter(first) - Counter(second), Counter(second) - Counter(first)
     if relation is Relation.CHANGE_ONE:

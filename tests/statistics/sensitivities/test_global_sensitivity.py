@@ -1,4 +1,4 @@
-"""Global sensitivities: never exceeded by any neighbours of small tables, and attained by some."""
+"""Global sensitivities: never exceeded by any neighbors of small tables, and attained by some."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.statistics.sensitivities.brute_force import (
     NUMBERED,
     Known,
     answer,
-    are_neighbours,
+    are_neighbors,
     gap,
     interpolated,
-    neighbours,
+    neighbors,
     tables,
 )
 
@@ -45,7 +45,7 @@ ALL_NORMS = pytest.mark.parametrize("norm", list(Norm), ids=lambda norm: norm.na
 
 
 def check(fact, pairs, *, level=Fraction(0), empties=(Fraction(0),), attained=True):
-    """Hold a fact against pairs of neighbours: none is further apart, and one is just so far apart."""
+    """Hold a fact against pairs of neighbors: none is further apart, and one is just so far apart."""
     value = Fraction(fact.value)
     below = value if fact.tight else Fraction(math.nextafter(fact.value, 0.0))
     found = False
@@ -91,7 +91,7 @@ def least(query, relation):
 def test_counts_move_by_the_rows_of_a_person(query, values, relation, contribution):
     fact = explain_sensitivity(query, relation=relation, contribution=contribution)
     assert fact.value == contribution
-    check(fact, neighbours(values, relation, range(5), contribution))
+    check(fact, neighbors(values, relation, range(5), contribution))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -99,9 +99,9 @@ def test_counts_move_by_the_rows_of_a_person(query, values, relation, contributi
 @RELATIONS
 @pytest.mark.parametrize("contribution", [1, 2])
 @DOMAINS
-def test_no_neighbours_of_small_tables_have_sums_further_apart_and_some_are_as_far(values, relation, contribution):
+def test_no_neighbors_of_small_tables_have_sums_further_apart_and_some_are_as_far(values, relation, contribution):
     fact = explain_sensitivity(Query.SUM, relation=relation, bounds=(values[0], values[-1]), contribution=contribution)
-    check(fact, neighbours(values, relation, range(4), contribution))
+    check(fact, neighbors(values, relation, range(4), contribution))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -112,7 +112,7 @@ def test_means_and_spreads_of_a_public_number_of_rows(values, query, size, contr
     fact = explain_sensitivity(
         query, relation=CHANGED, bounds=(values[0], values[-1]), size=size, contribution=contribution
     )
-    check(fact, neighbours(values, CHANGED, [size], contribution))
+    check(fact, neighbors(values, CHANGED, [size], contribution))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -125,7 +125,7 @@ def test_means_and_spreads_of_at_least_so_many_rows(values, query, rows, contrib
     )
     inside = all(row in values for table in fact.attained_by for row in table)
     assert inside or (query is Query.SAMPLE_VARIANCE and contribution == 3)
-    check(fact, neighbours(values, ADDED, range(rows, rows + 3), contribution), attained=inside)
+    check(fact, neighbors(values, ADDED, range(rows, rows + 3), contribution), attained=inside)
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -138,7 +138,7 @@ def test_one_row_moves_extremes_and_the_median_across_the_whole_range(values, qu
     ends = (Fraction(values[0]), Fraction(values[-1]))
     fact = explain_sensitivity(query, relation=relation, bounds=ends, contribution=contribution)
     assert fact.value == ends[1] - ends[0]
-    pairs = neighbours(values, relation, range(5), contribution)
+    pairs = neighbors(values, relation, range(5), contribution)
     check(fact, pairs, empties=(ends[0], sum(ends) / 2, ends[1]))
 
 
@@ -150,7 +150,7 @@ def test_one_row_moves_every_quantile_across_the_whole_range_whatever_the_number
     values = (0, 1, 3)
     fact = explain_sensitivity(Query.QUANTILE, relation=relation, bounds=(0, 3), level=level)
     for size in range(1, 5):
-        check(fact, neighbours(values, relation, [size], 1), level=Fraction(level))
+        check(fact, neighbors(values, relation, [size], 1), level=Fraction(level))
     check(fact, [tuple(tuple(table) for table in fact.attained_by)], level=Fraction(level))
 
 
@@ -159,7 +159,7 @@ def test_one_row_moves_every_quantile_across_the_whole_range_whatever_the_number
 @pytest.mark.parametrize("level", [Fraction(1, 10), HALF, Fraction(2, 3)])
 def test_interpolated_quantiles_are_bounded_by_the_same_number(level, relation):
     value = sensitivity(Query.QUANTILE, relation=relation, bounds=(0, 3), level=level).value
-    for first, second in neighbours((0, 1, 3), relation, range(1, 5), 2):
+    for first, second in neighbors((0, 1, 3), relation, range(1, 5), 2):
         assert abs(interpolated(first, level) - interpolated(second, level)) <= value
 
 
@@ -171,7 +171,7 @@ def test_interpolated_quantiles_are_bounded_by_the_same_number(level, relation):
 def test_the_rank_score_moves_less_under_add_remove_than_under_change_one(level, relation, contribution):
     fact = explain_sensitivity(Query.RANK_SCORE, relation=relation, level=level, contribution=contribution)
     assert fact.value == contribution * (1 if relation is CHANGED else max(level, 1 - level))
-    check(fact, neighbours(("below", "above"), relation, range(6), contribution), level=Fraction(level))
+    check(fact, neighbors(("below", "above"), relation, range(6), contribution), level=Fraction(level))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -181,7 +181,7 @@ def test_the_rank_score_moves_less_under_add_remove_than_under_change_one(level,
 @pytest.mark.parametrize("contribution", [1, 2])
 def test_histograms_in_every_norm(norm, relation, contribution):
     fact = explain_sensitivity(Query.HISTOGRAM, relation=relation, norm=norm, contribution=contribution)
-    check(fact, neighbours(CELLS, relation, range(4), contribution))
+    check(fact, neighbors(CELLS, relation, range(4), contribution))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
@@ -209,7 +209,7 @@ def test_people_who_count_once_per_cell_move_fewer_squares(norm, relation, contr
 )
 def test_sums_of_vectors_and_of_outer_products(query, norm, relation, contribution):
     fact = explain_sensitivity(query, relation=relation, radius=5, norm=norm, contribution=contribution)
-    check(fact, neighbours(VECTORS, relation, range(3 if relation is ADDED else 4), contribution))
+    check(fact, neighbors(VECTORS, relation, range(3 if relation is ADDED else 4), contribution))
 
 
 def test_exchanging_a_row_moves_the_second_moments_by_root_two_and_not_by_two():
@@ -271,7 +271,7 @@ def questions(draw):
 
 @st.composite
 def pairs_of_tables(draw, known):
-    """Draw neighbours whose rows are anywhere within the bounds."""
+    """Draw neighbors whose rows are anywhere within the bounds."""
     low, high = (Fraction(end) for end in known["bounds"])
     row = st.fractions(0, 1, max_denominator=12).map(lambda share: low + share * (high - low))
     size = known.get("size", 3)
@@ -286,7 +286,7 @@ def pairs_of_tables(draw, known):
 
 @pytest.mark.theorem("sensitivity.privacy")
 @given(st.data(), questions().filter(lambda one: "size" in one[1] or one[1]["contribution"] <= 3))
-def test_no_neighbours_with_rows_anywhere_within_any_bounds_are_further_apart(data, question):
+def test_no_neighbors_with_rows_anywhere_within_any_bounds_are_further_apart(data, question):
     query, known = question
     fact = explain_sensitivity(query, **known)
     first, second = data.draw(pairs_of_tables(known))
@@ -295,13 +295,13 @@ def test_no_neighbours_with_rows_anywhere_within_any_bounds_are_further_apart(da
 
 @pytest.mark.theorem("sensitivity.accuracy")
 @given(questions())
-def test_the_pair_that_is_shown_is_one_of_neighbours_in_the_domain_and_attains_the_value(question):
+def test_the_pair_that_is_shown_is_one_of_neighbors_in_the_domain_and_attains_the_value(question):
     query, known = question
     fact = explain_sensitivity(query, **known)
     first, second = (tuple(Fraction(row) for row in table) for table in fact.attained_by)
     low, high = (Fraction(end) for end in known["bounds"])
     assert all(low <= row <= high for row in first + second)
-    assert are_neighbours(first, second, known["relation"], known["contribution"])
+    assert are_neighbors(first, second, known["relation"], known["contribution"])
     if "size" in known:
         size = known["size"]
         assert len(first) >= size.rows if isinstance(size, AtLeast) else len(first) == size
@@ -327,7 +327,7 @@ def test_the_pair_that_is_shown_is_one_of_neighbours_in_the_domain_and_attains_t
 def test_the_pair_that_is_shown_for_counts_ranks_and_vectors_attains_the_value(query, known, relation, contribution):
     fact = explain_sensitivity(query, relation=relation, contribution=contribution, **known)
     first, second = (tuple(table) for table in fact.attained_by)
-    assert are_neighbours(first, second, relation, contribution)
+    assert are_neighbors(first, second, relation, contribution)
     check(fact, [(first, second)], level=Fraction(known.get("level", 0)))
 
 

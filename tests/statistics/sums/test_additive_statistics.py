@@ -15,7 +15,7 @@ import discreet as dp
 from discreet import statistics
 from tests.chances import fewest, most
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 RELATIONS = [ADD_REMOVE, CHANGE_ONE]
@@ -29,10 +29,10 @@ def distances(one, other):
 
 
 def largest_move(statistic, domain, largest, relation):
-    """The largest L1 and squared L2 distance of what is measured, over all neighbours of small tables."""
+    """The largest L1 and squared L2 distance of what is measured, over all neighbors of small tables."""
     moves = [
         distances(statistic.measure(one), statistic.measure(other))
-        for one, other in neighbours(domain, largest, relation)
+        for one, other in neighbors(domain, largest, relation)
         if len(one) or relation is ADD_REMOVE
     ]
     return max(one for one, _ in moves), max(two for _, two in moves)

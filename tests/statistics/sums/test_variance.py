@@ -22,7 +22,7 @@ from discreet.statistics.sums.variance import VarianceForm
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest
 from tests.conftest import Rounds
-from tests.statistics.tables import neighbours
+from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 RELATIONS = [ADD_REMOVE, CHANGE_ONE]
@@ -38,7 +38,7 @@ def distances(one, other):
 def furthest(statistic, domain, largest, relation):
     moves = [
         distances(statistic.measure(one), statistic.measure(other))
-        for one, other in neighbours(domain, largest, relation)
+        for one, other in neighbors(domain, largest, relation)
     ]
     return max(one for one, _ in moves), max(two for _, two in moves)
 
@@ -109,8 +109,8 @@ def test_a_person_with_several_rows_moves_it_by_the_contribution_at_most(relatio
 def test_an_exact_audit_over_all_small_tables_keeps_the_promise(relation, missing):
     for kind in (Variance, StandardDeviation):
         statistic = kind(bounds=(0, 5), relation=relation, epsilon=0.5, grid=1, missing=missing)
-        pairs = [pair for pair in neighbours([0, 1, 4, 5, None], 2, relation) if pair[0] or relation is ADD_REMOVE]
-        verdict = audit(statistic, neighbours=pairs)
+        pairs = [pair for pair in neighbors([0, 1, 4, 5, None], 2, relation) if pair[0] or relation is ADD_REMOVE]
+        verdict = audit(statistic, neighbors=pairs)
         assert verdict.outcome is Outcome.KEPT
         assert verdict.low == pytest.approx(0.5)
         assert statistic.guarantee == dp.PureDP(0.5, relation=relation)
@@ -189,9 +189,9 @@ def test_three_sums_beat_a_count_and_two_sums_at_every_mean_and_variance():
     ratios = []
     for mean in np.linspace(0, 1, 41):
         for spread in np.linspace(0, mean * (1 - mean), 21):
-            centre = mean - 0.5
+            center = mean - 0.5
             # a third of epsilon each: count, sum about the middle, squares about the middle of their range
-            parts = (0.125, 2 * centre * 0.5, 0.125 - (spread + centre**2) + 2 * centre**2)
+            parts = (0.125, 2 * center * 0.5, 0.125 - (spread + center**2) + 2 * center**2)
             common = 2 * 9 * sum(part**2 for part in parts)
             ratios.append(common / squared_error_to_first_order(FOR_LAPLACE, mean, spread, 17))
     assert min(ratios) >= 1.8
@@ -253,13 +253,13 @@ def test_the_error_asked_of_a_deviation_holds_even_where_there_is_none(parameter
 @pytest.mark.theorem("NoisyVector.privacy")
 @pytest.mark.parametrize("price", [*PRICES, {"epsilon": 1, "delta": 1e-5}], ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_noise_is_audited_on_integers_as_far_apart_as_neighbours_and_no_further(price, relation):
+def test_the_noise_is_audited_on_integers_as_far_apart_as_neighbors_and_no_further(price, relation):
     statistic = Variance(bounds=(0, 5), grid=1, relation=relation, **price)
     gaussian = price != {"epsilon": 1}
     basis = FOR_GAUSSIAN if gaussian else FOR_LAPLACE
     changed = relation is CHANGE_ONE
     stated = 25 * (basis.apart if changed else basis.shift), 25**2 * (basis.apart_squared if changed else basis.squared)
-    pairs = list(statistic.mechanism.neighbours())
+    pairs = list(statistic.mechanism.neighbors())
     assert len(pairs) == 2
     for pair in pairs:
         measured = distances(*pair)[gaussian]

@@ -1,4 +1,4 @@
-"""A purse: what each call costs on all small neighbouring tables, shares that add up, and prices taken exactly."""
+"""A purse: what each call costs on all small neighboring tables, shares that add up, and prices taken exactly."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from discreet.audit import audit
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, SenselessParameter
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation
-from discreet.synthesis import Neighbours, Purse
+from discreet.synthesis import Neighbors, Purse
 from discreet.synthesis.base import purse as subject
 from discreet.synthesis.base.purse import largest_rho
-from tests.synthesis.base.units import SETS, counts, histogram, neighbouring
+from tests.synthesis.base.units import SETS, counts, histogram, neighboring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
 PRICES = {"pure": {"epsilon": Fraction(3, 2)}, "concentrated": {"rho": Fraction(1, 7)}}
@@ -28,7 +28,7 @@ SHARE = Fraction(2, 5)
 
 
 def purse_of(kind, relation, rows=1):
-    return Purse.of(Neighbours(relation, size=3, rows=rows), **PRICES[kind])
+    return Purse.of(Neighbors(relation, size=3, rows=rows), **PRICES[kind])
 
 
 def cost(mechanism, by):
@@ -44,11 +44,11 @@ def cost(mechanism, by):
 @few
 @kinds
 @pytest.mark.parametrize("together", [1, 3])
-def test_noise_on_histograms_costs_its_share_on_the_worst_neighbours_and_never_more(kind, relation, rows, together):
+def test_noise_on_histograms_costs_its_share_on_the_worst_neighbors_and_never_more(kind, relation, rows, together):
     purse = purse_of(kind, relation, rows)
     mechanism = purse.noise(SHARE, histograms=together)
     costs = []
-    for one, other in neighbouring(relation, rows):
+    for one, other in neighboring(relation, rows):
         moved = [histogram(one, part) - histogram(other, part) for part in SETS[:together]]
         costs.append(cost(mechanism, np.concatenate(moved)))
     allowed = SHARE * purse.amount
@@ -61,16 +61,16 @@ def test_noise_on_histograms_costs_its_share_on_the_worst_neighbours_and_never_m
 @kinds
 def test_the_exact_laws_of_noisy_histograms_keep_the_share(kind, relation, rows):
     price = {"epsilon": 3} if kind == "pure" else {"rho": 3 * rows**2}  # little noise, to have few outcomes
-    purse = Purse.of(Neighbours(relation, size=3, rows=rows), **price)
+    purse = Purse.of(Neighbors(relation, size=3, rows=rows), **price)
     worst = max(
-        ((histogram(one, [0]), histogram(other, [0])) for one, other in neighbouring(relation, rows, rest=0)),
+        ((histogram(one, [0]), histogram(other, [0])) for one, other in neighboring(relation, rows, rest=0)),
         key=lambda pair: np.abs(pair[0] - pair[1]).sum(),
     )
     allowed = SHARE * purse.amount
     promise = PureDP(allowed, relation=relation) if purse.pure else ZCDP(allowed, relation=relation)
-    assert not audit(purse.noise(SHARE), promise, neighbours=[worst], search=0).refuted
+    assert not audit(purse.noise(SHARE), promise, neighbors=[worst], search=0).refuted
     less = PureDP(allowed / 2, relation=relation) if purse.pure else ZCDP(allowed / 2, relation=relation)
-    assert audit(purse.noise(SHARE), less, neighbours=[worst], search=0).refuted
+    assert audit(purse.noise(SHARE), less, neighbors=[worst], search=0).refuted
 
 
 @pytest.mark.theorem("Purse.privacy")
@@ -78,12 +78,12 @@ def test_the_exact_laws_of_noisy_histograms_keep_the_share(kind, relation, rows)
 @few
 @kinds
 @pytest.mark.parametrize("value", ["count", "swing"])
-def test_one_measured_number_costs_its_share_on_the_worst_neighbours_and_never_more(kind, relation, rows, value):
-    """The number of records moves by `count`, a centred count by `swing`."""
+def test_one_measured_number_costs_its_share_on_the_worst_neighbors_and_never_more(kind, relation, rows, value):
+    """The number of records moves by `count`, a centered count by `swing`."""
     purse = purse_of(kind, relation, rows)
-    mechanism = purse.single(SHARE, sensitivity=getattr(purse.neighbours, value))
+    mechanism = purse.single(SHARE, sensitivity=getattr(purse.neighbors, value))
     costs = []
-    for one, other in neighbouring(relation, rows, rest=1):
+    for one, other in neighboring(relation, rows, rest=1):
         more = len(one) - len(other)
         by = np.array([more]) if value == "count" else 2 * (counts(one) - counts(other)) - more
         costs.append(max(cost(mechanism, [each]) for each in (by.min(), by.max())))
@@ -109,13 +109,13 @@ def chooser(monkeypatch, purse, sensitivity):
 @both
 @few
 @kinds
-def test_a_choice_by_centred_counts_costs_its_share_on_the_worst_neighbours_and_never_more(
+def test_a_choice_by_centered_counts_costs_its_share_on_the_worst_neighbors_and_never_more(
     monkeypatch, kind, relation, rows
 ):
     purse = purse_of(kind, relation, rows)
-    mechanism = chooser(monkeypatch, purse, purse.neighbours.swing)
+    mechanism = chooser(monkeypatch, purse, purse.neighbors.swing)
     ranges = []
-    for one, other in neighbouring(relation, rows):
+    for one, other in neighboring(relation, rows):
         moved = 2 * (counts(one) - counts(other)) - (len(one) - len(other))
         ranges.append(mechanism.rate * int(moved.max() - moved.min()))
     spent = max(ranges) if purse.pure else max(ranges) ** 2 / 8
@@ -128,8 +128,8 @@ def test_a_choice_by_centred_counts_costs_its_share_on_the_worst_neighbours_and_
 def test_a_choice_has_the_law_that_its_share_prices(monkeypatch, kind):
     """On the exact law: the losses of all outcomes, and their moments of several orders."""
     purse = purse_of(kind, CHANGE)
-    mechanism = chooser(monkeypatch, purse, purse.neighbours.swing)
-    for one, other in neighbouring(CHANGE, 1, rest=1):
+    mechanism = chooser(monkeypatch, purse, purse.neighbors.swing)
+    for one, other in neighboring(CHANGE, 1, rest=1):
         first, second = (mechanism.law((2 * counts(table) - len(table)).tolist()) for table in (one, other))
         chances = [(first.pmf(place), second.pmf(place)) for place in range(16)]
         losses = [math.log(mine / theirs) for mine, theirs in chances]
@@ -162,17 +162,17 @@ def test_shares_that_add_up_to_one_cost_the_promise_and_parts_count_by_both_shar
 @given(st.floats(1e-4, 30), st.floats(1e-14, 0.9))
 @pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
 def test_the_amount_of_an_approximate_price_implies_it_and_hardly_more_would(epsilon, delta):
-    purse = Purse.of(Neighbours(ADD, size=3), epsilon=epsilon, delta=delta)
+    purse = Purse.of(Neighbors(ADD, size=3), epsilon=epsilon, delta=delta)
     assert ZCDP(purse.amount).to_approx(delta).epsilon <= epsilon
     assert ZCDP(purse.amount * (1 + Fraction(1, 10**9))).to_approx(delta).epsilon > epsilon
     assert largest_rho(purse.guarantee) == purse.amount
 
 
 def test_prices_are_taken_exactly_and_shown_as_given():
-    neighbours = Neighbours(ADD, size=3)
-    assert Purse.of(neighbours, epsilon=0.1).amount == Fraction(1, 10)  # as it is written, like a session's price
-    assert Purse.of(neighbours, rho=0.1).amount == Fraction(1, 10)
-    approximate = Purse.of(neighbours, epsilon=1, delta=1e-9)
+    neighbors = Neighbors(ADD, size=3)
+    assert Purse.of(neighbors, epsilon=0.1).amount == Fraction(1, 10)  # as it is written, like a session's price
+    assert Purse.of(neighbors, rho=0.1).amount == Fraction(1, 10)
+    approximate = Purse.of(neighbors, epsilon=1, delta=1e-9)
     assert approximate.guarantee == ApproxDP(1, 1e-9, relation=ADD)
     assert "(1, 1e-09)-differential privacy" in str(approximate.guarantee)
 
@@ -188,7 +188,7 @@ def test_prices_are_taken_exactly_and_shown_as_given():
 )  # fmt: skip
 def test_a_price_that_is_none_is_refused(price, error):
     with pytest.raises(error):
-        Purse.of(Neighbours(ADD, size=3), **price)
+        Purse.of(Neighbors(ADD, size=3), **price)
 
 
 @pytest.mark.parametrize("share", [0, Fraction(-1, 2), Fraction(11, 10), float("nan"), None], ids=str)
@@ -225,22 +225,22 @@ def test_a_sensitivity_or_a_number_of_histograms_that_is_none_is_refused(kind):
     ids=str,
 )
 def test_a_purse_with_more_than_its_promise_cannot_be_made(promise, amount):
-    neighbours = Neighbours(ADD, size=3)
-    assert Purse(promise, amount, neighbours).amount == amount
+    neighbors = Neighbors(ADD, size=3)
+    assert Purse(promise, amount, neighbors).amount == amount
     with pytest.raises(ParameterError, match="more than the promise"):
-        Purse(promise, 2 * Fraction(amount), neighbours)
+        Purse(promise, 2 * Fraction(amount), neighbors)
     with pytest.raises(ConflictingParameters):
-        Purse(promise, amount, Neighbours(CHANGE, size=3))
+        Purse(promise, amount, Neighbors(CHANGE, size=3))
     with pytest.raises(ParameterError):
-        Purse(promise, 0, neighbours)
+        Purse(promise, 0, neighbors)
 
 
 def test_a_promise_that_no_amount_is_known_for_cannot_be_made():
     for promise in (GaussianDP(1, relation=ADD), ApproxDP(1, 0, relation=ADD)):
         with pytest.raises(ParameterError, match="more than the promise"):
-            Purse(promise, Fraction(1, 100), Neighbours(ADD, size=3))
+            Purse(promise, Fraction(1, 100), Neighbors(ADD, size=3))
 
 
 def test_a_delta_that_lets_a_record_be_published_is_warned_of():
     with pytest.warns(SenselessParameter, match="not below 1/500"):
-        Purse.of(Neighbours(ADD, size=500), epsilon=1, delta=0.01)
+        Purse.of(Neighbors(ADD, size=500), epsilon=1, delta=0.01)

@@ -1,4 +1,4 @@
-"""All small tables of units, beside their neighbours: for brute force over what one unit can move."""
+"""All small tables of units, beside their neighbors: for brute force over what one unit can move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def units(rows: int, least: int = 0) -> list[Table]:
     return list(chain.from_iterable(combinations_with_replacement(kinds, count) for count in range(least, rows + 1)))
 
 
-def neighbouring(relation: Relation, rows: int, rest: int = 2, least: int = 0) -> Iterator[tuple[Table, Table]]:
+def neighboring(relation: Relation, rows: int, rest: int = 2, least: int = 0) -> Iterator[tuple[Table, Table]]:
     """Yield all pairs of tables that differ in one unit, beside up to so many records of others."""
     for others in units(rest):
         for unit in units(rows, least):

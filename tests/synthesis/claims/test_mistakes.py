@@ -15,7 +15,7 @@ from discreet.synthesis import (
     DualQuery,
     Independent,
     Mwem,
-    Neighbours,
+    Neighbors,
     NoisyAnswers,
     Residual,
     Reweighted,
@@ -27,28 +27,28 @@ from discreet.synthesis import (
 DOMAIN = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
 FRAME = pd.DataFrame({"sex": ["f", "m"] * 9, "rooms": [1, 2, 3] * 6})
 ASKED = marginals(DOMAIN, ways=2)
-PEOPLE = Neighbours(Relation.ADD_REMOVE, 18)
+PEOPLE = Neighbors(Relation.ADD_REMOVE, 18)
 METHODS = (Best, DualQuery, Independent, Mwem, NoisyAnswers, Residual, Reweighted, Tree)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("wrong", [5000, Relation.ADD_REMOVE, None, FRAME])
-def test_what_is_no_neighbours_is_said_to_be_none(method: Any, wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"Neighbours\(Relation.ADD_REMOVE, 5000\)") as caught:
+def test_what_is_no_neighbors_is_said_to_be_none(method: Any, wrong: Any) -> None:
+    with pytest.raises(ParameterError, match=r"Neighbors\(Relation.ADD_REMOVE, 5000\)") as caught:
         method.of(ASKED, wrong, epsilon=1)
-    assert caught.value.parameter == "neighbours"
+    assert caught.value.parameter == "neighbors"
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("wrong", [[{"sex": "f"}], DOMAIN, "sex", FRAME])
 def test_what_is_no_workload_is_said_to_be_none(method: Any, wrong: Any) -> None:
     with pytest.raises(ParameterError, match=r"make one with queries\(domain, \[...\]\)") as caught:
-        method.of(neighbours=PEOPLE, workload=wrong, epsilon=1)
+        method.of(neighbors=PEOPLE, workload=wrong, epsilon=1)
     assert caught.value.parameter == "workload"
 
 
 def test_a_checked_method_is_made_and_documented_as_before() -> None:
-    assert isinstance(Tree.of(workload=ASKED, neighbours=PEOPLE, epsilon=1, rows=10), Tree)
+    assert isinstance(Tree.of(workload=ASKED, neighbors=PEOPLE, epsilon=1, rows=10), Tree)
     assert "how many rows" in str(Tree.of.__doc__)
     with pytest.raises(TypeError, match=r"Tree.of\(\)"):
         Tree.of(ASKED, epsilon=1)  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""What releases tell neighbouring tables apart by, step by step, for many methods and neighbours of small tables."""
+"""What releases tell neighboring tables apart by, step by step, for many methods and neighbors of small tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.synthesis import (
     Forest,
     Independent,
     Mwem,
-    Neighbours,
+    Neighbors,
     NoisyAnswers,
     Records,
     Release,
@@ -32,24 +32,24 @@ DOMAIN = Domain.of(a=range(2), b=range(3), c=range(1), d=range(2))
 CELLS = tuple(product(*map(range, DOMAIN.sizes)))
 OTHERS = (CELLS[0], CELLS[0], CELLS[3], CELLS[5], CELLS[7], CELLS[8], CELLS[11])
 PROTECTED = [
-    Neighbours(Relation.ADD_REMOVE, 8),
-    Neighbours(Relation.ADD_REMOVE, 8, rows=2),
-    Neighbours(Relation.CHANGE_ONE, 8),
-    Neighbours(Relation.CHANGE_ONE, 8, everyone=False),
-    Neighbours(Relation.CHANGE_ONE, 8, rows=2),
+    Neighbors(Relation.ADD_REMOVE, 8),
+    Neighbors(Relation.ADD_REMOVE, 8, rows=2),
+    Neighbors(Relation.CHANGE_ONE, 8),
+    Neighbors(Relation.CHANGE_ONE, 8, everyone=False),
+    Neighbors(Relation.CHANGE_ONE, 8, rows=2),
 ]
 PRICES: list[dict[str, Any]] = [{"epsilon": Fraction(1, 2)}, {"rho": Fraction(1, 9)}]
 
 
-def independent(asked: Workload, neighbours: Neighbours, **price: Any) -> Synthesizer:
-    return Independent.of(asked, neighbours, rows=40, **price)
+def independent(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
+    return Independent.of(asked, neighbors, rows=40, **price)
 
 
-def tree(asked: Workload, neighbours: Neighbours, **price: Any) -> Synthesizer:
-    return Tree.of(asked, neighbours, rows=40, **price)
+def tree(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
+    return Tree.of(asked, neighbors, rows=40, **price)
 
 
-# method: how to make it, and the least part of the price that some neighbours and some transcript must cost
+# method: how to make it, and the least part of the price that some neighbors and some transcript must cost
 METHODS: dict[str, tuple[Callable[..., Synthesizer], float]] = {
     "independent": (independent, 1 - 1e-9),
     "tree": (tree, 0.94),
@@ -63,12 +63,10 @@ def table(rows: tuple[tuple[int, ...], ...]) -> Records:
     return Records(DOMAIN, np.array(rows, dtype=np.uint16).reshape(-1, len(DOMAIN)).T)
 
 
-def neighbouring(neighbours: Neighbours) -> Iterator[tuple[Records, Records]]:
+def neighboring(neighbors: Neighbors) -> Iterator[tuple[Records, Records]]:
     """Yield tables that differ in one unit, whose records are all alike, or one of each of two kinds."""
-    units = [(cell,) * neighbours.rows for cell in (CELLS[0], *CELLS[3::2])] + [
-        (CELLS[0], CELLS[11])[: neighbours.rows]
-    ]
-    if neighbours.relation is Relation.ADD_REMOVE:
+    units = [(cell,) * neighbors.rows for cell in (CELLS[0], *CELLS[3::2])] + [(CELLS[0], CELLS[11])[: neighbors.rows]]
+    if neighbors.relation is Relation.ADD_REMOVE:
         yield from ((table(OTHERS), table(OTHERS + unit)) for unit in units)
         yield table(()), table(units[0])
     else:
@@ -94,17 +92,17 @@ def assert_alike(here: Release, there: Release) -> None:
 
 
 @pytest.mark.theorem("Independent.privacy", "Tree.privacy", "AdaptiveRounds.privacy", "Mwem.privacy")
-@pytest.mark.theorem("Reweighted.privacy", "Purse.privacy", "Neighbours.privacy")
+@pytest.mark.theorem("Reweighted.privacy", "Purse.privacy", "Neighbors.privacy")
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("price", PRICES)
-@pytest.mark.parametrize("neighbours", PROTECTED)
-def test_no_transcript_costs_neighbours_more_than_the_price_and_all_else_follows_from_it(
-    name: str, price: dict[str, Any], neighbours: Neighbours
+@pytest.mark.parametrize("neighbors", PROTECTED)
+def test_no_transcript_costs_neighbors_more_than_the_price_and_all_else_follows_from_it(
+    name: str, price: dict[str, Any], neighbors: Neighbors
 ) -> None:
     make, least = METHODS[name]
-    method = make(conjunctions(DOMAIN, count=17, ways=2, seed=1), neighbours, **price)
+    method = make(conjunctions(DOMAIN, count=17, ways=2, seed=1), neighbors, **price)
     costs = []
-    for seed, (one, other) in enumerate(neighbouring(neighbours)):
+    for seed, (one, other) in enumerate(neighboring(neighbors)):
         (here, steps), (there, again) = released(method, one, seed), released(method, other, seed)
         costs.append(loss(steps, again, pure=method.purse.pure))
         assert_alike(here, there)

@@ -16,14 +16,14 @@ from discreet.privacy import PureDP, Relation
 from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.session.opening import policy_of_frames
-from discreet.synthesis import Domain, Neighbours, NoisyAnswers, Records, Release, Residual, Workload, marginals
+from discreet.synthesis import Domain, Neighbors, NoisyAnswers, Records, Release, Residual, Workload, marginals
 from discreet.synthesis.methods.weights.mwem import Mwem
 from discreet.synthesis.methods.weights.reweighted import Reweighted
 from discreet.synthesis.sessions.asking import domain_of, synthesize
 
 STATED = 100
 DOMAIN = Domain.of(a=range(2), b=range(3))
-PEOPLE = Neighbours(Relation.CHANGE_ONE, STATED)
+PEOPLE = Neighbors(Relation.CHANGE_ONE, STATED)
 METHODS: dict[str, Any] = {
     "residual": Residual.of, "answers": NoisyAnswers.of, "mwem": Mwem.of, "reweighted": Reweighted.of,
 }  # fmt: skip
@@ -97,10 +97,10 @@ def test_answers_are_counts_over_the_stated_number(monkeypatch: pytest.MonkeyPat
     assert np.allclose(release.evidence["noisy answers"], asked.counts(table) / STATED)
 
 
-@pytest.mark.theorem("Neighbours.privacy")
+@pytest.mark.theorem("Neighbors.privacy")
 @pytest.mark.parametrize("size", [1, 7, 10**12])
 def test_the_count_is_stated_only_where_every_unit_is_said_to_have_one_record(size: int) -> None:
-    assert Neighbours(Relation.CHANGE_ONE, size).stated_count == size
-    assert Neighbours(Relation.CHANGE_ONE, size, everyone=False).stated_count is None
-    assert Neighbours(Relation.CHANGE_ONE, size, rows=2).stated_count is None
-    assert Neighbours(Relation.ADD_REMOVE, size).stated_count is None
+    assert Neighbors(Relation.CHANGE_ONE, size).stated_count == size
+    assert Neighbors(Relation.CHANGE_ONE, size, everyone=False).stated_count is None
+    assert Neighbors(Relation.CHANGE_ONE, size, rows=2).stated_count is None
+    assert Neighbors(Relation.ADD_REMOVE, size).stated_count is None

@@ -1,6 +1,6 @@
 """Releases that follow a script: every mechanism answers what was written down, and what it was told is noted.
 
-With one script two neighbouring tables give one transcript, so that the price of each step can be read off exactly:
+With one script two neighboring tables give one transcript, so that the price of each step can be read off exactly:
 from what the step was told about both tables, and from the noise that it would have added.
 """
 

@@ -78,7 +78,7 @@ def test_floats_of_numpy_are_found_exactly(kind: type[np.floating[Any]], data: s
     assert places(column, values).tolist() == by_hand(column.tolist(), values, below=2**53)
 
 
-def test_neighbouring_large_numbers_stay_apart() -> None:
+def test_neighboring_large_numbers_stay_apart() -> None:
     large = 2**53
     values = [large, large + 1, float(large + 2), 2**63, -(2**63), 2**64, 10**400]
     column = [large, large + 1, large + 2, large + 3, -(2**63)]

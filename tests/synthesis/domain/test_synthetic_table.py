@@ -15,23 +15,23 @@ from hypothesis import strategies as st
 from discreet.errors import InputError, ParameterError
 from discreet.synthesis import Domain, Records, SyntheticTable
 
-DOMAIN = Domain.of(colour=["red", 'with "quotes", and commas'], weight=[1, 2], missing=True)
+DOMAIN = Domain.of(color=["red", 'with "quotes", and commas'], weight=[1, 2], missing=True)
 CODES = np.array([[0, 1, 2], [1, 2, 0]], dtype=np.uint16)
 PLAIN = SyntheticTable(Records(DOMAIN, CODES))
 WEIGHED = SyntheticTable(Records(DOMAIN, CODES), np.array([0.5, 0.25, 0.25]))
-COLOURS = ["red", 'with "quotes", and commas', None]
+COLORS = ["red", 'with "quotes", and commas', None]
 
 
 def test_a_csv_file_is_read_back_with_empty_fields_for_missing_values(tmp_path: Path) -> None:
     with PLAIN.to_csv(tmp_path / "made.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    assert rows == [["colour", "weight"], ["red", "2"], [COLOURS[1], ""], ["", "1"]]
+    assert rows == [["color", "weight"], ["red", "2"], [COLORS[1], ""], ["", "1"]]
 
 
 def test_weights_are_a_last_column_under_a_free_name(tmp_path: Path) -> None:
     with WEIGHED.to_csv(tmp_path / "made.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["colour", "weight", "weight_"]
+    assert rows[0] == ["color", "weight", "weight_"]
     assert [row[-1] for row in rows[1:]] == ["0.5", "0.25", "0.25"]
 
 
@@ -42,11 +42,11 @@ def test_every_form_holds_the_same(table: SyntheticTable, tmp_path: Path) -> Non
     stored = pq.read_table(table.to_parquet(tmp_path / "made.parquet"))
     assert stored.equals(arrow)
     for found in (arrow.to_pydict(), polars.to_dict(as_series=False)):
-        assert found["colour"] == COLOURS
+        assert found["color"] == COLORS
         assert found["weight"] == [2, None, 1]
         assert found.get("weight_") == weights
-    assert pandas["colour"].isna().tolist() == [False, False, True]
-    assert list(pandas.columns) == ["colour", "weight"] + ["weight_"] * (weights is not None)
+    assert pandas["color"].isna().tolist() == [False, False, True]
+    assert list(pandas.columns) == ["color", "weight"] + ["weight_"] * (weights is not None)
 
 
 @pytest.mark.theorem("SyntheticTable.unweighted.accuracy")

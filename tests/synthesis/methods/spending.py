@@ -29,7 +29,7 @@ class Noted(Purse):
     @classmethod
     def like(cls, purse: Purse, choice: Choice | None = None) -> Noted:
         """Return a noting purse with the same promise."""
-        return cls(purse.guarantee, purse.amount, purse.neighbours, choice=choice)
+        return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
 
     @property
     def spent(self) -> Fraction:

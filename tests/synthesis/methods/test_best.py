@@ -13,7 +13,7 @@ from discreet.synthesis import (
     Best,
     Domain,
     Independent,
-    Neighbours,
+    Neighbors,
     Purse,
     Records,
     Workload,
@@ -28,7 +28,7 @@ WIDE = Domain.of({f"bit {place}": (0, 1) for place in range(20)})
 BROAD = Domain.of({f"bit {place}": (0, 1) for place in range(300)})
 HUGE = Domain.of({f"bit {place}": (0, 1) for place in range(1100)})
 MANY = Domain.of({f"place {place}": range(8) for place in range(12)})
-PUBLIC = Neighbours(Relation.CHANGE_ONE, 100_000)
+PUBLIC = Neighbors(Relation.CHANGE_ONE, 100_000)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ PUBLIC = Neighbours(Relation.CHANGE_ONE, 100_000)
     ],
 )
 def test_the_rule_says_what_and_why(asked: Workload, size: int, rho: Fraction, method: str, words: str) -> None:
-    chosen = Best.of(asked, Neighbours(Relation.CHANGE_ONE, size), rho=rho)
+    chosen = Best.of(asked, Neighbors(Relation.CHANGE_ONE, size), rho=rho)
     assert chosen.chosen.name == method
     assert words in chosen.reason
     assert chosen.plan["method"] == method
@@ -59,7 +59,7 @@ def test_pairs_that_are_too_many_are_not_looked_at() -> None:
 
 
 def test_more_attributes_than_a_tree_takes_are_not_paired_though_records_are_few() -> None:
-    few = Neighbours(Relation.CHANGE_ONE, 2_000)
+    few = Neighbors(Relation.CHANGE_ONE, 2_000)
     for price in ({"rho": 1}, {"rho": Fraction(1, 10)}, {"rho": Fraction(1, 1000)}):
         for asked in (conjunctions(HUGE, count=50), marginals(HUGE, attributes=[("bit 0", "bit 1")])):
             chosen = Best.of(asked, few, **price)
@@ -73,9 +73,9 @@ def test_more_attributes_than_a_tree_takes_are_not_paired_though_records_are_few
 def test_what_is_chosen_keeps_the_promise_that_was_asked_for(
     domain: Domain, relation: Relation, price: dict[str, Any]
 ) -> None:
-    neighbours = Neighbours(relation, 50_000)
-    chosen = Best.of(conjunctions(domain, count=20), neighbours, **price)
-    promise = Purse.of(neighbours, **price)
+    neighbors = Neighbors(relation, 50_000)
+    chosen = Best.of(conjunctions(domain, count=20), neighbors, **price)
+    promise = Purse.of(neighbors, **price)
     assert chosen.guarantee == chosen.chosen.guarantee == promise.guarantee
     assert chosen.chosen.purse.amount == promise.amount
 
@@ -91,9 +91,9 @@ def alike(domain: Domain, count: int) -> Records:
 @pytest.mark.parametrize("domain", [BITS, WIDE])
 def test_the_default_beats_exact_one_ways_on_average_and_on_the_maximum(domain: Domain) -> None:
     records, asked = alike(domain, 50_000), conjunctions(domain, count=400, repeats=False)
-    release = Best.of(asked, Neighbours(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
+    release = Best.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
     truth = asked.shares(records)
-    independent = Independent.of(asked, Neighbours(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
+    independent = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
     # independence errs by a quarter where three bits follow one; the noise of a share has a deviation of about 0.0002
     mistaken, off = np.abs(independent.answers - truth), np.abs(release.answers - truth)
     assert mistaken.max() > 0.2
@@ -113,7 +113,7 @@ def test_the_release_is_that_of_the_method_with_the_reason_in_its_plan() -> None
 
 def test_the_noise_of_a_price_falls_with_the_size_and_the_price() -> None:
     def noise(size: int, **price: Any) -> float:
-        return typical_noise(Purse.of(Neighbours(Relation.CHANGE_ONE, size), **price))
+        return typical_noise(Purse.of(Neighbors(Relation.CHANGE_ONE, size), **price))
 
     assert noise(1_000, rho=Fraction(1, 200)) == pytest.approx(0.01, rel=1e-6)
     assert noise(10_000, rho=Fraction(1, 200)) == pytest.approx(0.001, rel=1e-6)
@@ -122,7 +122,7 @@ def test_the_noise_of_a_price_falls_with_the_size_and_the_price() -> None:
 
 def test_the_expected_distance_is_that_of_unbiased_noise() -> None:
     asked = marginals(Domain.of(a=range(4)), ways=1)
-    residual = Residual.of(asked, Neighbours(Relation.ADD_REMOVE, 1_000), rho=Fraction(1, 200))
+    residual = Residual.of(asked, Neighbors(Relation.ADD_REMOVE, 1_000), rho=Fraction(1, 200))
     (deviation,) = residual.deviations_of_counts
     assert expected_distance(residual) == pytest.approx(4 * deviation / 1_000 * (2 / np.pi) ** 0.5)
 
@@ -130,7 +130,7 @@ def test_the_expected_distance_is_that_of_unbiased_noise() -> None:
 def test_cells_that_tell_nothing_are_answered_too() -> None:
     single = Domain.of(a=["only"], b=["one"])
     asked = marginals(single, ways=1)
-    release = Best.of(asked, Neighbours(Relation.CHANGE_ONE, 10), rho=1)(
+    release = Best.of(asked, Neighbors(Relation.CHANGE_ONE, 10), rho=1)(
         Records(single, np.zeros((2, 10), dtype=np.uint16))
     )
     np.testing.assert_allclose(release.answers, 1.0)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
-from discreet.synthesis import Domain, Neighbours, Records, conjunctions, domain_of, explain_synthesis
+from discreet.synthesis import Domain, Neighbors, Records, conjunctions, domain_of, explain_synthesis
 from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
 from discreet.synthesis.reporting.prediction import largest_noise
@@ -115,7 +115,7 @@ def test_dual_query_itself_stays_within_the_theorem_with_certified_records():
     people = Records(domain, (random.random((4, 300)) < [[0.1], [0.3], [0.8], [0.9]]).astype(np.uint16))
     asked = conjunctions(domain, ways=2, count=20, repeats=False)
     method = DualQuery.of(
-        asked, Neighbours(Relation.CHANGE_ONE, 300), rho=100, eta=Fraction(1, 5), rounds=100,
+        asked, Neighbors(Relation.CHANGE_ONE, 300), rho=100, eta=Fraction(1, 5), rounds=100,
         oracle=Oracle.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = method(people)
@@ -201,7 +201,7 @@ def test_the_largest_of_no_noises_is_refused():
 def plan(**choices):
     domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
     asked = conjunctions(domain, ways=2, count=8)
-    return DualQuery.of(asked, Neighbours(Relation.CHANGE_ONE, 1_000_000), epsilon=1, delta=1e-9, **choices)
+    return DualQuery.of(asked, Neighbors(Relation.CHANGE_ONE, 1_000_000), epsilon=1, delta=1e-9, **choices)
 
 
 @pytest.mark.theorem("dual_query_error.accuracy")

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
-from discreet.synthesis import Domain, Literals, Neighbours, Records, Release, Synthesizer, SyntheticTable, Workload
+from discreet.synthesis import Domain, Literals, Neighbors, Records, Release, Synthesizer, SyntheticTable, Workload
 from discreet.synthesis.methods.dual_query.method import Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
 from discreet.synthesis.reporting.plot import error_curve
@@ -27,7 +27,7 @@ from discreet.synthesis.reporting.report import (
 from discreet.synthesis.workloads.marginals import Marginals
 
 DOMAIN = Domain.of(sex=["f", "m"], rooms=[1, 2, 3], smoker=["no", "yes"])
-NEIGHBOURS = Neighbours(Relation.CHANGE_ONE, 400)
+NEIGHBORS = Neighbors(Relation.CHANGE_ONE, 400)
 
 
 def one_literal_each():
@@ -57,7 +57,7 @@ def released(workload, records, *, method="by hand", **more):
     return Release(
         method=method,
         workload=workload,
-        neighbours=NEIGHBOURS,
+        neighbors=NEIGHBORS,
         table=table,
         answers=stated.pop("answers", workload.shares(records)),
         **stated,

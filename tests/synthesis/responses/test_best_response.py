@@ -15,7 +15,7 @@ from discreet.synthesis.responses.drawn import Drawn
 from tests.synthesis.responses.draws import Draws, draws, signed_triples, small_draws
 
 
-def neighbours(given: Draws, record: np.ndarray) -> list[np.ndarray]:
+def neighbors(given: Draws, record: np.ndarray) -> list[np.ndarray]:
     """Return all records that differ from one in one attribute."""
     changed = []
     for place, size in enumerate(given.workload.domain.sizes):
@@ -40,7 +40,7 @@ def test_drawn_queries_in_plain_form_have_the_same_value(given: Draws) -> None:
 def test_no_change_of_one_attribute_improves_the_response(given: Draws, starts: int, work: int) -> None:
     found = best_response(given.workload, given.queries, given.weights, starts=starts, work=work)
     assert found.value == given.value(found.record)
-    assert all(given.value(other) <= found.value for other in neighbours(given, found.record))
+    assert all(given.value(other) <= found.value for other in neighbors(given, found.record))
     assert found.value <= given.best()
     assert 1 <= found.starts <= starts
 
@@ -114,7 +114,7 @@ def test_work_is_counted_and_ends_the_search() -> None:
         assert sweeps * literals <= found.evaluations <= (sweeps + 30) * literals
 
 
-def test_the_greedy_start_maximises_each_mean() -> None:
+def test_the_greedy_start_maximizes_each_mean() -> None:
     given = draws(seed=9, sizes=(3, 4, 2), count=60)
     landscape = Landscape.of(Drawn.of(given.workload, given.queries, given.weights))
     greedy = landscape.greedy(np.zeros(3, dtype=np.int64))
@@ -128,8 +128,8 @@ def test_draws_that_cancel_leave_any_record() -> None:
     given = draws(seed=1, sizes=(3, 2), count=5)
     none = best_response(given.workload, [], [])
     assert (none.value, none.evaluations, none.record.shape) == (0, 0, (2,))
-    cancelled = best_response(given.workload, [2, 2], [3, -3])
-    assert cancelled.value == 0
+    canceled = best_response(given.workload, [2, 2], [3, -3])
+    assert canceled.value == 0
 
 
 def test_a_query_given_twice_counts_twice() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbours, marginals
+from discreet.synthesis import Domain, Neighbors, marginals
 from discreet.synthesis.methods import METHODS, Price
 from discreet.synthesis.sessions.in_words import exact, plain, plan_lines, value_in_words
 
@@ -40,7 +40,7 @@ def test_values_are_short_and_reasons_whole(value: Any, words: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_plan_has_short_lines_and_plain_values(method: str) -> None:
-    made = METHODS[method](marginals(HOME, ways=2), Neighbours(Relation.ADD_REMOVE, 1000), Price(epsilon=Fraction(1)))
+    made = METHODS[method](marginals(HOME, ways=2), Neighbors(Relation.ADD_REMOVE, 1000), Price(epsilon=Fraction(1)))
     lines = dict(plan_lines(made.plan))
     assert len(lines) == len(made.plan)
     assert not any("_" in name or "Fraction" in words or "{" in words for name, words in lines.items())

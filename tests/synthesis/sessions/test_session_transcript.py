@@ -33,7 +33,7 @@ from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
-from discreet.synthesis import Neighbours, Release, Workload, conjunctions
+from discreet.synthesis import Neighbors, Release, Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions.asking import domain_of, dual_query
@@ -158,10 +158,10 @@ def price_of(round_number: int, source: Release | Session) -> Fraction:
     """Return the price of one round, for the plan of a release or of the session that it is asked of."""
     if isinstance(source, Session):
         workload = conjunctions(domain_of(source, "people"), ways=2, count=15)
-        neighbours = Neighbours(Relation.ADD_REMOVE, 90)
+        neighbors = Neighbors(Relation.ADD_REMOVE, 90)
     else:
-        workload, neighbours = source.workload, source.neighbours
-    made = DualQuery.of(workload, neighbours, epsilon=2, eta=1, rounds=ROUNDS)
+        workload, neighbors = source.workload, source.neighbors
+    made = DualQuery.of(workload, neighbors, epsilon=2, eta=1, rounds=ROUNDS)
     return Fraction(rounds_again(made, round_number, round_number).epsilon)  # type: ignore[attr-defined]
 
 
@@ -470,20 +470,20 @@ def test_taking_up_is_refused_where_the_budget_does_not_allow_the_lost_round(tmp
         assert len(kept(tmp_path / "draws")) == 3
 
 
-def small() -> tuple[Workload, Neighbours]:
+def small() -> tuple[Workload, Neighbors]:
     people = pd.DataFrame({"sex": ["f", "m"], "smokes": ["no", "yes"]})
     columns = {"sex": {"values": ["f", "m"]}, "smokes": {"values": ["no", "yes"]}}
     with Session.from_frames(people=people, unit="row", budget=PureDP(1), columns=columns) as session:
-        return conjunctions(domain_of(session, "people"), ways=2, count=15), Neighbours(Relation.CHANGE_ONE, 1000)
+        return conjunctions(domain_of(session, "people"), ways=2, count=15), Neighbors(Relation.CHANGE_ONE, 1000)
 
 
 @pytest.mark.theorem("rounds_again.privacy")
 def test_the_rounds_together_cost_what_the_release_costs() -> None:
-    workload, neighbours = small()
-    pure = DualQuery.of(workload, neighbours, epsilon=1, eta=1, rounds=5)
+    workload, neighbors = small()
+    pure = DualQuery.of(workload, neighbors, epsilon=1, eta=1, rounds=5)
     assert sum(Fraction(rounds_again(pure, one, one).epsilon) for one in range(1, 6)) == pure.price.pure_epsilon  # type: ignore[attr-defined]
     assert pure.price.pure_epsilon <= 1
-    whole = DualQuery.of(workload, neighbours, rho=0.1, eta=1, rounds=5)
+    whole = DualQuery.of(workload, neighbors, rho=0.1, eta=1, rounds=5)
     prices = [rounds_again(whole, one, one) for one in range(1, 6)]
     assert prices[0] == PureDP(0, relation=Relation.CHANGE_ONE)
     assert all(isinstance(one, ZCDP) for one in prices[1:])
@@ -492,8 +492,8 @@ def test_the_rounds_together_cost_what_the_release_costs() -> None:
 
 @pytest.mark.theorem("rounds_again.privacy")
 def test_under_an_approximate_promise_a_round_costs_the_less_of_its_two_prices() -> None:
-    workload, neighbours = small()
-    made = DualQuery.of(workload, neighbours, epsilon=1, delta=1e-6, eta=1, rounds=5)
+    workload, neighbors = small()
+    made = DualQuery.of(workload, neighbors, epsilon=1, delta=1e-6, eta=1, rounds=5)
     for number in range(2, 6):
         width, draws = made.price.ranges[number - 2]
         found = rounds_again(made, number, number)
@@ -532,7 +532,7 @@ def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, b
         with Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session:
             prices = [one.price for one in session.ledger.entries() if one.kind.value == "charge"]
             session.ledger.verify()
-    made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
     assert prices == [made.guarantee, rounds_again(made, 1, 1), rounds_again(made, 4, 4)]
 
 

@@ -35,7 +35,7 @@ from discreet.query.session.charging import FAILED
 from discreet.synthesis import (
     Bins,
     Domain,
-    Neighbours,
+    Neighbors,
     Purse,
     Release,
     Synthesizer,
@@ -111,15 +111,15 @@ class Counted(Synthesizer):
             raise self.problem
         progress(1, 1)
         return Release(
-            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
+            method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
             table=SyntheticTable(records), answers=self.workload.shares(records), plan=self.plan,
             evidence={"odd": (Fraction(1, 3), float("inf"), None, {"deep": [np.int64(4), np.arange(3)]})},
         )  # fmt: skip
 
 
 def counting(seen: list[Any], problem: Exception | None = None) -> Any:
-    def make(workload: Workload, neighbours: Neighbours, price: Any) -> Counted:
-        return Counted(workload=workload, purse=Purse.of(neighbours, **price), seen=seen, problem=problem)
+    def make(workload: Workload, neighbors: Neighbors, price: Any) -> Counted:
+        return Counted(workload=workload, purse=Purse.of(neighbors, **price), seen=seen, problem=problem)
 
     return make
 
@@ -149,7 +149,7 @@ def test_the_ledger_is_charged_the_promise_of_the_release_once(budget: Any, pric
         charge = next(entry for entry in session.ledger.entries() if entry.kind.value == "charge")
         assert charge.price == wanted
         assert "mwem" in charge.fields["description"]
-        assert release.neighbours == Neighbours(Relation.ADD_REMOVE, 60, 3)
+        assert release.neighbors == Neighbors(Relation.ADD_REMOVE, 60, 3)
 
 
 @pytest.mark.theorem("released.privacy")
@@ -443,7 +443,7 @@ def test_a_unit_has_at_most_its_rows_and_rows_without_a_unit_are_left_out() -> N
         workload = conjunctions(domain_of(session, "visits", ["region"]), ways=1, count=3)
         release = released(session, "visits", workload, counting(seen), size=6, epsilon=1)
         assert sorted(seen[0].codes[0].tolist()) == [0, 0, 1]
-        assert release.neighbours.rows == 2
+        assert release.neighbors.rows == 2
 
 
 def test_null_and_undeclared_values_have_a_code_and_numbers_are_clipped() -> None:
@@ -533,7 +533,7 @@ def test_a_declared_size_is_taken_and_forces_change_one() -> None:
         policy = replace(opened.policy, tables={"visits": sized})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1)
-        assert made.made.purse.neighbours == Neighbours(Relation.CHANGE_ONE, 60, 1)
+        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1)
         assert made.guarantee == PureDP(1, relation=Relation.CHANGE_ONE)
         with pytest.raises(ConflictingParameters, match="leave size= out"):
             explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=61)
@@ -547,10 +547,10 @@ def test_where_another_table_has_the_public_size_the_number_of_records_is_not_pu
         policy = replace(opened.policy, tables={"visits": visits, "people": people})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=60)
-        assert made.made.purse.neighbours == Neighbours(Relation.CHANGE_ONE, 60, 1, everyone=False)
-        assert not made.made.purse.neighbours.same_count
+        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1, everyone=False)
+        assert not made.made.purse.neighbors.same_count
         own = conjunctions(domain_of(session, "people", ["region", "smokes"]), ways=2, count=12)
-        assert explain(session, "people", own, method="mwem", epsilon=1).made.purse.neighbours.same_count
+        assert explain(session, "people", own, method="mwem", epsilon=1).made.purse.neighbors.same_count
 
 
 def test_a_unit_with_several_rows_needs_a_number_of_rows() -> None:

@@ -12,7 +12,7 @@ from discreet.synthesis import (
     DualQuery,
     Independent,
     Mwem,
-    Neighbours,
+    Neighbors,
     NoisyAnswers,
     Records,
     Tree,
@@ -25,5 +25,5 @@ def test_queries_that_leave_out_the_widest_attribute_are_answered(make):
     domain = Domain.of(wide=range(30), a=[0, 1], b=[0, 1])
     records = Records(domain, np.zeros((3, 500), dtype=np.uint16))
     asked = queries(domain, [{"a": 0, "b": 0}, {"b": 1}])
-    release = make(asked, Neighbours(Relation.CHANGE_ONE, 500), rho=2)(records)
+    release = make(asked, Neighbors(Relation.CHANGE_ONE, 500), rho=2)(records)
     assert np.abs(release.answers - [1, 0]).max() < 0.2

@@ -41,10 +41,10 @@ def test_every_query_has_the_same_answer_on_one_hot_records(seed: int, sizes: li
 
 
 def test_a_free_record_can_have_two_values_and_so_a_larger_value() -> None:
-    domain = Domain.of(colour=["red", "green", "blue"])
+    domain = Domain.of(color=["red", "green", "blue"])
     literals = Literals(np.zeros(3, dtype=np.int32), np.eye(3, dtype=bool))
     no = np.zeros(3, dtype=bool)
-    workload = Workload(domain, literals, np.array([[0], [1], [2]], dtype=np.int32), no, no, "colours")
+    workload = Workload(domain, literals, np.array([[0], [1], [2]], dtype=np.int32), no, no, "colors")
     assert best_response(workload, [0, 1, 2], [2, 1, -1]).value == 2
     free = best_response(unconstrained(workload), [0, 1, 2], [2, 1, -1])
     assert (free.value, free.record.tolist()) == (3, [1, 1, 0])

@@ -82,9 +82,9 @@ def rated(spelling: Any) -> int:
     return int(np.count_nonzero(found))
 
 
-def memoised(make: Callable[[], Any], value: Callable[[Any], Any]) -> Road:
+def memoized(make: Callable[[], Any], value: Callable[[Any], Any]) -> Road:
     def road(spelling: Any) -> int:
-        client = make().memoised(distinct=1)
+        client = make().memoized(distinct=1)
         client.report(value(1))
         try:
             client.report(value(spelling))
@@ -110,17 +110,17 @@ ROADS: dict[str, Road] = {
     "attacks.Release": lambda one: len(release([1, one, 2, 3]).person) - 2,
     "attacks.intersection": shared,
     "attacks.Scoreboard": rated,
-    "local.DirectResponse": memoised(lambda: DirectResponse(epsilon=1, values=4), plain),
-    "local.DirectResponse, labels": memoised(
+    "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, values=4), plain),
+    "local.DirectResponse, labels": memoized(
         lambda: DirectResponse(epsilon=1, values=2, labels=("no", "yes")), lambda one: "yes" if one is True else one
     ),
-    "local.OneBitHadamard": memoised(lambda: OneBitHadamard(epsilon=1, values=4), plain),
-    "local.HashedGeometry": memoised(
+    "local.OneBitHadamard": memoized(lambda: OneBitHadamard(epsilon=1, values=4), plain),
+    "local.HashedGeometry": memoized(
         lambda: HashedGeometry(epsilon=1, keys="integer:8", prime=2, dimension=3, rows=2, seed=8), plain
     ),
-    "local.DuchiBit": memoised(lambda: DuchiBit(epsilon=1, lower=0, upper=2), plain),
-    "local.HybridMean": memoised(lambda: HybridMean(epsilon=1, lower=0, upper=2), plain),
-    "local.UnitVectors": memoised(
+    "local.DuchiBit": memoized(lambda: DuchiBit(epsilon=1, lower=0, upper=2), plain),
+    "local.HybridMean": memoized(lambda: HybridMean(epsilon=1, lower=0, upper=2), plain),
+    "local.UnitVectors": memoized(
         lambda: UnitVectors(epsilon=1, dimension=2, codewords=5, cap=2, codebooks=2), lambda one: [one, 0]
     ),
 }  # fmt: skip

@@ -42,7 +42,7 @@ BENCHMARK = {exhibit.label.name: exhibit for exhibit in benchmark()}
 
 
 def both_ways(exhibit: Exhibit) -> list[Pair]:
-    pairs = [exhibit.pair(first, second) for first, second in exhibit.neighbours()]
+    pairs = [exhibit.pair(first, second) for first, second in exhibit.neighbors()]
     assert all(pair is not None for pair in pairs)
     return [direction for pair in pairs if pair is not None for direction in (pair, pair.reversed())]
 
@@ -68,7 +68,7 @@ def test_largest_loss_power_and_verdict(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXACT)
 def test_curves_are_enclosed_tightly_at_every_size_of_test(name: str) -> None:
-    first, second = BENCHMARK[name].neighbours()[-1]
+    first, second = BENCHMARK[name].neighbors()[-1]
     pair = BENCHMARK[name].pair(first, second)
     assert pair is not None
     widths = [pair.tradeoff(alpha).width for alpha in (1e-7, 1e-5, 1e-3, 1e-2, 0.1, 0.5, 0.9)]
@@ -91,7 +91,7 @@ def test_the_parallel_run_loses_what_its_parts_lose_together() -> None:
     parallel = BENCHMARK["SVT34Parallel"]
     third, fourth = parallel.third, parallel.fourth  # type: ignore[attr-defined]
     assert third.hits == fourth.hits == 2
-    for first, second in parallel.neighbours():
+    for first, second in parallel.neighbors():
         pairs = [exhibit.pair(first, second) for exhibit in (parallel, third, fourth)]
         losses = [pair.max_loss().estimate for pair in pairs if pair is not None]
         assert losses[0] == pytest.approx(losses[1] + losses[2], abs=1e-9)
@@ -109,7 +109,7 @@ def test_the_largest_loss_of_released_values_is_attained_far_below_all_answers()
 @pytest.mark.parametrize("name", ["SVT1", "SVT3", "SVT5", "ReportNoisyMax1", "ReportNoisyMax3", "NumericalSVT"])
 def test_inputs_too_far_apart_for_floats_are_refused_rather_than_called_impossible(name: str) -> None:
     exhibit = BENCHMARK[name]
-    base = np.zeros_like(exhibit.neighbours()[0][0])
+    base = np.zeros_like(exhibit.neighbors()[0][0])
     base[::2] = 20_000.0
     with pytest.raises(ParameterError, match="closer together"):
         exhibit.pair(base, base + 1)

@@ -40,7 +40,7 @@ LOSSES = {
     "ContinuousFormula": 0.500215,
     "ShuffledBatches": 6.63935,
 }
-# events: which neighbours, whether an output of the first belongs to it, and its chance
+# events: which neighbors, whether an output of the first belongs to it, and its chance
 EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
     "GapByIndex": (1, lambda y: (y[:, 0] == 0) & (y[:, 1] == 0), lambda: first_tie("GapByIndex")),
     "GapByFraction": (1, lambda y: (y[:, 0] == 0) & (y[:, 1] == 0), lambda: first_tie("GapByFraction")),
@@ -101,7 +101,7 @@ def test_floats_have_no_exact_audit() -> None:
 
 def test_the_continuous_formula_is_one_percent_short() -> None:
     exhibit = FAULTS["ContinuousFormula"]
-    pair = exhibit.pair(*exhibit.neighbours()[0])
+    pair = exhibit.pair(*exhibit.neighbors()[0])
     assert pair is not None
     assert pair.delta(0.5).lower == pytest.approx(6.934e-9, rel=1e-4)
     assert gaussian_loss(10).delta(0.5).upper == pytest.approx(6.857e-9, rel=1e-4)
@@ -119,7 +119,7 @@ def test_runs_have_the_chances_they_should(name: str) -> None:
     from scipy.stats import binom
 
     place, holds, chance = EVENTS[name]
-    first, _ = FAULTS[name].neighbours()[place]
+    first, _ = FAULTS[name].neighbors()[place]
     count, draws = int(np.sum(holds(FAULTS[name].runs(first, 20_000)))), 20_000
     assert binom.cdf(count, draws, chance()) > 1e-12
     assert binom.sf(count - 1, draws, chance()) > 1e-12
@@ -127,15 +127,15 @@ def test_runs_have_the_chances_they_should(name: str) -> None:
 
 def test_ties_have_the_chance_that_the_pair_says() -> None:
     exhibit = FAULTS["GapByIndex"]
-    pair = exhibit.pair(*exhibit.neighbours()[1])
+    pair = exhibit.pair(*exhibit.neighbors()[1])
     assert isinstance(pair, FinitePair)
     assert pair.p_low[pair.outcomes.index((0, 0))] == pytest.approx(first_tie("GapByIndex"), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["SumOfCounts", "NoiseDrawnOnce", "IntegerGaussian", "OtherVariance"])
-def test_noise_is_centred_on_the_answer(name: str) -> None:
+def test_noise_is_centered_on_the_answer(name: str) -> None:
     exhibit = FAULTS[name]
-    for value in exhibit.neighbours()[0]:
+    for value in exhibit.neighbors()[0]:
         runs = exhibit.runs(value, 20_000).reshape(20_000, -1)
         center = value
         if name in {"SumOfCounts", "OtherVariance"}:

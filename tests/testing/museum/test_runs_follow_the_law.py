@@ -43,7 +43,7 @@ def test_losses_of_runs_have_the_law_of_the_pair(exhibit: Exhibit) -> None:
 
     draws = 40_000
     exhibit = type(exhibit)(seed=1)  # type: ignore[call-arg]
-    first, second = exhibit.neighbours()[-1]
+    first, second = exhibit.neighbors()[-1]
     pair = exhibit.pair(first, second)
     assert pair is not None
     known = atoms(pair)
@@ -65,7 +65,7 @@ def test_losses_of_runs_have_the_law_of_the_pair(exhibit: Exhibit) -> None:
 
 def test_a_seed_repeats_the_runs() -> None:
     for exhibit, again in zip(benchmark(), benchmark(), strict=True):
-        first, _ = exhibit.neighbours()[0]
+        first, _ = exhibit.neighbors()[0]
         same = [type(one)(seed=5).runs(first, 20) for one in (exhibit, again)]  # type: ignore[call-arg]
         assert np.array_equal(same[0], same[1])
         assert np.shape(exhibit(first)) == same[0].shape[1:]

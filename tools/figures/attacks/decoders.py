@@ -64,7 +64,7 @@ def _squares(solver: Solver) -> Run:
 
 def _fourier(people: int, level: float, seed: int) -> Reconstruction:
     secret, ask, _ = _noisy(people, level, seed)
-    return fourier(ask, people, relabellings=2, seed=seed, truth=secret)
+    return fourier(ask, people, relabelings=2, seed=seed, truth=secret)
 
 
 def _exhaustive(people: int, level: float, seed: int) -> Reconstruction:
@@ -72,14 +72,14 @@ def _exhaustive(people: int, level: float, seed: int) -> Reconstruction:
     return exhaustive(ask, people, error=error, truth=secret)
 
 
-# name, how it runs, the sizes it is timed at, colour, line and marker
+# name, how it runs, the sizes it is timed at, color, line and marker
 _DECODERS: tuple[tuple[str, Run, Sequence[int], str, str, str], ...] = (
     ("exhaustive search", _exhaustive, (4, 8, 12, 16, 20), SOFT, ":", "v"),
     ("linear program", _feasible, (16, 32, 64, 128, 256, 512), ORANGE, "-", "o"),
     ("least absolute errors", _absolute, (16, 32, 64, 128, 256, 512), PURPLE, "--", "s"),
     ("least squares, dense", _squares(Solver.DENSE), (16, 64, 256, 1024, 2048), GREEN, "-", "D"),
     ("least squares, in the box", _squares(Solver.ITERATIVE), (16, 64, 256, 1024, 4096, 10_000), BLUE, "-", "^"),
-    ("Fourier, two labellings", _fourier, (15, 255, 4095, 65_535, 2**20 - 1), INK, "-.", "P"),
+    ("Fourier, two labelings", _fourier, (15, 255, 4095, 65_535, 2**20 - 1), INK, "-.", "P"),
 )
 
 
@@ -91,14 +91,14 @@ def decoders() -> Plot:
         right=(f"largest error / sqrt({PEOPLE})", "bits recovered"),
         height=5.4,
     )
-    for name, run, sizes, colour, line, marker in _DECODERS:
+    for name, run, sizes, color, line, marker in _DECODERS:
         times = [min(run(size, LEVEL, seed).seconds for seed in (1, 2, 3)) for size in sizes]
-        left.plot(sizes, times, line, marker=marker, color=colour, linewidth=1.8, markersize=5, label=name)
+        left.plot(sizes, times, line, marker=marker, color=color, linewidth=1.8, markersize=5, label=name)
         if run is not _exhaustive:
             shares = [np.mean([run(PEOPLE, level, seed).fraction for seed in range(REPEATS)]) for level in LEVELS]
-            right.plot(LEVELS, shares, line, marker=marker, color=colour, linewidth=1.8, markersize=5)
+            right.plot(LEVELS, shares, line, marker=marker, color=color, linewidth=1.8, markersize=5)
     theory = [recovered_share(level**2 * (PEOPLE + 1) / 3, queries=PEOPLE + 1) for level in LEVELS]
-    right.plot(LEVELS, theory, ":", color=INK, linewidth=1.2, label="Fourier, one labelling: theory")
+    right.plot(LEVELS, theory, ":", color=INK, linewidth=1.2, label="Fourier, one labeling: theory")
     logarithmic(left, x=(10, 1000, 100_000), y=(1e-4, 1e-3, 0.01, 0.1, 1, 10))
     logarithmic(right, x=(0.05, 0.1, 0.2, 0.5, 1))
     _shares(right)
@@ -116,7 +116,7 @@ def marginals() -> Plot:
     people, sizes = 2000, (20, 25, 30, 35, 40, 44, 48, 52, 56, 60, 65, 70)
     random = np.random.default_rng(7)  # noqa: TID251  invented people
     public, secret = random.integers(0, 2, (people, sizes[-1])), random.integers(0, 2, people)
-    for error, colour, line, marker in (
+    for error, color, line, marker in (
         (0, INK, "-", "o"),
         (1, BLUE, "--", "s"),
         (3, GREEN, "-.", "D"),
@@ -125,7 +125,7 @@ def marginals() -> Plot:
         ask = noisy_answers(secret, uniform_noise(error, seed=1))
         shares = [from_marginals(ask, public[:, :size], truth=secret).fraction or 0.0 for size in sizes]
         name = "exact counts" if error == 0 else f"errors up to {error}"
-        drawn.plot(sizes, shares, line, marker=marker, color=colour, linewidth=2, markersize=5, label=name)
+        drawn.plot(sizes, shares, line, marker=marker, color=color, linewidth=2, markersize=5, label=name)
     for attributes, words in ((44.2, "as many counts\nas half of the people"), (62.8, "as many counts\nas people")):
         drawn.axvline(attributes, color=SOFT, linewidth=1, linestyle=":")
         drawn.text(attributes + 0.4, 0.52, words, fontsize=SMALL, color=SOFT)
@@ -147,11 +147,11 @@ def census() -> Plot:
         ("proven: in every block that agrees", ORANGE, "-", "o"),
         ("exist, of one block that agrees", BLUE, "--", "s"),
     )
-    for place, (name, colour, line, marker) in enumerate(lines):
+    for place, (name, color, line, marker) in enumerate(lines):
         shares = [[one[place] for one in found[size]] for size in sizes]
-        drawn.plot(sizes, [np.mean(row) for row in shares], line, marker=marker, color=colour, linewidth=2, label=name)
+        drawn.plot(sizes, [np.mean(row) for row in shares], line, marker=marker, color=color, linewidth=2, label=name)
         low, high = [min(row) for row in shares], [max(row) for row in shares]
-        drawn.fill_between(sizes, low, high, color=colour, alpha=0.12, linewidth=0)
+        drawn.fill_between(sizes, low, high, color=color, alpha=0.12, linewidth=0)
     drawn.set_ylim(0, 1.02)
     drawn.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
     return _below(drawn, columns=2)

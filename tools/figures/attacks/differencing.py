@@ -27,19 +27,19 @@ def differences() -> Plot:
         y_label="chance of a right guess",
         height=4.6,
     )
-    for counts, colour, style, name in (
+    for counts, color, style, name in (
         (4, ORANGE, "-.", "any attacker, price of 4 counts"),
         (2, ORANGE, "-", "any attacker, price of 2 counts"),
     ):
         tops = [float(ceiling(dp.PureDP(one).loss * counts, flip=Flip.ONE_ROW)) for one in EPSILONS]
-        drawn.plot(EPSILONS, tops, style, color=colour, linewidth=2.0, label=name)
-    for counts, colour, style, name in (
+        drawn.plot(EPSILONS, tops, style, color=color, linewidth=2.0, label=name)
+    for counts, color, style, name in (
         (2, BLUE, "-", "differencing, 2 counts"),
         (4, GREEN, "--", "general tracker, 4 counts"),
     ):
         noises = (DiscreteLaplace(1 / Fraction(one)) for one in EPSILONS)
         chances = [difference_chance(noise, queries=counts) for noise in noises]
-        drawn.plot(EPSILONS, chances, style, color=colour, linewidth=2.2, label=name)
+        drawn.plot(EPSILONS, chances, style, color=color, linewidth=2.2, label=name)
     drawn.axhline(0.5, color=SOFT, linewidth=1.2, linestyle=":", label="a coin")
     drawn.set_xscale("log")
     drawn.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])

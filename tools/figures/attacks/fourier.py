@@ -52,13 +52,13 @@ def robust_fourier_attack() -> Plot:
     people = 2**12 - 1
     secret = invented_bits(people, seed=SEED)
     for panel, level, many in ((left, 0.1, 4), (right, 0.25, 8)):
-        design = Characters(people=people, relabellings=many, seed=SEED)
+        design = Characters(people=people, relabelings=many, seed=SEED)
         squares, absolute = [], []
         for share in SHARES:
             noise = garbage(share, seed=SEED + 1, of=uniform_noise(level * 2**6, seed=SEED + 2))
             ask = partial(_given, noisy_answers(secret, noise)(design))
-            squares.append(fourier(ask, people, relabellings=many, seed=SEED, truth=secret).fraction or 0.0)
-            absolute.append(robust_fourier(ask, people, relabellings=many, seed=SEED, truth=secret).fraction or 0.0)
+            squares.append(fourier(ask, people, relabelings=many, seed=SEED, truth=secret).fraction or 0.0)
+            absolute.append(robust_fourier(ask, people, relabelings=many, seed=SEED, truth=secret).fraction or 0.0)
         panel.plot(SHARES, absolute, "o-", color=BLUE, linewidth=2.2, markersize=5, label="robust Fourier")
         panel.plot(SHARES, squares, "s--", color=ORANGE, linewidth=2.2, markersize=5, label="Fourier, least squares")
         panel.axvline(0.239, color=SOFT, linewidth=1.4, linestyle=":", label="23.9 %: proven for normal weights")
@@ -74,14 +74,14 @@ def _given(answers: object, _: object) -> np.ndarray:
 def _against_noise(panel: Axes) -> None:
     """Draw theory as lines and measurements as marks, malice and the certain share."""
     fine = np.logspace(math.log10(LEVELS[0]), math.log10(LEVELS[-1]), 200)
-    for make, part, colour, style, mark, words in (
+    for make, part, color, style, mark, words in (
         (uniform_noise, 3, BLUE, "-", "o", "uniform errors"),
         (sign_noise, 1, GREEN, "--", "s", "errors of either sign"),
     ):
         theory = [recovered_share(SIZE * level**2 / part, queries=SIZE) for level in fine]
-        panel.plot(fine, theory, style, color=colour, linewidth=2.2, label=f"{words}, theory and measured")
+        panel.plot(fine, theory, style, color=color, linewidth=2.2, label=f"{words}, theory and measured")
         measured = [_recovered(make(level * SIZE**0.5, seed=SEED)) for level in LEVELS]
-        panel.plot(LEVELS, measured, mark, color=colour, markersize=5)
+        panel.plot(LEVELS, measured, mark, color=color, markersize=5)
     malice = [_recovered(malicious_noise(level * SIZE**0.5, seed=SEED)) for level in LEVELS]
     panel.plot(LEVELS, malice, "v-", color=ORANGE, linewidth=1.4, markersize=5, label="errors chosen by malice")
     floor = np.maximum(1 - 16 * fine**2, 0)

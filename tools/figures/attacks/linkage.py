@@ -75,12 +75,12 @@ def identification() -> Plot:
         right=("remarks about a person", "other people expected"),
         height=4.9,
     )
-    for wrong, colour, style, words in ((0.0, BLUE, "o-", "all right"), (0.25, ORANGE, "s--", "a quarter wrong")):
+    for wrong, color, style, words in ((0.0, BLUE, "o-", "all right"), (0.25, ORANGE, "s--", "a quarter wrong")):
         found = identify(table, known=KNOWN, wrong=wrong, targets=200, seed=SEED)
-        left.plot(KNOWN, _shares(found, "identified"), style, color=colour, markersize=5, linewidth=2, label=words)
-        left.plot(KNOWN, _shares(found, "absent"), style[0], color=colour, markersize=4, markerfacecolor="white",
+        left.plot(KNOWN, _shares(found, "identified"), style, color=color, markersize=5, linewidth=2, label=words)
+        left.plot(KNOWN, _shares(found, "absent"), style[0], color=color, markersize=4, markerfacecolor="white",
                   label=f"{words}, own row taken out")  # fmt: skip
-        right.semilogy(KNOWN, _shares(found, "candidates"), style, color=colour, markersize=5, linewidth=2, label=words)
+        right.semilogy(KNOWN, _shares(found, "candidates"), style, color=color, markersize=5, linewidth=2, label=words)
     right.axhline(1.0, color=INK, linewidth=1.0, linestyle=":")
     for panel in (left, right):
         panel.set_xticks(KNOWN)

@@ -32,12 +32,12 @@ def membership_curves() -> Plot:
         right=("outsiders accused", ""),
         height=5.2,
     )
-    for positions, colour, style in POSITIONS:
+    for positions, color, style in POSITIONS:
         invented = genomes(people=PEOPLE, positions=positions, seed=SEED, outsiders=1, reference=8000)
         exact, rounded = _attacked(invented, None), _attacked(invented, Rounded(2))
-        _line(left, exact.separation, colour, style, f"{positions:,} frequencies, exact")
+        _line(left, exact.separation, color, style, f"{positions:,} frequencies, exact")
         for result, mark in ((exact, "o"), (rounded, "x")):
-            left.plot(MARKS, [_found(result, rate) for rate in MARKS], mark, color=colour, markersize=5)
+            left.plot(MARKS, [_found(result, rate) for rate in MARKS], mark, color=color, markersize=5)
     left.plot([], [], "ko", markersize=5, label="measured, exact")
     left.plot([], [], "kx", markersize=5, label="measured, 2 decimals")
     _private(right)
@@ -73,16 +73,16 @@ def _found(result: Membership, rate: float) -> float:
 
 def _private(panel: Axes) -> None:
     """Draw what theory expects of private frequencies, and the ceiling that no test passes."""
-    for epsilon, colour in ((4, BLUE), (1, ORANGE)):
+    for epsilon, color in ((4, BLUE), (1, ORANGE)):
         publish = PrivateFrequencies(people=PEOPLE, positions=10_000, epsilon=epsilon, delta=1e-5)
-        _line(panel, publish.mu, colour, "-", f"any test, epsilon {epsilon}")
+        _line(panel, publish.mu, color, "-", f"any test, epsilon {epsilon}")
         spread = np.linspace(0.05, 0.5, 2001)
         share = spread * (1 - spread) / PEOPLE
         kept = 10_000 * float((share / (share + publish.deviation**2)).mean())
-        _line(panel, math.sqrt(kept / PEOPLE), colour, "--", f"this test, epsilon {epsilon}")
+        _line(panel, math.sqrt(kept / PEOPLE), color, "--", f"this test, epsilon {epsilon}")
 
 
-def _line(panel: Axes, separation: float, colour: str, style: str, name: str) -> None:
+def _line(panel: Axes, separation: float, color: str, style: str, name: str) -> None:
     """Draw the ROC curve of two normal laws so many deviations apart."""
     heights = [_NORMAL.cdf(separation + _NORMAL.inv_cdf(float(rate))) for rate in RATES]
-    panel.plot(RATES, heights, style, color=colour, linewidth=2.0, label=name)
+    panel.plot(RATES, heights, style, color=color, linewidth=2.0, label=name)

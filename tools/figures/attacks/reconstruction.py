@@ -28,9 +28,9 @@ def reconstruction() -> Plot:
         right=(f"epsilon of all {QUERIES} queries together", ""),
         height=5.0,
     )
-    for queries, colour, style in ((QUERIES, BLUE, "-"), (255, GREEN, "--"), (1023, INK, ":")):
+    for queries, color, style in ((QUERIES, BLUE, "-"), (255, GREEN, "--"), (1023, INK, ":")):
         shares = [expected_fraction(DiscreteLaplace(scale), queries=queries) for scale in SCALES]
-        left.plot(SCALES, shares, style, color=colour, linewidth=2.2, label=f"{queries:,} queries")
+        left.plot(SCALES, shares, style, color=color, linewidth=2.2, label=f"{queries:,} queries")
     right.plot(
         TOTALS,
         [_pure(total) for total in TOTALS],

@@ -31,10 +31,10 @@ def sparse_vector_losses() -> Plot:
         y_label="least delta, worst of eight patterns",
         height=4.6,
     )
-    for exhibit, (colour, style) in zip(sparse_vectors(), STYLES, strict=True):
+    for exhibit, (color, style) in zip(sparse_vectors(), STYLES, strict=True):
         deltas = worst_deltas(exhibit)
         seen = deltas > 1e-8
-        drawn.plot(LEVELS[seen], deltas[seen], style, color=colour, linewidth=2.2, label=exhibit.label.name)
+        drawn.plot(LEVELS[seen], deltas[seen], style, color=color, linewidth=2.2, label=exhibit.label.name)
     drawn.axvline(0.1, color=SOFT, linewidth=1.2)
     drawn.text(0.104, 2.2e-8, "the claim: nothing right of here", fontsize=SMALL, color=SOFT)
     logarithmic(drawn, y=(1e-8, 1e-6, 1e-4, 1e-2, 1.0))
@@ -49,7 +49,7 @@ def sparse_vector_losses() -> Plot:
 
 
 def worst_deltas(exhibit: Exhibit) -> np.ndarray:
-    """Return the largest delta over all neighbouring inputs, both ways, at each epsilon."""
-    pairs = [pair for first, second in exhibit.neighbours() if (pair := exhibit.pair(first, second)) is not None]
+    """Return the largest delta over all neighboring inputs, both ways, at each epsilon."""
+    pairs = [pair for first, second in exhibit.neighbors() if (pair := exhibit.pair(first, second)) is not None]
     directions = [direction for pair in pairs for direction in (pair, pair.reversed())]
     return np.array([max(pair.delta(float(level)).lower for pair in directions) for level in LEVELS])

@@ -31,9 +31,9 @@ def one_run_cap() -> Plot:
     left.plot(GUESSES, twice, "--", color=ORANGE, linewidth=2.2, label="many runs on two tables")
     logarithmic(left, x=(10, 1000, 100_000))
     shares = np.linspace(0.5, 1.0, 101)
-    for count, colour, style in ((100, GREEN, ":"), (1000, ORANGE, "--"), (10_000, BLUE, "-")):
+    for count, color, style in ((100, GREEN, ":"), (1000, ORANGE, "--"), (10_000, BLUE, "-")):
         lows = [_epsilon(count, round(count * share)) for share in shares]
-        right.plot(shares, lows, style, color=colour, linewidth=2.2, label=f"{count:,} guesses")
+        right.plot(shares, lows, style, color=color, linewidth=2.2, label=f"{count:,} guesses")
     inner = shares[1:-1]
     right.plot(inner, np.log(inner / (1 - inner)), color=SOFT, linewidth=1.4, label="ln(share / (1 - share))")
     right.set_xticks([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], ["50 %", "60 %", "70 %", "80 %", "90 %", "100 %"])

@@ -19,13 +19,13 @@ def audit_cap() -> Plot:
         left=("test runs on each input", "largest epsilon refuted"),
         right=("runs in all", "expected bound / true loss"),
     )
-    for confidence, colour, style in ((0.95, BLUE, "-"), (0.999, ORANGE, "--"), (1 - 1e-6, INK, ":")):
+    for confidence, color, style in ((0.95, BLUE, "-"), (0.999, ORANGE, "--"), (1 - 1e-6, INK, ":")):
         heights = [cap(int(draws), confidence) for draws in DRAWS]
-        left.plot(DRAWS, heights, style, color=colour, linewidth=2.2, label=f"confidence {confidence:.6g}")
-    for epsilon, colour, style in ((1.0, BLUE, "-"), (0.1, ORANGE, "--"), (0.01, GREEN, ":")):
+        left.plot(DRAWS, heights, style, color=color, linewidth=2.2, label=f"confidence {confidence:.6g}")
+    for epsilon, color, style in ((1.0, BLUE, "-"), (0.1, ORANGE, "--"), (0.01, GREEN, ":")):
         pair = dp.Laplace(epsilon=epsilon, sensitivity=1).law(0).pair(dp.Laplace(epsilon=epsilon, sensitivity=1).law(1))
         shares = [best_expected_bound(pair, int(draws)) / epsilon for draws in DRAWS]
-        right.plot(DRAWS, shares, style, color=colour, linewidth=2.2, label=f"Laplace, epsilon {epsilon:g}")
+        right.plot(DRAWS, shares, style, color=color, linewidth=2.2, label=f"Laplace, epsilon {epsilon:g}")
     for panel in (left, right):
         logarithmic(panel, x=(100, 10_000, 1_000_000))
     right.set_ylim(0.0, 1.05)

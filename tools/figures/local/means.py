@@ -31,13 +31,13 @@ def local_means() -> Plot:
         ("hybrid as published", GREEN, "-.", [continuous_hybrid(epsilon) for epsilon in EPSILONS]),
         ("hybrid on a grid", BLUE, "-", [choose_hybrid(Fraction(str(epsilon))).worst for epsilon in EPSILONS]),
     )
-    for name, colour, style, heights in curves:
-        left.plot(EPSILONS, heights, style, color=colour, linewidth=2.0, label=name, zorder=3)
+    for name, color, style, heights in curves:
+        left.plot(EPSILONS, heights, style, color=color, linewidth=2.0, label=name, zorder=3)
     logarithmic(left, y=(0.1, 1, 10, 100))
-    for epsilon, colour, style in ((1, ORANGE, "--"), (4, GREEN, "-."), (8, BLUE, "-")):
+    for epsilon, color, style in ((1, ORANGE, "--"), (4, GREEN, "-."), (8, BLUE, "-")):
         least = least_error(Fraction(epsilon), DIMENSION)
         ratios = [choose_cap(Fraction(epsilon), DIMENSION, size).error / least for size in CODEWORDS]
-        right.plot(CODEWORDS, ratios, style, color=colour, linewidth=2.0, label=f"epsilon {epsilon}", zorder=3)
+        right.plot(CODEWORDS, ratios, style, color=color, linewidth=2.0, label=f"epsilon {epsilon}", zorder=3)
     logarithmic(right, x=(8, 64, 512, 4096))
     right.set_ylim(1.0, 2.0)
     return finished(left, right)

@@ -21,15 +21,15 @@ def shuffling() -> Plot:
     """Draw the epsilon of shuffled reports against people, for three local epsilons."""
     title = f"Shuffled reports of projective geometry, delta {DELTA:g}"
     drawn = axes(title=title, x_label="people shuffled together", y_label="epsilon for the collector", height=4.8)
-    for epsilon, colour in zip(EPSILONS, (ORANGE, BLUE, GREEN), strict=True):
+    for epsilon, color in zip(EPSILONS, (ORANGE, BLUE, GREEN), strict=True):
         spec = ProjectiveGeometry.best(epsilon=epsilon, values=VALUES)
         promises = [Shuffled(spec, people=people, delta=DELTA) for people in CROWDS]
         for name, style in STYLES.items():
             known = [(shuffled.people, _bound(shuffled, name)) for shuffled in promises]
             points = [(people, height) for people, height in known if height is not None]
-            drawn.plot(*zip(*points, strict=True), style, color=colour, linewidth=2.0)
+            drawn.plot(*zip(*points, strict=True), style, color=color, linewidth=2.0)
         end = (CROWDS[-1], promises[-1].epsilon)
-        drawn.annotate(f"one report: {epsilon}", end, (6, -4), textcoords="offset points", color=colour)
+        drawn.annotate(f"one report: {epsilon}", end, (6, -4), textcoords="offset points", color=color)
     for name, style in STYLES.items():
         drawn.plot([], [], style, color=INK, linewidth=2.0, label=name)
     ticks = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)

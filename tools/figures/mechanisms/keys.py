@@ -18,7 +18,7 @@ EPSILON, DELTA = 0.5, 1e-6
 
 
 def truncated_geometric() -> Plot:
-    """The law on two neighbouring counts: one outcome at each end belongs to one of them alone, and is worth delta."""
+    """The law on two neighboring counts: one outcome at each end belongs to one of them alone, and is worth delta."""
     mechanism = TruncatedGeometric(epsilon=0.5, delta=9e-3, sensitivity=1)
     reach = mechanism.reach
     places = np.arange(149 - reach, 153 + reach)
@@ -60,13 +60,13 @@ def thresholded_histogram() -> Plot:
         KeyNoise.GAUSSIAN: (GREEN, "-.", "Gaussian"),
     }
     counts = range(81)
-    for kind, (colour, style, name) in looks.items():
+    for kind, (color, style, name) in looks.items():
         histogram = ThresholdedHistogram(
             epsilon=EPSILON, delta=DELTA, keys=1, relation=dp.Relation.ADD_REMOVE, noise=kind
         )
         chances = [histogram.chance(count).estimate for count in counts]
         label = f"{name} (from {histogram.threshold} on)"
-        drawn.plot(counts, chances, style, color=colour, linewidth=2.2, label=label)
+        drawn.plot(counts, chances, style, color=color, linewidth=2.2, label=label)
     drawn.plot([1], [0.0], "o", color=INK, markersize=6, zorder=5, clip_on=False)
     drawn.text(2.0, 0.06, "one person alone:\nat most delta", fontsize=SMALL, color=INK)
     drawn.set(xlim=(0, 80), ylim=(0, 1.02))

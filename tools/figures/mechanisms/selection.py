@@ -21,12 +21,12 @@ def permute_and_flip() -> Plot:
     """Draw the exact expected distance from the best score of two mechanisms at the same price."""
     title = "100 candidates: how far is the chosen score below the best?"
     drawn = axes(title=title, x_label="epsilon (one person moves a score by at most 1)", y_label="expected distance")
-    for kind, name, colour, style in (
+    for kind, name, color, style in (
         (Exponential, "exponential mechanism", ORANGE, "--"),
         (PermuteAndFlip, "permute-and-flip", BLUE, "-"),
     ):
         distances = [_expected_distance(kind, float(epsilon)) for epsilon in EPSILONS]
-        drawn.loglog(EPSILONS, distances, style, color=colour, linewidth=2.2, label=name)
+        drawn.loglog(EPSILONS, distances, style, color=color, linewidth=2.2, label=name)
     drawn.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
     drawn.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
     drawn.minorticks_off()

@@ -60,20 +60,20 @@ def covariance_error() -> Plot:
     grid = figure.add_gridspec(1, 2)
     drawn.set_subplotspec(grid[0])
     for columns, style in ((2, "--"), (8, "-")):
-        for ball, colour in ((False, ORANGE), (True, BLUE)):
+        for ball, color in ((False, ORANGE), (True, BLUE)):
             widths = [_moment_width(columns, ball, {"epsilon": float(epsilon)}) for epsilon in EPSILONS]
             name = f"{columns} columns, {'ball' if ball else 'box'}"
-            drawn.loglog(EPSILONS, widths, style, color=colour, linewidth=2.2, label=name)
+            drawn.loglog(EPSILONS, widths, style, color=color, linewidth=2.2, label=name)
     drawn.set_xticks([0.1, 1], ["0.1", "1"])
     drawn.set_yticks([0.001, 0.01, 0.1, 1], ["0.001", "0.01", "0.1", "1"])
     right = _second(figure.add_subplot(grid[1]), "columns", "half-width, 95 %, ball")
     sizes = np.array([1, 2, 3, 5, 8, 12, 20, 30])
-    for price, name, colour, style in (
+    for price, name, color, style in (
         ({"epsilon": 1}, "Laplace, epsilon = 1", BLUE, ":"),
         ({"epsilon": 1, "delta": 1e-6}, "Gaussian, epsilon = 1, delta = 1e-6", GREEN, "-."),
     ):
         widths = [_moment_width(int(size), True, price) for size in sizes]
-        right.loglog(sizes, widths, style, color=colour, linewidth=2.2, label=name)
+        right.loglog(sizes, widths, style, color=color, linewidth=2.2, label=name)
     right.set_xticks([1, 3, 10, 30], ["1", "3", "10", "30"])
     right.set_yticks([0.001, 0.003, 0.01], ["0.001", "0.003", "0.01"])
     return _finished(figure, (drawn, right))
@@ -100,13 +100,13 @@ def _three_sums(mean: float) -> float:
 
 def _count_and_two_sums(mean: float) -> float:
     """Return the same for a count, a sum about the middle and squares about the middle of theirs."""
-    centre = mean - 0.5
-    return 2 * 9 * (0.125**2 + centre**2 + (0.125 + centre**2) ** 2)
+    center = mean - 0.5
+    return 2 * 9 * (0.125**2 + center**2 + (0.125 + center**2) ** 2)
 
 
 def _moment_width(columns: int, ball: bool, price: dict[str, Any]) -> float:
     """Return the half-width of an entry for 10,000 rows where the noise happens to be 0."""
-    region: dict[str, Any] = {"centre": [0] * columns, "radius": 1} if ball else {"bounds": [(-1, 1)] * columns}
+    region: dict[str, Any] = {"center": [0] * columns, "radius": 1} if ball else {"bounds": [(-1, 1)] * columns}
     statistic = Covariance(relation=Relation.CHANGE_ONE, missing=0, **region, **price)
     rows = 10_000
     answer = statistic.estimate(statistic.measure(np.zeros((rows, columns))), rows=rows)

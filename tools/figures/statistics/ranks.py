@@ -32,9 +32,9 @@ def quantile_error() -> Plot:
         ("any table, add/remove", GREEN, "-.", lambda epsilon: _bound(epsilon, Relation.ADD_REMOVE)),
         ("even table, add/remove", BLUE, "-", _even),
     )
-    for name, colour, style, height in lines:
-        Line(name, colour, style, height).draw(left, EPSILONS)
-        Line(name, colour, style, _share(height(1.0))).draw(right, PEOPLE)
+    for name, color, style, height in lines:
+        Line(name, color, style, height).draw(left, EPSILONS)
+        Line(name, color, style, _share(height(1.0))).draw(right, PEOPLE)
     Line("sampling", INK, ":", lambda rows: 1.959964 * 0.5 / math.sqrt(rows)).draw(right, PEOPLE)
     logarithmic(left, x=TICKS_OF_EPSILON, y=(1, 10, 100, 1000, 10_000))
     left.set_ylim(top=200_000)
@@ -71,10 +71,10 @@ def quantiles_error() -> Plot:
         ("in a tree", GREEN, "-.", lambda count, epsilon: math.sqrt(_tree(count, epsilon).variance())),
         ("all at once", BLUE, "-", lambda count, epsilon: math.sqrt(_joint(count, epsilon).variance())),
     )
-    for name, colour, style, height in lines:
-        Line(name, colour, style, lambda epsilon, height=height: height(10, epsilon)).draw(left, EPSILONS)  # type: ignore[misc]
+    for name, color, style, height in lines:
+        Line(name, color, style, lambda epsilon, height=height: height(10, epsilon)).draw(left, EPSILONS)  # type: ignore[misc]
         counts = np.unique(np.round(np.logspace(np.log10(2), 2, 25)))
-        Line(name, colour, style, lambda count, height=height: height(round(count), 1.0)).draw(right, counts)  # type: ignore[misc]
+        Line(name, color, style, lambda count, height=height: height(round(count), 1.0)).draw(right, counts)  # type: ignore[misc]
     logarithmic(left, x=TICKS_OF_EPSILON, y=(1, 10, 100, 1000))
     left.set_ylim(top=20_000)
     logarithmic(right, x=(2, 10, 100), y=(1, 10, 100))
@@ -113,14 +113,14 @@ def clipping_error() -> Plot:
         ("two bounds, add/remove", GREEN, "-.", Relation.ADD_REMOVE, False),
         ("one bound for the size", BLUE, "-", Relation.ADD_REMOVE, True),
     )
-    for name, colour, style, relation, symmetric in kinds:
+    for name, color, style, relation, symmetric in kinds:
 
         def height(epsilon: float, relation: Relation = relation, symmetric: bool = symmetric) -> float:
             statistic = ClippingBounds(level=0.95, relation=relation, epsilon=epsilon, symmetric=symmetric)
             return float(statistic.rank_error)
 
-        Line(name, colour, style, height).draw(left, EPSILONS[::4])
-        Line(name, colour, style, _share(height(1.0))).draw(right, PEOPLE)
+        Line(name, color, style, height).draw(left, EPSILONS[::4])
+        Line(name, color, style, _share(height(1.0))).draw(right, PEOPLE)
     logarithmic(left, x=TICKS_OF_EPSILON, y=(10, 100, 1000, 10_000))
     left.set_ylim(top=100_000)
     logarithmic(right, x=TICKS_OF_PEOPLE, y=(1e-4, 1e-2, 1), percent=True)

@@ -34,7 +34,7 @@ class Line(NamedTuple):
     """One curve: its name, how it looks, and its height at a place of the horizontal axis."""
 
     name: str
-    colour: str
+    color: str
     style: str
     height: Callable[[float], float]
 
@@ -42,7 +42,7 @@ class Line(NamedTuple):
         """Draw the curve at the given places, leaving out those where there is nothing to show."""
         points = [(place, self.height(float(place))) for place in places]
         shown = [(place, height) for place, height in points if 0 < height < np.inf]
-        panel.plot(*zip(*shown, strict=True), self.style, color=self.colour, linewidth=2.0, label=self.name)
+        panel.plot(*zip(*shown, strict=True), self.style, color=self.color, linewidth=2.0, label=self.name)
 
 
 def count_error() -> Plot:
@@ -82,15 +82,15 @@ def distinct_error() -> Plot:
         left=("epsilon", f"{WIDTH}, keys"),
         right=("number of distinct keys", f"{WIDTH}, share of them"),
     )
-    for keys, colour, style in ((10, ORANGE, "--"), (3, GREEN, "-."), (1, BLUE, "-")):
+    for keys, color, style in ((10, ORANGE, "--"), (3, GREEN, "-."), (1, BLUE, "-")):
         name = f"{keys} keys a person" if keys > 1 else "one key a person"
 
         def width(epsilon: float, keys: int = keys) -> float:
             statistic = CountDistinct(relation=Relation.ADD_REMOVE, epsilon=epsilon, contribution=keys)
             return float(statistic.mechanism.error(CONFIDENCE))
 
-        Line(name, colour, style, width).draw(left, EPSILONS)
-        Line(f"{name}, epsilon 1", colour, style, _share(width(1.0))).draw(right, PEOPLE)
+        Line(name, color, style, width).draw(left, EPSILONS)
+        Line(f"{name}, epsilon 1", color, style, _share(width(1.0))).draw(right, PEOPLE)
     _epsilon_axis(left, (1, 10, 100, 1000), top=40_000)
     _people_axis(right, (1e-6, 1e-4, 1e-2, 1), top=200, percent=True)
     return finished(left, right)
@@ -110,9 +110,9 @@ def sum_error() -> Plot:
         Line("Laplace, add/remove", BLUE, "-", lambda epsilon: _sum(epsilon, (-50, 100), add_remove)),
     ):
         line.draw(left, EPSILONS)
-    for bound, colour, style in ((10_000, ORANGE, "--"), (1000, GREEN, "-."), (100, BLUE, "-")):
+    for bound, color, style in ((10_000, ORANGE, "--"), (1000, GREEN, "-."), (100, BLUE, "-")):
         width = _sum(1.0, (0, bound), add_remove)
-        Line(f"bounds 0 and {bound:,}", colour, style, _share(width / 30)).draw(right, PEOPLE)
+        Line(f"bounds 0 and {bound:,}", color, style, _share(width / 30)).draw(right, PEOPLE)
     _epsilon_axis(left, (100, 1000, 10_000, 100_000), top=600_000)
     _people_axis(right, (1e-6, 1e-4, 1e-2, 1, 100), top=20_000, percent=True)
     return finished(left, right)
@@ -134,13 +134,13 @@ def mean_error() -> Plot:
     )
     lines: tuple[tuple[str, str, str, Callable[..., float]], ...] = (
         ("sum over count", SOFT, "-", partial(_ratio, scales=(2.0, 0.6))),
-        ("centred sum over count", ORANGE, "--", partial(_ratio, scales=(1.0, 0.4))),
+        ("centered sum over count", ORANGE, "--", partial(_ratio, scales=(1.0, 0.4))),
         ("change one, n public", GREEN, "-.", _mean_of_known_size),
         ("two distances", BLUE, "-", _mean),
     )
-    for name, colour, style, height in lines:
-        Line(name, colour, style, partial(height, rows=10_000.0)).draw(left, EPSILONS)
-        Line(name, colour, style, partial(height, 1.0)).draw(right, PEOPLE[8:])
+    for name, color, style, height in lines:
+        Line(name, color, style, partial(height, rows=10_000.0)).draw(left, EPSILONS)
+        Line(name, color, style, partial(height, 1.0)).draw(right, PEOPLE[8:])
     Line("two distances, population", INK, ":", lambda rows: _mean(1.0, rows, Target.POPULATION)).draw(
         right, PEOPLE[8:]
     )
@@ -196,17 +196,17 @@ def histogram_error() -> Plot:
         ("all at once, Laplace", GREEN, "-.", lambda epsilon: _histogram(epsilon, 1000)),
         ("one count, Laplace", BLUE, "-", lambda epsilon: _histogram(epsilon, 1)),
     )
-    for name, colour, style, height in lines:
-        Line(name, colour, style, height).draw(left, EPSILONS)
-        Line(name, colour, style, _share(1000 * height(1.0))).draw(right, PEOPLE[16:])
+    for name, color, style, height in lines:
+        Line(name, color, style, height).draw(left, EPSILONS)
+        Line(name, color, style, _share(1000 * height(1.0))).draw(right, PEOPLE[16:])
     keys = np.unique(np.round(np.logspace(0, 7, 57)))
     for relation, style in zip(BOTH, ("-", "--"), strict=True):
-        for delta, colour, name in ((None, BLUE, "Laplace"), (DELTA, ORANGE, "Gaussian, delta 1e-6")):
+        for delta, color, name in ((None, BLUE, "Laplace"), (DELTA, ORANGE, "Gaussian, delta 1e-6")):
 
             def width(count: float, relation: Relation = relation, delta: float | None = delta) -> float:
                 return _histogram(1.0, round(count), relation, delta)
 
-            Line(f"{name}, {relation.value}", colour, style, width).draw(below, keys)
+            Line(f"{name}, {relation.value}", color, style, width).draw(below, keys)
     _epsilon_axis(left, (1, 10, 100, 1000), top=30_000)
     _people_axis(right, (1e-2, 1), top=3e3, ticks=(1000, 100_000), percent=True)
     logarithmic(below, x=(1, 100, 10_000, 1_000_000))
@@ -230,10 +230,10 @@ def discovered_error() -> Plot:
         right=("epsilon (delta 1e-6)", "people"),
     )
     counts = range(241)
-    for epsilon, colour, style in ((1.0, BLUE, "-"), (0.3, GREEN, "-."), (0.1, ORANGE, "--")):
+    for epsilon, color, style in ((1.0, BLUE, "-"), (0.3, GREEN, "-."), (0.1, ORANGE, "--")):
         found = _discovered(epsilon)
         chances = [found.mechanism.chance(count).estimate for count in counts]
-        left.plot(counts, chances, style, color=colour, linewidth=2.0, label=f"epsilon {epsilon:g}")
+        left.plot(counts, chances, style, color=color, linewidth=2.0, label=f"epsilon {epsilon:g}")
     for line in (
         Line(
             "threshold, 10 keys a person", ORANGE, "--", lambda epsilon: _discovered(epsilon, contribution=10).threshold

@@ -80,7 +80,7 @@ def garbage(share: Number, *, seed: int, of: Noise | None = None) -> Noise:
 def malicious_noise(error: Number, *, seed: int) -> Noise:
     """Return errors within [-error, error] that turn as many bits of the Fourier attack as we know how to.
 
-    It works on the answers of `Characters` with one labelling, of which it reads the secret first. A share of the
+    It works on the answers of `Characters` with one labeling, of which it reads the secret first. A share of the
     people is picked by the seed, as large as errors within the bound were found to turn, and the errors are moved,
     round by round, to where all of these estimates are off by more than 1/2, and back within the bound: projections in
     turn onto two convex sets.
@@ -100,7 +100,7 @@ def malicious_noise(error: Number, *, seed: int) -> Noise:
         numbers = _numbers(counts)
         size = numbers.size
         if numbers.ndim != 1 or size < 2 or size & (size - 1):
-            raise InputError("malicious noise is for all answers of Characters with one labelling, in one array")
+            raise InputError("malicious noise is for all answers of Characters with one labeling, in one array")
         # sums are rounded: stay inside the bound by more than that
         inside = max(bound - 2.0**-50 * (float(np.abs(numbers).max()) + bound), 0.0)
         bits = walsh_hadamard(numbers) * (2 / size) > 0.5

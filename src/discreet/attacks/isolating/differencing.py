@@ -82,8 +82,8 @@ class Differencing:
         drawn = axes(
             title=f"One secret bit by {self.method}", x_label="chance of a right guess", height=1.4 + 0.5 * len(known)
         )
-        names, chances, colours = zip(*known, strict=True)
-        drawn.barh(range(len(known)), chances, color=list(colours), height=0.55)
+        names, chances, colors = zip(*known, strict=True)
+        drawn.barh(range(len(known)), chances, color=list(colors), height=0.55)
         drawn.set_yticks(range(len(known)), list(names))
         drawn.set_xticks(*QUARTERS)
         drawn.axvline(0.5, color=INK, linewidth=1.2, linestyle="--")
@@ -129,7 +129,7 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
         Proof: a query of this attack, or of a tracker, selects the target's row either in any case, or in no case, or
         only if the bit is 1; nobody else's row depends on the bit. So on the two tables that differ by the bit a
         release has either one law, or its laws on a table with the target's row and without it, always in the same
-        direction: neighbours under add/remove. That is `Flip.ONE_ROW` of `ceiling`.
+        direction: neighbors under add/remove. That is `Flip.ONE_ROW` of `ceiling`.
     Accuracy. From exact answers the guess is always right; with independent symmetric integer noise it is right with
         the chance (1 + P(X = Y))/2 for independent noises X and Y: `difference_chance`.
         Proof: the first count is the second plus the bit. With noise the difference is the bit plus W = X - Y, and the

@@ -103,10 +103,10 @@ class Linkage:
         words = "as far as the attacker knows" if self.right is None else "by the owner's truth"
         drawn = axes(title=f"Linkage on {len(self.columns)} columns, {words}", x_label="released rows", height=2.6)
         start = 0.0
-        for name, count, colour, hatch in parts:
+        for name, count, color, hatch in parts:
             drawn.barh(
-                [0], [count], left=start, height=0.5, color=colour, hatch=hatch, edgecolor="white", linewidth=0,
-                label=f"{name}: {round(count):,}", alpha=0.35 if colour == SOFT else 1.0,
+                [0], [count], left=start, height=0.5, color=color, hatch=hatch, edgecolor="white", linewidth=0,
+                label=f"{name}: {round(count):,}", alpha=0.35 if color == SOFT else 1.0,
             )  # fmt: skip
             start += count
         drawn.set_yticks([])

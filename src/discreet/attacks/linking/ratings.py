@@ -85,14 +85,14 @@ class Identification:
             y_label="targets",
         )
         known = [one.known for one in self.rows]
-        for name, colour, style in (
+        for name, color, style in (
             ("identified", BLUE, "o-"),
             ("mistaken", ORANGE, "s--"),
             ("absent", INK, "^:"),
         ):
             label = "claimed though absent" if name == "absent" else name
             shares = [getattr(one, name) for one in self.rows]
-            drawn.plot(known, shares, style, color=colour, linewidth=2, markersize=6, label=label)
+            drawn.plot(known, shares, style, color=color, linewidth=2, markersize=6, label=label)
         drawn.set_xticks(known)
         drawn.set_ylim(-0.03, 1.03)
         drawn.set_yticks(*QUARTERS)

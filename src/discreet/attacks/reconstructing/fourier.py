@@ -32,7 +32,7 @@ _PLAUSIBLE = 4.0  # medians of a residual
 _POLISHING = 10
 _MOST_QUERIES = 2**28  # two gibibytes of answers
 _MOST_SEED = 2**63 - 1
-_MOST_RELABELLED_IN_SQL = 2**20  # the product of a place and its factor stays below 2^63
+_MOST_RELABELED_IN_SQL = 2**20  # the product of a place and its factor stays below 2^63
 MOST_PEOPLE = 2**24 - 1
 
 
@@ -40,7 +40,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     ask: Ask,
     people: int,
     *,
-    relabellings: int = 1,
+    relabelings: int = 1,
     seed: int | None = None,
     error: Number | None = None,
     noise_variance: Number | None = None,
@@ -64,7 +64,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
         Proof: the first is the theorem of `Characters`; there, wrong bits are off by 1/2 less the rounding of floats,
         which `floor` takes into account. Second, an estimate is off by the mean over r N answers of twice their errors
         with signs, of variance 4 v / (r N); for one bit it must exceed 1/2, sqrt(r N) / (4 sqrt v) deviations. A
-        labelling adds an orthogonal map of its errors, 2/(r sqrt N) times as long, so that the estimates' errors are
+        labeling adds an orthogonal map of its errors, 2/(r sqrt N) times as long, so that the estimates' errors are
         uncorrelated, and independent if the answers' errors are normal. Third, Berry and Esseen's theorem for a sum of
         independent terms, those with the sign - included.
     Cost. r N queries, N the least power of two above n; decoding is r transforms: 10 ms for a million people.
@@ -82,7 +82,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     (True, 0.902)
     """
     started = time.perf_counter()
-    design = Characters(people=people, relabellings=relabellings, seed=seed)
+    design = Characters(people=people, relabelings=relabelings, seed=seed)
     within = None if error is None else Fraction(nonnegative(error, name="error"))
     expected = None if noise_variance is None else recovered_share(noise_variance, queries=len(design))
     owner = Owner.of(design.people, truth, loss, share)
@@ -111,7 +111,7 @@ def _certain(design: Characters, error: Fraction, answers: Floats) -> float | No
     """Return the share that is certain when every answer is within `error` of the truth, or None where nothing is."""
     largest = max(float(answers.max()), -float(answers.min()))
     # each estimate is off by floating point by at most this: the transforms, and adding them up
-    off = Fraction(2 * (rounding(design.size) + 2 * design.relabellings * UNIT) * largest)
+    off = Fraction(2 * (rounding(design.size) + 2 * design.relabelings * UNIT) * largest)
     if 2 * off >= 1:
         return None
     wrong = math.floor(16 * error**2 / (1 - 2 * off) ** 2)
@@ -122,7 +122,7 @@ def robust_fourier(
     ask: Ask,
     people: int,
     *,
-    relabellings: int,
+    relabelings: int,
     seed: int,
     rounds: int = _ROUNDS,
     truth: ArrayLike | None = None,
@@ -133,7 +133,7 @@ def robust_fourier(
 
     Where a share of the answers is garbage, least squares (and `fourier` is least squares) spreads the garbage over
     everybody; the sum of absolute values forgives few large residuals. It needs more answers than people: 4 or more
-    `relabellings`. `truth` and `loss` are those of `least_squares`.
+    `relabelings`. `truth` and `loss` are those of `least_squares`.
 
     Privacy. Answers of a price `loss` allow no attacker, this one included, a larger expected share than `ceiling`.
         Proof: every query counts rows with the bit 1, one row a person: `Flip.ONE_ROW` of `ceiling`.
@@ -142,7 +142,7 @@ def robust_fourier(
         residuals of it.
         Proof: see `least_absolute` and `polished`. For queries with random normal weights the least sum survives a
         share below 0.239 of arbitrary answers (the reference); for these queries that is measured, not proven.
-    Cost. 2 r transforms a round: half a second for 65,535 people and 4 relabellings.
+    Cost. 2 r transforms a round: half a second for 65,535 people and 4 relabelings.
     Figure. robust_fourier.svg
     Reference. Dwork, McSherry, Talwar 2007, for the decoder; Boyd et al. 2011, for alternating directions.
 
@@ -150,11 +150,11 @@ def robust_fourier(
     >>> from discreet.attacks.asking.noise import garbage, uniform_noise
     >>> secret = np.arange(4095) % 7 < 3
     >>> ask = noisy_answers(secret, garbage(0.1, seed=1, of=uniform_noise(6, seed=2)))
-    >>> robust_fourier(ask, 4095, relabellings=4, seed=3, truth=secret).fraction
+    >>> robust_fourier(ask, 4095, relabelings=4, seed=3, truth=secret).fraction
     1.0
     """
     started, rounds = time.perf_counter(), whole(rounds, name="rounds")
-    design = Characters(people=people, relabellings=relabellings, seed=seed)
+    design = Characters(people=people, relabelings=relabelings, seed=seed)
     owner = Owner.of(design.people, truth, loss, share)
     answers = design.checked(asked(ask, design))
     estimates = polished(design, answers, least_absolute(design, answers, rounds=rounds))[1 : design.people + 1]
@@ -176,7 +176,7 @@ class AbsoluteFit:
 
 
 def least_absolute(design: Characters, answers: Floats, *, rounds: int = _ROUNDS) -> AbsoluteFit:
-    """Minimise the sum of absolute residuals |M u - y| over columns in [0, 1]^n, by alternating directions.
+    """Minimize the sum of absolute residuals |M u - y| over columns in [0, 1]^n, by alternating directions.
 
     M u is `Characters.times`, with the total as one more unknown between 0 and n.
 
@@ -188,7 +188,7 @@ def least_absolute(design: Characters, answers: Floats, *, rounds: int = _ROUNDS
         its negative entries, times the upper bound of u_x, less p'y. That is `least`; the largest of all rounds counts.
     Cost. 2 r transforms a round.
 
-    >>> design = Characters(people=7, relabellings=4, seed=1)
+    >>> design = Characters(people=7, relabelings=4, seed=1)
     >>> answers = design.exact([1, 0, 1, 1, 0, 0, 0]).astype(float)
     >>> answers[3] += 100
     >>> fit = least_absolute(design, answers, rounds=200)
@@ -248,20 +248,20 @@ class Characters(CountingQueries):
 
     Person i, from 0, has the place i + 1; nobody has the place 0. Query a, from 0 to N - 1, counts the people with the
     secret bit 1 whose place x has an even number of ones in the binary form of a AND x. So query 0 counts everybody,
-    and every other half of the places. With more `relabellings` the N queries are asked again about people who have
+    and every other half of the places. With more `relabelings` the N queries are asked again about people who have
     changed places, x becoming x (m + c x) mod N for a public odd m and even c from the seed, another pair each time.
 
     Accuracy. If u holds the total of all bits at the place 0 and the bits s at their places, the answers of one
-        labelling are W u / 2 with W the matrix of signs (-1)^parity(a AND x), and W W = N I. If all answers are within
+        labeling are W u / 2 with W the matrix of signs (-1)^parity(a AND x), and W W = N I. If all answers are within
         E of the truth, at most 16 E^2 people are recovered wrongly, whatever the errors are: none when E < 1/4.
         Proof: a person is counted in query a with the weight (1 + W_ax)/2, and the sum of s/2 is the first term of W u
         / 2, the place 0 having the sign + everywhere. Two columns of W agree in half of the rows. So answers W u / 2 +
         e give (2/N) W y = u + (2/N) W e, and the squares of (2/N) W e add up to (4/N) |e|^2 <= 4 E^2. The mean over
-        labellings of such vectors, people put back into their places, is no longer than the longest. A bit that is
+        labelings of such vectors, people put back into their places, is no longer than the longest. A bit that is
         rounded wrongly is off by 1/2 at least and contributes at least 1/4.
-        A relabelling permutes places and keeps 0: (x - y)(m + c (x + y)) is a multiple of N only if x - y is, the other
+        A relabeling permutes places and keeps 0: (x - y)(m + c (x + y)) is a multiple of N only if x - y is, the other
         factor being odd.
-    Cost. 16 N additions a labelling and 4 bits of a place, by `walsh_hadamard`; with one labelling estimates are off by
+    Cost. 16 N additions a labeling and 4 bits of a place, by `walsh_hadamard`; with one labeling estimates are off by
         floating point by at most 2 `rounding(N)` times the largest answer: below 10^-7 for counts of a million people.
     Reference. Dwork, Yekhanin 2008. Charging the error of the total to every person would give 36 E^2.
 
@@ -275,7 +275,7 @@ class Characters(CountingQueries):
     """
 
     people: int
-    relabellings: int = 1
+    relabelings: int = 1
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -284,15 +284,15 @@ class Characters(CountingQueries):
         if people > MOST_PEOPLE:
             raise ParameterError(f"people must be at most {MOST_PEOPLE:,}, got {people:,}", parameter="people")
         object.__setattr__(self, "people", people)
-        relabellings = whole(self.relabellings, name="relabellings")
+        relabelings = whole(self.relabelings, name="relabelings")
         most = min(_MOST_QUERIES // self.size, (self.size // 2) ** 2)
-        if relabellings > most:
-            words = f"relabellings must be at most {most:,} for {people:,} people, got {relabellings:,}"
-            raise ParameterError(words, parameter="relabellings")
-        object.__setattr__(self, "relabellings", relabellings)
+        if relabelings > most:
+            words = f"relabelings must be at most {most:,} for {people:,} people, got {relabelings:,}"
+            raise ParameterError(words, parameter="relabelings")
+        object.__setattr__(self, "relabelings", relabelings)
         if self.seed is None:
-            if relabellings > 1:
-                raise MissingParameter("more than one labelling of people is drawn: pass seed=", parameter="seed")
+            if relabelings > 1:
+                raise MissingParameter("more than one labeling of people is drawn: pass seed=", parameter="seed")
             return
         whole_seed = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
         if not whole_seed or not 0 <= self.seed <= _MOST_SEED:
@@ -301,32 +301,32 @@ class Characters(CountingQueries):
 
     @property
     def size(self) -> int:
-        """N, the number of places and of queries of one labelling: the least power of two above the people."""
+        """N, the number of places and of queries of one labeling: the least power of two above the people."""
         return 1 << self.people.bit_length()
 
     @cached_property
     def factors(self) -> tuple[tuple[int, int], ...]:
-        """The pairs (m, c) of the labellings, in order and all different; (1, 0) leaves people where they are."""
-        coins = invented_coins(self.seed or 0)  # one labelling needs none, and more have a seed
+        """The pairs (m, c) of the labelings, in order and all different; (1, 0) leaves people where they are."""
+        coins = invented_coins(self.seed or 0)  # one labeling needs none, and more have a seed
         drawn = {(1, 0): None}  # in the order of drawing
-        while len(drawn) < self.relabellings:
-            pairs = coins.integers(0, self.size // 2, (self.relabellings - len(drawn), 2)).tolist()
+        while len(drawn) < self.relabelings:
+            pairs = coins.integers(0, self.size // 2, (self.relabelings - len(drawn), 2)).tolist()
             drawn |= {(2 * odd + 1, 2 * even): None for odd, even in pairs}
         return tuple(drawn)
 
     def __len__(self) -> int:
         """Return the number of queries."""
-        return self.relabellings * self.size
+        return self.relabelings * self.size
 
     def places(self) -> Iterator[Integers]:
-        """Return, one labelling after the other, where each place goes."""
+        """Return, one labeling after the other, where each place goes."""
         start = np.arange(self.size)
         for odd, even in self.factors:
             # beyond 2^63 products wrap around modulo 2^64, of which N is a divisor
             yield start * (odd + even * start) & (self.size - 1)
 
     def exact(self, secret: ArrayLike) -> Integers:
-        """Return the true answers, labelling after labelling."""
+        """Return the true answers, labeling after labeling."""
         unknown = np.zeros(self.size)
         unknown[1 : self.people + 1] = secret_bits(secret, self.people)
         unknown[0] = unknown.sum()
@@ -350,9 +350,9 @@ class Characters(CountingQueries):
         place = f"({person} + 1)" if person.isidentifier() else f"(({person}) + 1)"
         odd, even = self.factors[number // self.size]
         if (odd, even) != (1, 0):
-            if self.size > _MOST_RELABELLED_IN_SQL:
-                words = f"in SQL at most {_MOST_RELABELLED_IN_SQL - 1:,} people change places; ask with relabellings=1"
-                raise ParameterError(words, parameter="relabellings")
+            if self.size > _MOST_RELABELED_IN_SQL:
+                words = f"in SQL at most {_MOST_RELABELED_IN_SQL - 1:,} people change places; ask with relabelings=1"
+                raise ParameterError(words, parameter="relabelings")
             wide = f"CAST({place} AS BIGINT)"
             place = f"({wide} * ({odd} + {even} * {wide}))"
         query = number % self.size
@@ -363,8 +363,8 @@ class Characters(CountingQueries):
         return f"SELECT COUNT(*) AS people FROM {table} WHERE {secret} = 1{counted}"  # noqa: S608
 
     def times(self, unknown: Floats) -> Floats:
-        """Return the answers that belong to a number a place, the total at the place 0: W u / 2 in every labelling."""
-        answers = np.empty((self.relabellings, self.size))
+        """Return the answers that belong to a number a place, the total at the place 0: W u / 2 in every labeling."""
+        answers = np.empty((self.relabelings, self.size))
         moved = np.empty(self.size)
         for row, place in zip(answers, self.places(), strict=True):
             moved[place] = unknown
@@ -374,10 +374,10 @@ class Characters(CountingQueries):
 
     def transposed(self, answers: Floats) -> Floats:
         """Return, a number a place, the sum of half of the answers with the signs of that place."""
-        if self.relabellings == 1:
+        if self.relabelings == 1:
             return 0.5 * walsh_hadamard(answers)
         total = np.zeros(self.size)
-        for row, place in zip(answers.reshape(self.relabellings, self.size), self.places(), strict=True):
+        for row, place in zip(answers.reshape(self.relabelings, self.size), self.places(), strict=True):
             total += walsh_hadamard(row)[place]
         return 0.5 * total
 
@@ -389,7 +389,7 @@ class Characters(CountingQueries):
     def estimate(self, answers: ArrayLike) -> Floats:
         """Return the estimate of every person's bit, not yet rounded: the least-squares solution, total unknown."""
         found = self.transposed(self.checked(answers))[1 : self.people + 1]
-        found *= 4 / len(self)  # a power of two for one labelling: nothing is rounded
+        found *= 4 / len(self)  # a power of two for one labeling: nothing is rounded
         return found
 
     def decode(self, answers: ArrayLike) -> Bits:

@@ -77,7 +77,7 @@ def least_squares(
 
 @told_by_name
 class Solver(Enum):
-    """How the squares are minimised.
+    """How the squares are minimized.
 
     `DENSE`: over all real columns, by the normal equations. `ITERATIVE`: over columns with numbers in [0, 1], by
     accelerated projected gradients, which keep one bit a person and query in memory.
@@ -219,11 +219,11 @@ def projected_gradients(design: RandomSubsets, answers: Floats) -> Floats:
     largest = (math.sqrt(queries) + math.sqrt(people) + _BEYOND) / 2
     mean = (design.transposed(np.ones(queries)) / queries - 0.5).astype(np.float32)
     # no honest answer is beyond this, and sums of what single precision holds must not leave it
-    centred = np.clip(answers - answers.mean(), -_FARTHEST, _FARTHEST).astype(np.float32)
+    centered = np.clip(answers - answers.mean(), -_FARTHEST, _FARTHEST).astype(np.float32)
     current = np.full(people, 0.5, dtype=np.float32)
     ahead, momentum = current, 1.0
     for _ in range(_MOST_STEPS):
-        slope = _gradient(design, centred, mean, ahead)
+        slope = _gradient(design, centered, mean, ahead)
         moved = np.clip(ahead - slope / np.float32(largest**2), 0, 1)
         if float(np.abs(moved - current).max()) < _STILL:
             return moved.astype(np.float64)
@@ -235,7 +235,7 @@ def projected_gradients(design: RandomSubsets, answers: Floats) -> Floats:
 
 
 def _gradient(
-    design: RandomSubsets, centred: NDArray[np.float32], mean: NDArray[np.float32], column: NDArray[np.float32]
+    design: RandomSubsets, centered: NDArray[np.float32], mean: NDArray[np.float32], column: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return B'(B x - y) in one pass over the queries, B being the matrix less the mean of each of its columns."""
     half, shift = column.sum() / 2, mean @ column
@@ -243,7 +243,7 @@ def _gradient(
     residuals = np.float32(0)
     start = 0
     for part in design.parts():
-        residual = part @ column - half - shift - centred[start : start + len(part)]
+        residual = part @ column - half - shift - centered[start : start + len(part)]
         start += len(part)
         sums = residual.sum()
         total += residual @ part - sums / 2

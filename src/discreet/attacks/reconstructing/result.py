@@ -96,9 +96,9 @@ class Reconstruction:
                 (self.estimates[~truth], BLUE, "the bit is 0", ""),
                 (self.estimates[truth], ORANGE, "the bit is 1", "//"),
             ]
-        for values, colour, name, hatch in groups:
+        for values, color, name, hatch in groups:
             drawn.hist(
-                values, bins=edges.tolist(), color=colour, alpha=0.6, label=name, hatch=hatch, edgecolor="white",
+                values, bins=edges.tolist(), color=color, alpha=0.6, label=name, hatch=hatch, edgecolor="white",
                 linewidth=0,
             )  # fmt: skip
         drawn.axvline(0.5, color=INK, linewidth=1.4, linestyle="--")

@@ -199,7 +199,7 @@ def membership(  # noqa: PLR0913  one call, all by keyword: the question, what i
         an expected area under its ROC curve of at most Phi(mu/sqrt 2), and at a false-alarm rate alpha finds at most
         Phi(mu - z) of the members, z being the upper alpha quantile of the normal law: `area_ceiling`.
         Proof: give the attacker the candidate, all other members and the person who would take the candidate's place.
-        The group with the candidate and the group with the other person are neighbours, so by definition of mu-GDP any
+        The group with the candidate and the group with the other person are neighbors, so by definition of mu-GDP any
         rule with the false-alarm rate alpha has a rate of true alarms of at most Phi(mu - z): the ROC curve of N(0, 1)
         against N(mu, 1). It is concave, so the bound holds for the mean over people too. A family of thresholds, which
         may depend on what was published as ranks among reference people do, has the area integral of the true rate over

@@ -66,7 +66,7 @@ class Rounded:
 class PrivateFrequencies:
     """Publish all frequencies of a group with Gaussian noise, (epsilon, delta)-differentially private together.
 
-    Privacy. For a group of public size n, where neighbours differ in one member replaced by anybody (change-one), the
+    Privacy. For a group of public size n, where neighbors differ in one member replaced by anybody (change-one), the
         whole vector of d frequencies is (epsilon, delta)-DP, and any test of whether somebody is a member has a ROC
         curve below that of N(0, 1) against N(mu, 1), up to 1e-20.
         Proof: the counts of carriers are integers, each moved by at most 1 by a replacement, all together by at most

@@ -136,8 +136,8 @@ def link_synthetic(
         expectation.
         Proof: let p and q be the chances that the claim about a member a, and about an outsider b, is right; what is
         claimed about a person depends on the release and on that person alone. Let 1 - f(x) be the highest chance that
-        an event can have under the promise if it has the chance x on a neighbouring table. Under change-one the table
-        with b instead of a is a neighbour, in which a is an outsider: as both are drawn alike, the claim about a is
+        an event can have under the promise if it has the chance x on a neighboring table. Under change-one the table
+        with b instead of a is a neighbor, in which a is an outsider: as both are drawn alike, the claim about a is
         right with the chance q there, and p <= 1 - f(q). Under add/remove take a out: the claims about a and b are then
         right with the same chance r, p <= 1 - f(r), and r <= 1 - f(q). As 1 - f is concave, this holds on average over
         people.
@@ -178,7 +178,7 @@ def table_membership(
         ROC curve is at most `area_ceiling_of` the promise, whatever the score.
         Proof: the area is the average over pairs of the chance p that a member a scores above an outsider b; let a coin
         decide ties. Let g(x) = 1 - `tradeoff_of(promise, x)`: an event with the chance x has at most the chance g(x) on
-        a neighbouring table; g is concave with g(1) = 1. Under change-one exchange a and b: a neighbour, in which a
+        a neighboring table; g is concave with g(1) = 1. Under change-one exchange a and b: a neighbor, in which a
         scores above b with the chance 1 - p, as both are drawn alike. So p <= g(1 - p), and g lies above the chords
         from (0, 0) over (1 - p, p) to (1, 1), the area under which is p: the integral of g is at least p. Under
         add/remove take a out: neither of the two is in the table, and the chance is 1/2; so p <= g(1/2).
@@ -230,7 +230,7 @@ def advantage_ceiling(promise: Guarantee) -> float:
 
 
 def _highest(promise: Guarantee, chance: Fraction) -> Fraction:
-    """Return the highest chance of an event on a table that has this chance on a neighbouring one."""
+    """Return the highest chance of an event on a table that has this chance on a neighboring one."""
     return 1 - Fraction(tradeoff_of(promise, min(1.0, round_up(chance))))
 
 

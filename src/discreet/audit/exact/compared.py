@@ -21,8 +21,8 @@ class Compared(Protocol):
     def pair(self, first: Any, second: Any, /) -> Pair | None:
         """Return the pair of the outputs on two inputs, or None where it is not known."""
 
-    def neighbours(self) -> Any:
-        """Return pairs of neighbouring inputs."""
+    def neighbors(self) -> Any:
+        """Return pairs of neighboring inputs."""
 
 
 def compared(mechanism: Any, first: Any, second: Any) -> Pair:

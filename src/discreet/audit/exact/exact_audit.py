@@ -1,6 +1,6 @@
-"""The exact audit: the law on neighbours against the claim, two-sided, with a witness.
+"""The exact audit: the law on neighbors against the claim, two-sided, with a witness.
 
-For every pair of neighbouring inputs, in both directions, the loss pair of the two laws is enclosed. A lower end above
+For every pair of neighboring inputs, in both directions, the loss pair of the two laws is enclosed. A lower end above
 the claim refutes it for good; upper ends bound the loss on everything that was searched, and no sampling is involved.
 Concentrated, Renyi and Gaussian claims are about whole curves: points of the curve can refute them, and only a theorem
 about the pair (its largest loss, its concentration, a normal pair that is worse) certifies them. What neither does
@@ -45,17 +45,17 @@ Known = dict[LocationPair, tuple[Enclosure, bool]]
 
 
 def audit_exact(
-    mechanism: Mechanism | Compared, claim: Guarantee, neighbours: Iterable[tuple[Any, Any]], *, search: int, own: bool
+    mechanism: Mechanism | Compared, claim: Guarantee, neighbors: Iterable[tuple[Any, Any]], *, search: int, own: bool
 ) -> Verdict:
-    """Compare the law with the claim over neighbours, and on what a search from the worst of them finds.
+    """Compare the law with the claim over neighbors, and on what a search from the worst of them finds.
 
-    Where the neighbours are the mechanism's `own`, statements about the data may have chosen them: what they left out
+    Where the neighbors are the mechanism's `own`, statements about the data may have chosen them: what they left out
     is looked at too, and is a condition of the verdict.
     """
     started = time.perf_counter()
-    starts = list(neighbours)
+    starts = list(neighbors)
     if not starts:
-        raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
+        raise ParameterError("an audit needs at least one pair of neighboring inputs", parameter="neighbors")
     known: Known = {}
     examined = _examined(mechanism, claim, starts, known)
     worst = max(examined, key=lambda one: one.excess.lower)
@@ -85,7 +85,7 @@ def audit_exact(
 
 
 def _conditions(mechanism: Any, claim: Guarantee, known: Known) -> tuple[str, ...]:
-    """Return the statements that the claim takes on trust, with the loss on neighbours that they rule out."""
+    """Return the statements that the claim takes on trust, with the loss on neighbors that they rule out."""
     told = []
     for statement, pairs in mechanism.left_out().items() if isinstance(mechanism, Mechanism) else ():
         worst = max(one.excess.lower for one in _examined(mechanism, claim, pairs, known))

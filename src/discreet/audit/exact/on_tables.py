@@ -98,7 +98,7 @@ class OnTables(Mechanism):
         """Show the mechanism and how many rows and people there are."""
         return f"OnTables({self._mechanism!r}, {len(self._rows)} rows, people={self._people})"
 
-    def neighbours(self) -> Iterator[tuple[Table, Table]]:
+    def neighbors(self) -> Iterator[tuple[Table, Table]]:
         """Yield every pair of tables that differ in one person: one more row, or one row changed."""
         for people in range(self._people):
             for others in combinations_with_replacement(self._rows, people):

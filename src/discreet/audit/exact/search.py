@@ -1,4 +1,4 @@
-"""Search for the neighbours with the largest loss: coordinate ascent on made-up inputs and how they move."""
+"""Search for the neighbors with the largest loss: coordinate ascent on made-up inputs and how they move."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GAIN = 1e-9
 
 @dataclass(frozen=True)
 class Varied:
-    """What a search may try: the places a coordinate can take, and how far it may move between the neighbours.
+    """What a search may try: the places a coordinate can take, and how far it may move between the neighbors.
 
     `together` says that all coordinates move the same way, as for monotone queries: then no move is negative.
     """

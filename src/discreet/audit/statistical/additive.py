@@ -175,7 +175,7 @@ def _added(knots: Floats, heights: Floats, more: Floats, rise: Floats) -> tuple[
 
 
 def fitted_additive(design: Design, first: View, second: View) -> Iterator[Additive]:
-    """Fit by penalised maximum likelihood, and yield the fit whole, with shared functions only, and thinned out."""
+    """Fit by penalized maximum likelihood, and yield the fit whole, with shared functions only, and thinned out."""
 
     def rows(limit: int) -> Iterator[tuple[NDArray[np.float32], float]]:
         for view, label in ((first, 1.0), (second, 0.0)):

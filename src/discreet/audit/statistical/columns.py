@@ -1,4 +1,4 @@
-"""What can be read off a run: special values, patterns of them, values in between, and differences of neighbours."""
+"""What can be read off a run: special values, patterns of them, values in between, and differences of neighbors."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 def loss_at_least(
     seen: npt.ArrayLike, draws: npt.ArrayLike, other: npt.ArrayLike, others: npt.ArrayLike, *, delta: float, rest: float
 ) -> Floats:
-    """Bound the loss at delta from below by an event seen `seen` of `draws` and, on the neighbour, `other` of `others`.
+    """Bound the loss at delta from below by an event seen `seen` of `draws` and, on the neighbor, `other` of `others`.
 
     Accuracy. With probability at most `rest` the bound exceeds the least epsilon with P(S) <= e^epsilon Q(S) + delta.
         Proof: that epsilon is at least ln((P(S) - delta) / Q(S)). Each of the two bounds, P(S) from below and Q(S) from
@@ -33,7 +33,7 @@ def loss_at_least(
 def cap(draws: int, confidence: float = 0.95, *, delta: float = 0.0, suite: int = 1) -> float:
     """Return the largest epsilon that so many test draws on each input can refute, if every one of them tells.
 
-    An event seen in all draws on one input and in none on its neighbour gives the largest bound there is; a claim above
+    An event seen in all draws on one input and in none on its neighbor gives the largest bound there is; a claim above
     it can only pass, however wrong it is. `suite` audits that are to be right together have less each.
 
     >>> [round(cap(10**k), 2) for k in (2, 3, 4, 5)]
@@ -45,7 +45,7 @@ def cap(draws: int, confidence: float = 0.95, *, delta: float = 0.0, suite: int 
 
 
 def largest_bound(draws: int, *, delta: float, rest: float) -> float:
-    """Return the bound of an event seen in all draws on one input and in none on its neighbour."""
+    """Return the bound of an event seen in all draws on one input and in none on its neighbor."""
     return float(loss_at_least(draws, draws, 0, draws, delta=delta, rest=rest))
 
 

@@ -1,4 +1,4 @@
-"""Which of many pairs of neighbours is the most telling one: a race from which those drop out that are behind."""
+"""Which of many pairs of neighbors is the most telling one: a race from which those drop out that are behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Inputs = tuple[Any, Any]
 _CHUNK = 1 << 17
 _EARLY = 20_000
 _ROUNDS = 8  # of doubled runs, the last half of all
-_LEAST = 4000  # runs that a first judgement needs, if there are as many
+_LEAST = 4000  # runs that a first judgment needs, if there are as many
 _SURE = 2.5  # standard errors behind
 _PRINTED = (bool, int, float, complex, str, bytes, type(None), Fraction)  # what prints in full
 
@@ -103,17 +103,17 @@ class Entrant:
 
 @dataclass
 class Race:
-    """Pairs of neighbours in a race for the largest bound that an event learned from few runs lets expect."""
+    """Pairs of neighbors in a race for the largest bound that an event learned from few runs lets expect."""
 
     pairs: list[tuple[Entrant, Entrant]]
     aim: Aim
 
     @classmethod
-    def between(cls, neighbours: Sequence[Inputs], aim: Aim) -> Race:
+    def between(cls, neighbors: Sequence[Inputs], aim: Aim) -> Race:
         """Enter the pairs; inputs that are equal are run once for all their pairs."""
         entrants: dict[Any, Entrant] = {}
         pairs = []
-        for both in neighbours:
+        for both in neighbors:
             pairs.append(tuple(entrants.setdefault(_key(value), Entrant(value)) for value in both))
         return cls([(pair[0], pair[1]) for pair in pairs], aim)
 

@@ -1,6 +1,6 @@
-"""The statistical audit: any black box, run many times on neighbouring inputs, against its claim.
+"""The statistical audit: any black box, run many times on neighboring inputs, against its claim.
 
-A race over the pairs of neighbours finds the most telling one; an event is learned from more runs on it; fresh runs,
+A race over the pairs of neighbors finds the most telling one; an event is learned from more runs on it; fresh runs,
 which had no say in any choice, are counted. Two Clopper-Pearson bounds turn the counts into a lower confidence bound on
 the loss (`Until.SPENT`), or a bet against the claim on each pair of runs is settled until the claim is refuted or
 cannot be any more (`Until.DECIDED`). Runs can refute a claim, and never certify it.
@@ -48,7 +48,7 @@ _LARGEST = 700.0  # no number of pairs that can be run refutes a claim as large
 def audit_statistical(
     mechanism: Callable[[Any], Any],
     claim: Guarantee,
-    neighbours: Iterable[tuple[Any, Any]],
+    neighbors: Iterable[tuple[Any, Any]],
     *,
     draws: int,
     confidence: float = 0.95,
@@ -57,9 +57,9 @@ def audit_statistical(
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Run the mechanism `draws` times in all and bound its loss from below; see the module for how."""
-    pairs = list(neighbours)
+    pairs = list(neighbors)
     if not pairs:
-        raise ParameterError("an audit needs at least one pair of neighbouring inputs", parameter="neighbours")
+        raise ParameterError("an audit needs at least one pair of neighboring inputs", parameter="neighbors")
     rest = allowed_error(confidence, suite)
     if draws < _FEWEST * len(pairs):
         raise ParameterError(
@@ -80,7 +80,7 @@ class _Trial:
 
     runner: Runner
     claim: Guarantee
-    neighbours: list[tuple[Any, Any]]
+    neighbors: list[tuple[Any, Any]]
     rest: float
 
     def verdict(self, until: Until, confidence: float) -> Verdict:
@@ -101,7 +101,7 @@ class _Trial:
             confidence=confidence,
             witness=Witness(inputs[0], inputs[1], str(event)),
             findings=("the claim is above the cap: this audit can only pass",) if limit >= ceiling else (),
-            pairs=2 * len(self.neighbours),
+            pairs=2 * len(self.neighbors),
             samples=self.runner.taken,
             seconds=time.perf_counter() - started,
             cap=ceiling,
@@ -116,7 +116,7 @@ class _Trial:
             rest=self.rest,
             shares=not isinstance(self.claim, PureDP | ApproxDP),
         )
-        pair = Race.between(self.neighbours, aim).run(self.runner, int(_SCREENED * draws))
+        pair = Race.between(self.neighbors, aim).run(self.runner, int(_SCREENED * draws))
         for one in pair:
             one.extend(self.runner, max(int(_TRAINED * draws / 2), _FEWEST // 4))
         encoder, (first, second) = encoded(*pair)

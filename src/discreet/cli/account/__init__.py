@@ -125,7 +125,7 @@ def _own_option(family: Family, word: str) -> Decorator:
 
 
 def _releases(family: Family) -> list[Decorator]:
-    """Return the options that say how often, on which rows, and for which neighbours."""
+    """Return the options that say how often, on which rows, and for which neighbors."""
     least = f"Find the {'largest' if family.inverse else 'least'} {family.noise} for this epsilon at --delta."
     return [
         _numeric("--steps", words="How many releases.", default=1),
@@ -135,7 +135,7 @@ def _releases(family: Family) -> list[Decorator]:
         click.option(
             "--relation",
             type=click.Choice(["add-remove", "change-one"]),
-            help="Neighbours: Poisson samples imply add-remove, samples of a fixed size change-one.",
+            help="Neighbors: Poisson samples imply add-remove, samples of a fixed size change-one.",
         ),
         _numeric("--calibrate", metavar="EPSILON", words=least),
     ]

@@ -65,7 +65,7 @@ def _answer(price: Price, *, unit_stated: bool) -> Chapter:
         [f"{asked}, certified", interval(price.answer)],
         *_directions(price),
         ["method", price.answer.method],
-        ["neighbours", f"{relation.value}: {relation.sentence}"],
+        ["neighbors", f"{relation.value}: {relation.sentence}"],
         ["unit of protection", price.records[0].unit if unit_stated else "not stated (say it with --unit)"],
         *(["assuming" if place == 0 else "", words] for place, words in enumerate(assumptions(price))),
     ]
@@ -111,7 +111,7 @@ def assumptions(price: Price) -> list[str]:
     if not price.loss.attained:
         said.append("the worst release that keeps what is stated; the real one may cost less")
     if price.loss.relation is Relation.UNSTATED:
-        said.append("the sensitivity was computed for the neighbours you have in mind")
+        said.append("the sensitivity was computed for the neighbors you have in mind")
     said.append("float functions are as accurate as the threat model says")
     return said
 

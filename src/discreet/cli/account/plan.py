@@ -84,7 +84,7 @@ FAMILIES: Mapping[str, Family] = {
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows each release is run on, and for which neighbours the price is asked."""
+    """Which rows each release is run on, and for which neighbors the price is asked."""
 
     sampler: Sampler = Sampler.EVERYONE
     rate: Number | None = None

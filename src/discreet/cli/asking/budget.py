@@ -35,7 +35,7 @@ def rows(balance: Balance) -> list[tuple[str, str]]:
     """Return the balance in words: what was spent is rounded up, what is left down."""
     found = [
         ("unit of protection", balance.unit),
-        ("neighbours", balance.budget.relation.sentence),
+        ("neighbors", balance.budget.relation.sentence),
         ("budget", in_words(balance.budget)),
         ("spent by all", in_words(balance.spent)),
         ("left for all", in_words(balance.remaining, rounding=Rounding.DOWN)),

@@ -39,7 +39,7 @@ _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
     "--noise",
     click.FloatRange(0, 100),
     0.25,
-    "Error of a noisy curator, in square roots of the queries of one labelling.",
+    "Error of a noisy curator, in square roots of the queries of one labeling.",
     into="level",
 )
 @options.stated("--kind", click.Choice(list(_KINDS)), "uniform", "Law of a noisy curator's errors.")
@@ -47,12 +47,12 @@ _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
     "--garbage", click.FloatRange(0, 0.5), 0.0, "Share of a noisy curator's answers that are garbage.", into="share"
 )
 @options.stated(
-    "--relabellings", click.IntRange(1, 64), 1, "How often to ask all queries, people numbered anew each time."
+    "--relabelings", click.IntRange(1, 64), 1, "How often to ask all queries, people numbered anew each time."
 )
 @telling.rho(100)
 @options.plot_to()
 def fourier(  # noqa: PLR0913  one argument an option
-    *, people: int | None, seed: int, against: str, level: float, kind: str, share: float, relabellings: int,
+    *, people: int | None, seed: int, against: str, level: float, kind: str, share: float, relabelings: int,
     rho: float, plot_file: Path | None,
 ) -> None:  # fmt: skip
     """Recover a secret column from as many counts as there are people, by one transform.
@@ -62,31 +62,31 @@ def fourier(  # noqa: PLR0913  one argument an option
     """
     with answering():
         secret = invented_bits(people or (_FEW if against == "discreet" else _MANY), seed=seed)
-        queries = relabellings * attacks.Characters(people=len(secret)).size
+        queries = relabelings * attacks.Characters(people=len(secret)).size
         if queries > _MOST_QUERIES:
-            raise ParameterError(f"{queries:,} queries are too many to hold; take fewer people or relabellings")
+            raise ParameterError(f"{queries:,} queries are too many to hold; take fewer people or relabelings")
         with spinner(readable_console(), "Asking and decoding"):
             if against == "discreet":
-                rows = _of_a_session(secret, rho, relabellings, seed)
+                rows = _of_a_session(secret, rho, relabelings, seed)
             elif against == "noisy":
-                rows = _of_noise(secret, seed, level=level, kind=kind, share=share, relabellings=relabellings)
+                rows = _of_noise(secret, seed, level=level, kind=kind, share=share, relabelings=relabelings)
             else:
-                rows = [_exact(secret, relabellings, seed)]
+                rows = [_exact(secret, relabelings, seed)]
         telling.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 
 
-def _exact(secret: Bits, relabellings: int, seed: int) -> Line:
+def _exact(secret: Bits, relabelings: int, seed: int) -> Line:
     """Attack a plain table."""
     ask = attacks.exact_answers(secret)
-    found = attacks.fourier(ask, len(secret), relabellings=relabellings, seed=seed, error=0, truth=secret)
+    found = attacks.fourier(ask, len(secret), relabelings=relabelings, seed=seed, error=0, truth=secret)
     return "exact answers", found
 
 
-def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, share: float, relabellings: int) -> list[Line]:
+def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, share: float, relabelings: int) -> list[Line]:
     """Attack a curator who adds noise; with garbage among the answers by both decoders, from the same answers."""
-    people, many = len(secret), max(relabellings, 4 if share > 0 else 1)
+    people, many = len(secret), max(relabelings, 4 if share > 0 else 1)
     if kind == "malicious" and many > 1:
-        raise ParameterError("malicious noise is made for one labelling without garbage; leave out the other options")
+        raise ParameterError("malicious noise is made for one labeling without garbage; leave out the other options")
     error = level * math.sqrt(attacks.Characters(people=people).size)
     make, part = _KINDS[kind]
     noise, words = make(error, seed=seed + 1), f"{kind} noise of {format_number(error, digits=4)}"
@@ -96,25 +96,25 @@ def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, share: float,
         bounded = variance = None
     ask = cache(attacks.noisy_answers(secret, noise))
     found = attacks.fourier(
-        ask, people, relabellings=many, seed=seed, error=bounded, noise_variance=variance, truth=secret
+        ask, people, relabelings=many, seed=seed, error=bounded, noise_variance=variance, truth=secret
     )
     if share == 0:
         return [(words, found)]
-    return [(words, found), (words, attacks.robust_fourier(ask, people, relabellings=many, seed=seed, truth=secret))]
+    return [(words, found), (words, attacks.robust_fourier(ask, people, relabelings=many, seed=seed, truth=secret))]
 
 
-def _of_a_session(secret: Bits, rho: float, relabellings: int, seed: int) -> list[Line]:
+def _of_a_session(secret: Bits, rho: float, relabelings: int, seed: int) -> list[Line]:
     """Attack the people without protection, and behind a session."""
     people = len(secret)
     if people > _MOST_IN_SQL:
         raise ParameterError(f"a session is asked in SQL, one query a place; take at most {_MOST_IN_SQL:,} people")
-    queries = len(attacks.Characters(people=people, relabellings=relabellings, seed=seed))
+    queries = len(attacks.Characters(people=people, relabelings=relabelings, seed=seed))
     with private_counts(secret, rho=rho, queries=queries, purpose="discreet attack fourier") as counts:
         private = attacks.fourier(
-            counts.ask, people, relabellings=relabellings, seed=seed, noise_variance=1 / (2 * counts.each),
+            counts.ask, people, relabelings=relabelings, seed=seed, noise_variance=1 / (2 * counts.each),
             truth=secret, loss=counts.loss,
         )  # fmt: skip
-    return [_exact(secret, relabellings, seed), (f"a session, rho {format_number(rho)} in all", private)]
+    return [_exact(secret, relabelings, seed), (f"a session, rho {format_number(rho)} in all", private)]
 
 
 def _chapter(rows: list[Line]) -> Chapter:

@@ -12,7 +12,7 @@ from discreet.cli.console import Chapter, answering, readable_console, show, spi
 from discreet.data import population, population_values
 from discreet.display import Table, format_number
 from discreet.privacy import Guarantee, Relation
-from discreet.synthesis import Domain, Neighbours, Records, SyntheticTable, conjunctions
+from discreet.synthesis import Domain, Neighbors, Records, SyntheticTable, conjunctions
 from discreet.synthesis.methods import METHODS, Price
 
 FACTS = ("age", "education", "marital_status", "race", "sex", "hours")
@@ -43,10 +43,10 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
     )
     workload = conjunctions(domain, count=_QUERIES, seed=seed)
     tables: list[tuple[str, SyntheticTable | Records, Guarantee | None]] = [("the rows, without names", members, None)]
-    neighbours = Neighbours(Relation.CHANGE_ONE, people)
+    neighbors = Neighbors(Relation.CHANGE_ONE, people)
     for method in _METHODS:
         doing(f"Making a table: {method}")
-        release = METHODS[method](workload, neighbours, Price(epsilon=Fraction(str(epsilon)), delta=_delta(people)))(
+        release = METHODS[method](workload, neighbors, Price(epsilon=Fraction(str(epsilon)), delta=_delta(people)))(
             members
         )
         tables.append((method, release.table, release.guarantee))

@@ -36,7 +36,7 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         say_table(console, _verdicts(found.table()))
         say(
             console,
-            "'low' and 'high' bound the largest loss on the exhibit's own neighbouring inputs, or epsilon at the delta "
+            "'low' and 'high' bound the largest loss on the exhibit's own neighboring inputs, or epsilon at the delta "
             "of the claim (written epsilon, delta). A verdict that is not the one on the label says so. "
             f"{len(found.stops)} exhibits in {found.seconds:.1f} s.",
         )
@@ -44,7 +44,7 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
             say(
                 console,
                 f"'sampled' is what {draws:,} runs prove, right for all exhibits together but for a chance of 1e-9, on "
-                "the neighbours that are told apart best.",
+                "the neighbors that are told apart best.",
             )
         if published:
             say_table(console, _published(found.bounds()))

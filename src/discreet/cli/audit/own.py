@@ -22,7 +22,7 @@ _COLUMNS = (
     "--draws",
     click.IntRange(_LEAST, _MOST),
     5000,
-    "Runs of each mechanism on two neighbours, and again for its law; slow ones get a quarter.",
+    "Runs of each mechanism on two neighbors, and again for its law; slow ones get a quarter.",
 )
 def audit_self(draws: int) -> None:
     """Audit every mechanism of discreet: its law, the form of its outputs, many runs, and its sampler against its law.
@@ -39,7 +39,7 @@ def audit_self(draws: int) -> None:
         say_table(console, found.table())
         say(
             console,
-            "'exact' is the largest loss on neighbouring inputs, computed from the law: epsilon, or for zCDP the share "
+            "'exact' is the largest loss on neighboring inputs, computed from the law: epsilon, or for zCDP the share "
             "of what is allowed. 'sampled' is the loss that so many runs prove, 'fit p' the chance of a worse fit to "
             "the law if the sampler is right. A false alarm of the whole table has a chance below 1e-7. "
             f"{found.seconds:.0f} s.",

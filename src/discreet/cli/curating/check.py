@@ -146,7 +146,7 @@ def facts(policy: Policy) -> list[tuple[str, str]]:
     anchor = "beside the ledger" if policy.anchor is None else policy.anchor.name
     return [
         ("unit of protection", policy.unit),
-        ("neighbours", policy.relation.sentence),
+        ("neighbors", policy.relation.sentence),
         ("budget", f"{in_words(policy.budget)}{_meaning(policy.budget)}"),
         ("analysts", "; ".join(_analyst(name, one.cap) for name, one in policy.analysts.items())),
         ("answers are shared", "yes, between analysts" if policy.shared_answers else "no"),

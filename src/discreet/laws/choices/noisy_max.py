@@ -66,11 +66,11 @@ class NoisyMaxLaw(Tabulated):
                 "the exact law of these scores needs too many grid points; use a coarser grid= (or fewer "
                 "candidates) to look at it"
             )
-        centred = np.arange(low, high + 1)[:, None] - self.scores[None, :]
-        at_most, less = self.noise.cdf(centred), self.noise.cdf(centred - 1)
-        before = np.cumprod(np.hstack([np.ones((centred.shape[0], 1)), less[:, :-1]]), axis=1)
-        after = np.cumprod(np.hstack([np.ones((centred.shape[0], 1)), at_most[:, :0:-1]]), axis=1)[:, ::-1]
-        terms = np.ascontiguousarray((self.noise.pmf(centred) * before * after).T)
+        centered = np.arange(low, high + 1)[:, None] - self.scores[None, :]
+        at_most, less = self.noise.cdf(centered), self.noise.cdf(centered - 1)
+        before = np.cumprod(np.hstack([np.ones((centered.shape[0], 1)), less[:, :-1]]), axis=1)
+        after = np.cumprod(np.hstack([np.ones((centered.shape[0], 1)), at_most[:, :0:-1]]), axis=1)[:, ::-1]
+        terms = np.ascontiguousarray((self.noise.pmf(centered) * before * after).T)
         values = terms.sum(axis=1)  # along the contiguous axis numpy sums pairwise: an error of log2(n) roundings
         outside = self.noise.sf(high - self.scores) + self.noise.cdf(low - 1 - self.scores)
         error = _UNIT * (count + 2)

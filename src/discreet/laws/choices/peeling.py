@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.laws.samplers import Race, as_scores, exact_score
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _PRECISION = 160
 _MOST_OUTCOMES = 1 << 15

@@ -30,7 +30,7 @@ from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
 from discreet.laws.samplers import Race, Runner, as_scores, exact_score, log_uniforms
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _PRECISION = 160
 _MOST_CANDIDATES = 1 << 9

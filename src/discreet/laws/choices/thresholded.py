@@ -17,7 +17,7 @@ from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
 from discreet.laws.noise import DiscreteLaplace, IntegerNoise, Product, ProductPair, TruncatedLaplace
 from discreet.laws.pair import Pair
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _PRECISION = 192
 _FAR = Fraction(1, 10**18)
@@ -37,7 +37,7 @@ class Thresholded(IntegerLaw):
     """
 
     def __init__(self, noise: IntegerNoise, count: int | None, *, threshold: int) -> None:
-        """`noise` is centred; the count is private, the threshold public."""
+        """`noise` is centered; the count is private, the threshold public."""
         self.noise, self.count, self.threshold = noise, count, threshold
 
     @property

@@ -1,4 +1,4 @@
-"""The discrete Gaussian law: the normal density at the integers, normalised there."""
+"""The discrete Gaussian law: the normal density at the integers, normalized there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise.gaussian_sampler import GaussianSampler
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.noise.theta import gaussian_sum, gaussian_tail
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigor import Ball, ball, precision
 
 _FAR = 1e4  # beyond it every float probability is 0
 
@@ -55,7 +55,7 @@ class DiscreteGaussian(IntegerNoise):
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
         standard = np.minimum(np.abs(as_floats(offsets(outcome, self.center))) / float(self.scale), _FAR)
-        return np.exp(-0.5 * standard * standard) / _normaliser(self.scale)
+        return np.exp(-0.5 * standard * standard) / _normalizer(self.scale)
 
     def _tail(self, start: NDArray[Any]) -> Any:
         """Return tails in floats from enclosed ones, remembered."""
@@ -100,7 +100,7 @@ class DiscreteGaussian(IntegerNoise):
 
 
 @lru_cache(maxsize=256)
-def _normaliser(scale: Fraction) -> float:
+def _normalizer(scale: Fraction) -> float:
     """Return the sum of exp(-x^2 / (2 scale^2)) over the integers."""
     with precision(128):
         return float(gaussian_sum(scale * scale))

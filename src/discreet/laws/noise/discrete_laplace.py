@@ -43,7 +43,7 @@ from discreet.laws.noise.noise import IntegerNoise
 from discreet.randomness import bernoulli_exp, bits
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
-from discreet.randomness.rigour import Ball, ball, ensure_tested, precision, uniform_is_below
+from discreet.randomness.rigor import Ball, ball, ensure_tested, precision, uniform_is_below
 
 
 class DiscreteLaplace(IntegerNoise):

@@ -29,7 +29,7 @@ is below 1 - (2B + 1) 2^2m / (2 sigma^2) is heads without further thought; the o
 filter of the rejection sampler, then in balls.
 
 Masses. n_x is 2^64 (1 - 2^-36) times the float probability, rounded down. The float is off by less than a relative
-2^-38 (exp by 2^-40 under assumption float-log-exp with its slack, its argument by 2^-46, the normaliser by 2^-50), so
+2^-38 (exp by 2^-40 under assumption float-log-exp with its slack, its argument by 2^-46, the normalizer by 2^-50), so
 n_x is a true lower bound.
 Reference. Walker 1977 for alias tables; the residual column and the integer masses are ours.
 """
@@ -51,7 +51,7 @@ from discreet.laws.noise.theta import gaussian_sum
 from discreet.randomness import AliasTable, bernoulli_exp, bits, words
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
-from discreet.randomness.rigour import Ball, ball, ensure_tested, precision, uniform_is_below
+from discreet.randomness.rigor import Ball, ball, ensure_tested, precision, uniform_is_below
 
 _LEAST_TABLE_SIGMA, _LARGEST_TABLE_SIGMA = Fraction(1, 1 << 10), 1 << 40
 _DRAWS_PER_COLUMN = 16  # building a column costs about as much as rejection loses on this many draws

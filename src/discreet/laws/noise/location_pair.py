@@ -1,4 +1,4 @@
-"""The loss pair of one noise law about two centres, in closed form."""
+"""The loss pair of one noise law about two centers, in closed form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import exact_rational, round_down, round_up
 from discreet.laws.pair import Pair
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _PRECISIONS = (160, 640, 2560)
 _TIGHT = 1e-13
@@ -32,7 +32,7 @@ class LocationPair(Pair):
         self.shift = abs(shift)
 
     def __eq__(self, other: object) -> bool:
-        """Equal noise and shift; where the noise is centred does not matter."""
+        """Equal noise and shift; where the noise is centered does not matter."""
         return isinstance(other, LocationPair) and self._key() == other._key()
 
     def __hash__(self) -> int:
@@ -87,7 +87,7 @@ class LocationPair(Pair):
         return self.noise.concentration(self.shift)
 
     def tradeoff(self, alpha: float) -> Enclosure:
-        """Enclose the error of the best test of size alpha: a half-line, randomised on its boundary point."""
+        """Enclose the error of the best test of size alpha: a half-line, randomized on its boundary point."""
         if not 0.0 <= alpha <= 1.0:
             raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
         method = "Neyman-Pearson on half-lines, in balls"

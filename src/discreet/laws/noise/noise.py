@@ -1,4 +1,4 @@
-"""Symmetric, log-concave integer noise about a centre: what discrete Laplace and discrete Gaussian share."""
+"""Symmetric, log-concave integer noise about a center: what discrete Laplace and discrete Gaussian share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.laws.law import IntegerLaw, Law, Shape, as_size, offsets, probabil
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.laws.pair import Pair
 from discreet.randomness import Reservoir, words
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 LARGEST_SCALE = 1 << 600
 SMALLEST_SCALE = Fraction(1, 1 << 600)
@@ -35,7 +35,7 @@ _pauses = Reservoir(_random_pauses)
 
 
 class IntegerNoise(IntegerLaw):
-    """A symmetric log-concave law on the integers, moved to a centre.
+    """A symmetric log-concave law on the integers, moved to a center.
 
     The subclass gives the scale's meaning: the tail as a ball, the point where a shift's loss exceeds a level, and a
     sampler. Equal parameters mean equal laws; copies and pickles carry parameters only, never drawn noise.
@@ -48,7 +48,7 @@ class IntegerNoise(IntegerLaw):
             raise ParameterError("a scale lies between 2^-600 and 2^600", parameter="scale")
         exact_center = exact_rational(center, name="center")
         if exact_center.denominator != 1:
-            raise ParameterError("the centre of integer noise is an integer", parameter="center")
+            raise ParameterError("the center of integer noise is an integer", parameter="center")
         self.center = int(exact_center)
         self.lift = _lift(self.scale)
         self._reservoir = Reservoir(self._draw_lifted)
@@ -56,15 +56,15 @@ class IntegerNoise(IntegerLaw):
 
     @abstractmethod
     def _make_drawer(self) -> Callable[[int], NDArray[Any]]:
-        """Return a function that draws centred noise as an array."""
+        """Return a function that draws centered noise as an array."""
 
     @abstractmethod
     def tail_ball(self, start: int) -> Ball:
-        """Enclose P(noise >= start) of the centred law at the current precision."""
+        """Enclose P(noise >= start) of the centered law at the current precision."""
 
     @abstractmethod
     def mass_ball(self, outcome: int) -> Ball:
-        """Enclose P(noise = outcome) of the centred law at the current precision."""
+        """Enclose P(noise = outcome) of the centered law at the current precision."""
 
     @abstractmethod
     def first_above(self, shift: int, epsilon: Fraction) -> int | None:
@@ -79,7 +79,7 @@ class IntegerNoise(IntegerLaw):
         """Return the supremum of ln p(y - shift) / p(y), exactly, or None when it is infinite."""
 
     def concentration(self, shift: int) -> Fraction | None:  # noqa: ARG002  for laws that know one
-        """Return a rho with D_alpha <= alpha rho for two centres this far apart, where a theorem gives one."""
+        """Return a rho with D_alpha <= alpha rho for two centers this far apart, where a theorem gives one."""
         return None
 
     @property
@@ -88,13 +88,13 @@ class IntegerNoise(IntegerLaw):
         return None, None
 
     def at(self, center: int) -> Self:
-        """Return the same noise about another centre (sharing the prepared sampler, not the drawn noise)."""
+        """Return the same noise about another center (sharing the prepared sampler, not the drawn noise)."""
         moved = type(self)(self.scale, center)
         moved._drawer = self._drawer
         return moved
 
     def draw(self, count: int) -> NDArray[Any]:
-        """Draw centred noise, `count` independent integers."""
+        """Draw centered noise, `count` independent integers."""
         if self._drawer is None:
             self._drawer = self._make_drawer()
         return self._drawer(count)
@@ -104,7 +104,7 @@ class IntegerNoise(IntegerLaw):
         return [value + self.lift for value in self.draw(count).tolist()]
 
     def draw_lifted(self) -> int:
-        """Draw `lift` plus one centred integer from a stock drawn ahead: its time tells nothing about the noise.
+        """Draw `lift` plus one centered integer from a stock drawn ahead: its time tells nothing about the noise.
 
         Python keeps the integers from -5 to 256 ready and makes and frees all others, which takes some ten nanoseconds,
         and it works on integers digit by digit. Lifted noise is always made, always freed and always equally long.
@@ -113,7 +113,7 @@ class IntegerNoise(IntegerLaw):
         return lifted
 
     def draw_one(self) -> int:
-        """Draw one centred integer."""
+        """Draw one centered integer."""
         return self.draw_lifted() - self.lift
 
     def added_to(self, value: int) -> int:
@@ -163,9 +163,9 @@ class IntegerNoise(IntegerLaw):
         return self.center + start
 
     def half_width(self, confidence: float | Fraction, count: int = 1) -> int:
-        """Return the least t with P(all of `count` draws are within t of the centre) >= confidence, decided exactly.
+        """Return the least t with P(all of `count` draws are within t of the center) >= confidence, decided exactly.
 
-        It is remembered by law, confidence and count. The centre, which may be private, is none of them.
+        It is remembered by law, confidence and count. The center, which may be private, is none of them.
         """
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ParameterError("count is an int of at least 1", parameter="count")
@@ -206,7 +206,7 @@ class IntegerNoise(IntegerLaw):
         )
 
     def pair(self, other: Law[int]) -> Pair:
-        """Return the exact loss pair of two centres of the same noise."""
+        """Return the exact loss pair of two centers of the same noise."""
         from discreet.laws.noise.location_pair import LocationPair
 
         if type(other) is not type(self) or not isinstance(other, IntegerNoise) or other.scale != self.scale:
@@ -223,11 +223,11 @@ class IntegerNoise(IntegerLaw):
             return lower_float(tail), upper_float(tail)
 
     def __eq__(self, other: object) -> bool:
-        """Equal kind, scale and centre."""
+        """Equal kind, scale and center."""
         return type(other) is type(self) and isinstance(other, IntegerNoise) and other._key() == self._key()
 
     def __hash__(self) -> int:
-        """Hash of kind, scale and centre."""
+        """Hash of kind, scale and center."""
         return hash((type(self), *self._key()))
 
     def _key(self) -> tuple[Fraction, int]:
@@ -239,7 +239,7 @@ class IntegerNoise(IntegerLaw):
         return (type(self), (self.scale, self.center))
 
     def __repr__(self) -> str:
-        """Show the scale; the centre may be a private value, so not even its being 0 is shown."""
+        """Show the scale; the center may be a private value, so not even its being 0 is shown."""
         shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
         return f"{type(self).__name__}(scale={shown}, center=...)"
 

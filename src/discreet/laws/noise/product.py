@@ -17,7 +17,7 @@ from discreet.laws.finite import Finite, FinitePair
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.noise.location_pair import LocationPair
 from discreet.laws.pair import Pair
-from discreet.randomness.rigour import lower_float, precision, upper_float
+from discreet.randomness.rigor import lower_float, precision, upper_float
 
 _LARGEST = 1 << 21
 _TAIL = Fraction(1, 10**16)

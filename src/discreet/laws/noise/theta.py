@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb, factorial
 
-from discreet.randomness.rigour import Ball, ball
+from discreet.randomness.rigor import Ball, ball
 
 _ORDER = 32
 _SUMMED_BELOW = 32**2

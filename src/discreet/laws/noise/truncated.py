@@ -16,7 +16,7 @@ from discreet.laws.finite import FinitePair
 from discreet.laws.law import IntegerLaw, Law, Shape, as_integers, as_size, probability_in_unit
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.randomness import bits
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _LARGEST_RANGE = 1 << 22
 _COMMON = 0.05
@@ -31,7 +31,7 @@ class Outside(Enum):
 
 
 class Truncated(IntegerLaw):
-    """Noise about a centre cut to low..high.
+    """Noise about a center cut to low..high.
 
     `CONDITIONED` is the law given that the draw lies in the range: drawn again until it does, or by walking the
     cumulative masses in balls where the range is unlikely. `CLAMPED` moves what lies outside to the nearer end:
@@ -58,11 +58,11 @@ class Truncated(IntegerLaw):
         return self.low, self.high
 
     def _tail_from(self, start: int) -> Ball:
-        """Enclose P(noise about its centre >= start)."""
+        """Enclose P(noise about its center >= start)."""
         return self.noise.tail_ball(start - self.noise.center)
 
     def _at_or_below(self, end: int) -> Ball:
-        """Enclose P(noise about its centre <= end), by symmetry a tail: tiny values stay accurate."""
+        """Enclose P(noise about its center <= end), by symmetry a tail: tiny values stay accurate."""
         return self.noise.tail_ball(self.noise.center - end)
 
     def _range(self, low: int, high: int) -> Ball:
@@ -223,7 +223,7 @@ class Truncated(IntegerLaw):
         return [self.low <= x <= self.high for x in outcomes]
 
     def __repr__(self) -> str:
-        """Show the range and the noise, not its centre."""
+        """Show the range and the noise, not its center."""
         return f"Truncated({self.noise!r}, {self.low}, {self.high}, outside={self.outside})"
 
 

@@ -1,4 +1,4 @@
-"""Discrete Laplace noise that cannot leave a range: conditioned on lying within a reach of its centre."""
+"""Discrete Laplace noise that cannot leave a range: conditioned on lying within a reach of its center."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.randomness import bernoulli_exp, uniform_below
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _PRECISION = 192
 _MOST_ATOMS = 1 << 20
@@ -44,7 +44,7 @@ class TruncatedLaplace(IntegerNoise):
     """
 
     def __init__(self, scale: Number, center: int = 0, *, reach: int) -> None:
-        """`reach` is how far from the centre the noise may go, at least 1."""
+        """`reach` is how far from the center the noise may go, at least 1."""
         super().__init__(scale, center)
         if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 1:
             raise ParameterError("the reach of truncated noise is an int of at least 1", parameter="reach")
@@ -52,11 +52,11 @@ class TruncatedLaplace(IntegerNoise):
 
     @property
     def support(self) -> tuple[int, int]:  # type: ignore[override]  # a range, where other noise has none
-        """The range about the centre."""
+        """The range about the center."""
         return self.center - self.reach, self.center + self.reach
 
     def at(self, center: int) -> Self:
-        """Return the same noise about another centre (sharing the prepared sampler, not the drawn noise)."""
+        """Return the same noise about another center (sharing the prepared sampler, not the drawn noise)."""
         moved = type(self)(self.scale, center, reach=self.reach)
         moved._drawer = self._drawer
         return moved
@@ -136,13 +136,13 @@ class TruncatedLaplace(IntegerNoise):
         return
 
     def pair(self, other: Law[int]) -> FinitePair:
-        """Return the exact pair of two centres, outcomes of equal loss put together.
+        """Return the exact pair of two centers, outcomes of equal loss put together.
 
-        With d the distance of the centres, the losses are (2 j - d) / scale for j = 0 to d, infinity and minus
+        With d the distance of the centers, the losses are (2 j - d) / scale for j = 0 to d, infinity and minus
         infinity; an outcome's loss is all that a test may use of it.
         """
         if not isinstance(other, TruncatedLaplace) or (other.scale, other.reach) != (self.scale, self.reach):
-            raise ParameterError("truncated noise is compared with the same noise about another centre")
+            raise ParameterError("truncated noise is compared with the same noise about another center")
         return _shifted_pair(self.at(0), abs(self.center - other.center))
 
     def _key(self) -> Any:
@@ -154,7 +154,7 @@ class TruncatedLaplace(IntegerNoise):
         return _rebuilt, (self.scale, self.center, self.reach)
 
     def __repr__(self) -> str:
-        """Show scale and reach, not the centre."""
+        """Show scale and reach, not the center."""
         return f"{super().__repr__()[:-1]}, reach={self.reach})"
 
 

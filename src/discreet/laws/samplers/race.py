@@ -39,7 +39,7 @@ from discreet.laws.number import rational_or_none
 from discreet.randomness import bits, words
 from discreet.randomness.keystream import BLOCK_WORDS
 from discreet.randomness.process import Process
-from discreet.randomness.rigour import Ball, ball, ensure_tested, precision
+from discreet.randomness.rigor import Ball, ball, ensure_tested, precision
 
 _BLOCK = BLOCK_WORDS // 2  # larger temporary arrays go back to the operating system after each block, and cost thrice
 _TIME_ERROR = 2.0**-19
@@ -82,7 +82,7 @@ class Race:
     """
 
     def __init__(self, rate: Fraction, places: int = 1) -> None:
-        """A larger rate favours high scores more."""
+        """A larger rate favors high scores more."""
         ensure_tested()
         self.rate = rate
         self.places = places

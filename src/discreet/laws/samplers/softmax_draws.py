@@ -10,7 +10,7 @@ it is proposed and kept with probability p_i 2^k / sum W, and what is kept first
 proposals are exact (integers and `uniform_below_array`); the coin is exact if it compares a uniform real U with a_i,
 drawing as many bits as the answer needs. Proposals are independent, so those that are kept, in their order, are too;
 and the first of them are the same however many proposals are made at a time, so that leaving out those beyond the count
-asked for does not favour any.
+asked for does not favor any.
 
 Lemma (weights). Let x_i be the float of -rate d_i and e_i the computed exp(x_i). If x_i >= -708, then |e_i - p_i| <=
 2^-39 p_i. Proof. d_i is an exact unsigned integer below 2^64; its conversion, that of the rate and the product round
@@ -46,7 +46,7 @@ from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness import uniform_below_array, words
 from discreet.randomness.bernoulli import exp_scaled
 from discreet.randomness.keystream import check_count
-from discreet.randomness.rigour import ensure_tested, uniform_is_below
+from discreet.randomness.rigor import ensure_tested, uniform_is_below
 
 Integers = NDArray[np.int64]
 _TOTAL_BITS = 61

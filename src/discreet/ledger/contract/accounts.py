@@ -44,7 +44,7 @@ class Balance:
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("unit of protection", self.unit),
-            ("neighbours", self.budget.relation.sentence),
+            ("neighbors", self.budget.relation.sentence),
             ("budget", with_notion(self.budget)),
             ("spent", in_words(self.spent)),
             ("remaining", in_words(self.remaining, rounding=Rounding.DOWN)),

@@ -38,7 +38,7 @@ class Terms:
     """The terms of a ledger, from the policy.
 
     `lineage` names the data for good: rows that are added, corrected or replaced do not change it and do not renew the
-    budget, and it is never made from the content, which would tell neighbouring tables apart. `unit` is the word for
+    budget, and it is never made from the content, which would tell neighboring tables apart. `unit` is the word for
     who is protected. `budget` is what all analysts may spend together, `caps` what each may spend alone (None: only the
     total binds); an analyst who is not listed is refused. With `shared_answers` an answer that one analyst bought is
     handed to the others at a charge to their own cap.
@@ -208,7 +208,7 @@ def _checked_budget(promise: object, *, name: str) -> None:
             raise ParameterError(f"{name}: a fraction of so many digits cannot be kept: name a float", parameter=name)
     if budget.relation is Relation.UNSTATED:
         raise RelationMismatch(
-            f"{name}: a ledger must know which tables are neighbours: state relation=Relation.ADD_REMOVE or "
+            f"{name}: a ledger must know which tables are neighbors: state relation=Relation.ADD_REMOVE or "
             "Relation.CHANGE_ONE"
         )
 

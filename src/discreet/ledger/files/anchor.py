@@ -1,4 +1,4 @@
-"""The anchor: a small file beside a ledger that remembers its newest entry, so that an older copy is recognised."""
+"""The anchor: a small file beside a ledger that remembers its newest entry, so that an older copy is recognized."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Anchor:
 class AnchorFile:
     """The file of an anchor: replaced as a whole, durable when a write returns, never replaced by an older one.
 
-    Two processes that write in turn hold `exclusively`; the file is written under another name, synchronised, renamed,
-    and the directory is synchronised too, so that a crash leaves the old one or the new one.
+    Two processes that write in turn hold `exclusively`; the file is written under another name, synchronized, renamed,
+    and the directory is synchronized too, so that a crash leaves the old one or the new one.
     """
 
     __slots__ = ("_lock", "_path")
@@ -76,11 +76,11 @@ class AnchorFile:
             with os.fdopen(open_instead(fresh, of=self._path), "wb") as file:
                 file.write(text.encode())
                 file.flush()
-                synchronise(file.fileno())
+                synchronize(file.fileno())
             reach("anchor written")
             fresh.replace(self._path)
             reach("anchor renamed")
-            synchronise_directory(self._path.parent)
+            synchronize_directory(self._path.parent)
         except OSError as problem:
             raise unusable("the anchor cannot be written", problem) from None
 
@@ -123,7 +123,7 @@ def unusable(what: str, problem: OSError) -> LedgerError:
     return LedgerError(f"{what}: {problem.strerror}. Nothing was released; make the place writable and try again.")
 
 
-def synchronise(descriptor: int) -> None:
+def synchronize(descriptor: int) -> None:
     """Return when the bytes of a file are on the disk itself."""
     full = getattr(fcntl, "F_FULLFSYNC", None)  # elsewhere fsync stops at the drive's own memory
     if full is None:
@@ -132,7 +132,7 @@ def synchronise(descriptor: int) -> None:
         fcntl.fcntl(descriptor, full)
 
 
-def synchronise_directory(directory: Path) -> None:
+def synchronize_directory(directory: Path) -> None:
     """Return when the names in a directory are on the disk."""
     try:
         place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
@@ -141,7 +141,7 @@ def synchronise_directory(directory: Path) -> None:
         finally:
             os.close(place)
     except OSError as problem:
-        raise unusable("the directory cannot be synchronised", problem) from None
+        raise unusable("the directory cannot be synchronized", problem) from None
 
 
 def _wait_for(place: int) -> None:

@@ -22,7 +22,7 @@ from discreet.ledger.contract import (
     require_terms,
     verified,
 )
-from discreet.ledger.files import Anchor, AnchorFile, OneAtATime, reach, synchronise_directory
+from discreet.ledger.files import Anchor, AnchorFile, OneAtATime, reach, synchronize_directory
 from discreet.ledger.files import anchor as anchors
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.sqlite.shelf import SqliteShelf, connected, translated
@@ -41,7 +41,7 @@ class SqliteLedger(Ledger):
         two locks, both of which the operating system frees when their holder dies, and a transaction is whole or not
         there. A crash after the commit and before the anchor leaves the file one entry ahead, which the next step
         accepts and repairs; nothing lawful leaves it behind, so a file that is behind is refused.
-    Cost. Two transactions and two small files, synchronised, an answer; independent of the number of entries.
+    Cost. Two transactions and two small files, synchronized, an answer; independent of the number of entries.
     """
 
     __slots__ = ("_anchor", "_connection", "_finalizer", "_lock", "_path", "_turns")
@@ -203,11 +203,11 @@ class SqliteLedger(Ledger):
                         require_terms(shelf, terms)
                 after = shelf.last()
             if after != before:
-                synchronise_directory(self._path.parent)
+                synchronize_directory(self._path.parent)
                 self._anchor.write(_anchor_of(after))
 
     def _found(self, shelf: SqliteShelf, known: Anchor | None, terms: Terms | None) -> None:
-        """Write the first entry; an anchor at zero comes before it, so that a crash in between is recognised."""
+        """Write the first entry; an anchor at zero comes before it, so that a crash in between is recognized."""
         if known is not None and known.number:
             raise anchors.put_back()
         if terms is None:

@@ -103,8 +103,8 @@ class BlockSupport:
 
         def possible(holders: Integers) -> NDArray[np.bool_]:
             others = np.maximum(reports - _fewest(holders, inside, rest), 0.0)
-            neighbours = np.minimum(_fewest(np.maximum(around - holders, 0.0), inside, rest), others)
-            return _exceeds(counts, [(holders, held), (neighbours, near), (others - neighbours, far)], _main(rest))
+            neighbors = np.minimum(_fewest(np.maximum(around - holders, 0.0), inside, rest), others)
+            return _exceeds(counts, [(holders, held), (neighbors, near), (others - neighbors, far)], _main(rest))
 
         return _least(possible, counts.size, self.people)
 
@@ -118,8 +118,8 @@ class BlockSupport:
         def possible(absent: Integers) -> NDArray[np.bool_]:
             holders = self.people - absent
             others = np.maximum(reports - _largest(holders, inside, rest), 0.0)
-            neighbours = np.minimum(_largest(np.maximum(around - holders, 0.0), inside, rest), others)
-            tails: list[Coins] = [(holders, 1 - held), (neighbours, 1 - near), (others - neighbours, 1 - far)]
+            neighbors = np.minimum(_largest(np.maximum(around - holders, 0.0), inside, rest), others)
+            tails: list[Coins] = [(holders, 1 - held), (neighbors, 1 - near), (others - neighbors, 1 - far)]
             return _exceeds(holders + others - counts, tails, _main(rest))
 
         return np.asarray(self.people - _least(possible, counts.size, self.people))

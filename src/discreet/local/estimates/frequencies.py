@@ -309,7 +309,7 @@ def onto_simplex(shares: ArrayLike) -> NDArray[np.float64]:
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise ParameterError("shares are a column of finite numbers, at least one", parameter="shares")
     falling = np.sort(values)[::-1]
-    # centred first: sums of numbers far from 1 / length would lose digits
+    # centered first: sums of numbers far from 1 / length would lose digits
     top = falling[0]
     excess = np.cumsum(falling - top) - 1.0
     counts = np.arange(1, values.size + 1)

@@ -148,7 +148,7 @@ class HybridGeometry(_Listed):
         point = int(value_points(self.geometry, np.array([value // self.blocks]))[0])
         return value % self.blocks * self.geometry.points + self.geometry.plane(point)
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw a report on the plane with probability p, else any other."""
         reports = np.empty(items.size, dtype=np.int64)
         for start in range(0, items.size, _BLOCK):

@@ -61,7 +61,7 @@ class DirectResponse(_Listed, PureOracle):
         """Return the value itself."""
         return self.items([item])
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Tell the truth with probability p, else one of the others."""
         other = uniform_below_array(self.values - 1, items.size)
         return np.where(toss(self.coin, items.size), items, other + (other >= items))

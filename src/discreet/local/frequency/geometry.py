@@ -77,8 +77,8 @@ class Geometry:
         if self.points > _LARGEST_LIST:
             raise ParameterError("a plane is listed in spaces of at most 2^20 points; `place` works in any")
         free = np.arange(1, self.outside, dtype=np.int64)
-        centres = np.full(free.size, point, dtype=np.int64)
-        return np.unique(self.place(centres, np.zeros(free.size, dtype=np.bool_), free))
+        centers = np.full(free.size, point, dtype=np.int64)
+        return np.unique(self.place(centers, np.zeros(free.size, dtype=np.bool_), free))
 
     def place(self, points: Integers, outside: NDArray[np.bool_], free: Integers) -> Integers:
         """Return for each point x the point off its plane, or on it, that a free number stands for.

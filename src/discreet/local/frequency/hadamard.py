@@ -94,7 +94,7 @@ class OneBitHadamard(_Listed, PureOracle):
         rows = np.arange(self.rows, dtype=np.int64)
         return 2 * rows + parity(rows, self.items([item]))
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw a row that does not depend on the value, then the bit."""
         rows = uniform_below_array(self.rows, items.size)
         return 2 * rows + (parity(rows, items) ^ ~toss(self.coin, items.size))

@@ -81,7 +81,7 @@ class Oracle(Spec):
         """Return the outputs that a value prefers, in order; for laws, audits and small cases."""
 
     @abstractmethod
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw a report for each value, exactly; the values were checked."""
 
     @abstractmethod
@@ -222,7 +222,7 @@ class PureOracle(Oracle):
 
 
 class Randomizer(Mechanism):
-    """The randomised map from a value to a report, without the memory of a client: made for tests and audits.
+    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
 
     A client answers once for its person; this answers as often as it is called, each time at the price of a report.
 
@@ -254,8 +254,8 @@ class Randomizer(Mechanism):
     def __call__(self, value: Any) -> Any:
         """Report a value, or each of an array of values, one person each."""
         if _is_many(value):
-            return self.spec.randomise(self.spec.items(value))
-        return int(self.spec.randomise(self.spec.items([value]))[0])
+            return self.spec.randomize(self.spec.items(value))
+        return int(self.spec.randomize(self.spec.items([value]))[0])
 
     def law(self, value: Any) -> Law[Any]:
         """Return the exact law of the report of one value."""
@@ -263,7 +263,7 @@ class Randomizer(Mechanism):
             raise InputError("the law is that of one person's report; reports are independent")
         return self.spec.law(int(self.spec.items([value])[0]))
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield ordered pairs of a few values, the first and the last among them."""
         size = self.spec.size
         few = sorted({0, 1, size // 2, size - 1})

@@ -117,7 +117,7 @@ class ProjectiveGeometry(_Listed, PureOracle):
         """Return the points on the plane of a value."""
         return self.geometry.plane(int(value_points(self.geometry, self.items([item]))[0]))
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw a point on the plane with probability p, else one off it."""
         return self.geometry.draw(value_points(self.geometry, items), self.coin)
 

@@ -172,7 +172,7 @@ class HeavyHitters(KeyOracle):
             ]
         return np.concatenate(planes)
 
-    def randomise(self, items: Any) -> Integers:
+    def randomize(self, items: Any) -> Integers:
         """Draw a row, hash the prefix that it asks for, and draw a point."""
         starts = self._starts
         rows = uniform_below_array(int(starts[-1]), len(items))

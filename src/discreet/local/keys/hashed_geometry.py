@@ -129,7 +129,7 @@ class KeyRandomizer(Randomizer):
         """Return the exact law of the report of one key."""
         return self.spec.law(value)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield ordered pairs of a few keys: those of words with one bit each, that stand for keys."""
         kind = Keys.from_text(getattr(self.spec, "keys", None))
         words = np.zeros((4, kind.words), dtype=np.uint32)
@@ -238,7 +238,7 @@ class HashedGeometry(KeyOracle):
         planes = [row * self.geometry.points + self.geometry.plane(int(point)) for row, point in enumerate(points)]
         return np.concatenate(planes)
 
-    def randomise(self, items: Any) -> Integers:
+    def randomize(self, items: Any) -> Integers:
         """Draw a row, hash, and draw a point."""
         rows = uniform_below_array(self.rows, len(items))
         return rows * self.geometry.points + self.geometry.draw(self.hash.bucket(items, rows), self.coin)

@@ -1,7 +1,7 @@
 """Keys that nobody can list (numbers, texts, bytes) as fixed rows of 32-bit words, and back.
 
 A key is a string of bits, the most significant first, left-aligned in an even number of words: the first bits of word 0
-are its prefix. Texts are compared byte by byte in UTF-8 and are not normalised: two spellings of one word are two keys.
+are its prefix. Texts are compared byte by byte in UTF-8 and are not normalized: two spellings of one word are two keys.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _ByteKeys(Keys):
 
 
 class TextKeys(_ByteKeys):
-    """Texts of at most `size` bytes in UTF-8, the empty one included; no NUL, no lone surrogates, no normalisation.
+    """Texts of at most `size` bytes in UTF-8, the empty one included; no NUL, no lone surrogates, no normalization.
 
     Arrays of bytes are read as UTF-8. Arrays of numpy's own fixed-width texts and bytes have lost a NUL at the end
     before they come here; in lists it is refused.

@@ -197,16 +197,16 @@ class CollidedSupport(Support):
         """Return ends that miss a share with probability `rest`."""
         places = slice(None) if chosen is None else chosen
         low, high = self._all.interval(rest, target, chosen)
-        centre, middle = self.shares[places], self._all.shares[places]
+        center, middle = self.shares[places], self._all.shares[places]
         below, above = np.maximum(middle - low, 0.0), np.maximum(high - middle, 0.0)
         level = two_sided_normal(rest)
         errors = np.maximum(below / level, self._all.standard_errors(target)[places])
         tails = list(self._tails(float(np.min(errors, initial=math.inf)), rest))
-        end = np.zeros_like(centre)
+        end = np.zeros_like(center)
         for _ in range(_ROUNDS):  # every round is a bound: a smaller share than `end` has been ruled out
             spread = np.sqrt(below**2 + level**2 * self._variance(end))
-            end = centre - np.maximum(spread, self._reach(end, errors, tails))
-        return end, centre + np.sqrt(above**2 + level**2 * self._variance(centre))
+            end = center - np.maximum(spread, self._reach(end, errors, tails))
+        return end, center + np.sqrt(above**2 + level**2 * self._variance(center))
 
     @property
     def _all(self) -> Support:

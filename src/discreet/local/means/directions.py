@@ -1,7 +1,7 @@
 """Public directions that everybody can compute: number r stands for one point of the sphere, the same on any machine.
 
 The key is SHA-256(b"discreet.local.codebook/1" + seed (32 bytes)), read as little-endian 64-bit words, of which K0 and
-K1 are the first two. With mix(z) the finaliser of splitmix64 (see `_mix`), G = 0x9E3779B97F4A7C15 and all sums modulo
+K1 are the first two. With mix(z) the finalizer of splitmix64 (see `_mix`), G = 0x9E3779B97F4A7C15 and all sums modulo
 2^64, word b = 0, 1, ... of direction r is mix(mix(r G + K0) + (b + 1) G + K1). Each word gives four numbers of 16 bits,
 the lowest first; number a stands for the integer nearest to 2^16 times the normal quantile of (a + 1/2) / 2^16. The
 direction is that vector of integers over its length, in units of 2^-24, rounded to the nearest (even) integers. Only
@@ -67,7 +67,7 @@ class Codebook:
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the finaliser of splitmix64 (Steele, Lea, Flood 2014): a one-to-one map that spreads every bit."""
+    """Return the finalizer of splitmix64 (Steele, Lea, Flood 2014): a one-to-one map that spreads every bit."""
     mixed = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
@@ -121,7 +121,7 @@ def least_error(epsilon: Fraction, dimension: int) -> float:
     """
     reach = min(math.pi / 2, _REACH / math.sqrt(dimension))
     angles = np.linspace(0.0, reach, _LEVELS, endpoint=False)
-    sums = np.cos(angles) ** (dimension - 1) / ((dimension - 1) * _normaliser(dimension))
+    sums = np.cos(angles) ** (dimension - 1) / ((dimension - 1) * _normalizer(dimension))
     growth = math.expm1(float(epsilon))
     shift = growth * sums / (1 + growth * _beyond(angles, dimension))
     return float(1 / np.max(shift) ** 2)
@@ -168,19 +168,19 @@ def _directions(dimension: int) -> tuple[Floats, Floats, Floats]:
     places, weights = np.polynomial.legendre.leggauss(_NODES)
     halves = np.diff(edges)[:, None] / 2
     angles = (edges[:-1, None] + halves * (1 + places)).ravel()
-    density = np.cos(angles) ** (dimension - 2) / _normaliser(dimension)
+    density = np.cos(angles) ** (dimension - 2) / _normalizer(dimension)
     return np.sin(angles), (halves * weights).ravel() * density, _beyond(angles, dimension)
 
 
 def _beyond(angles: Floats, dimension: int) -> Floats:
-    """Return P(<u, v> > sin(angle)): a regularised incomplete beta function."""
+    """Return P(<u, v> > sin(angle)): a regularized incomplete beta function."""
     from scipy.special import betainc
 
     half = betainc((dimension - 1) / 2, 0.5, np.cos(angles) ** 2) / 2
     return np.asarray(np.where(angles >= 0, half, 1 - half))
 
 
-def _normaliser(dimension: int) -> float:
+def _normalizer(dimension: int) -> float:
     """Return Z, the integral of cos(angle)^(dimension - 2) over half a turn."""
     from scipy.special import betaln
 

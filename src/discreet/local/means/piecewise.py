@@ -18,7 +18,7 @@ from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational, rational_or_none, round_down, round_up
 from discreet.local.protocol import COIN_TOTAL, Integers, array_or_none, coin, toss, whole_within
 from discreet.randomness import uniform_below_array, words
-from discreet.randomness.rigour import uniform_is_below
+from discreet.randomness.rigor import uniform_is_below
 
 _MOST_STEPS = 1 << 12
 Values = NDArray[Any]
@@ -45,7 +45,7 @@ class Piecewise:
         i / m. Its second moment at i is an exact rational number, quadratic in i; between positions it is interpolated
         linearly, so that the variance of a value is the interpolated second moment less its square.
         Proof: the window sums to w i + const and everything to a constant, so E[y] = p (i + const) + (1 - p) (const -
-        w i) / m = c + s i. A value is rounded by chance between two neighbours with its own mean; mean and second
+        w i) / m = c + s i. A value is rounded by chance between two neighbors with its own mean; mean and second
         moment are linear in the weights of the mixture.
     Reference. Wang et al. 2019 for a continuous output; Zhao et al. 2020 for windows of other widths.
 
@@ -99,7 +99,7 @@ class Piecewise:
         return self.preference - (1 - self.preference) * Fraction(self.window, self.steps)
 
     @cached_property
-    def centre(self) -> Fraction:
+    def center(self) -> Fraction:
         """The mean report c of position 0."""
         return self.preference * Fraction(self.window - 1, 2) + (1 - self.preference) * (
             self.window + Fraction(self.steps - 1, 2)
@@ -107,7 +107,7 @@ class Piecewise:
 
     def decode(self, output: Number) -> Fraction:
         """Return the share of the range that a report stands for: unbiased, and often outside [0, 1]."""
-        return (Fraction(output) - self.centre) / (self.slope * self.steps)
+        return (Fraction(output) - self.center) / (self.slope * self.steps)
 
     def masses(self, position: int) -> list[Fraction]:
         """Return the exact law of the report of a position."""
@@ -118,8 +118,8 @@ class Piecewise:
         """Return the exact second moment of the decoded report of a position."""
         window = _squares(position + self.window) - _squares(position)
         square = self.likely * window + self.unlikely * (_squares(self.outputs) - window)
-        mean = self.centre + self.slope * position
-        return (square - 2 * self.centre * mean + self.centre**2) / (self.slope * self.steps) ** 2
+        mean = self.center + self.slope * position
+        return (square - 2 * self.center * mean + self.center**2) / (self.slope * self.steps) ** 2
 
     def moment_at(self, share: Fraction) -> Fraction:
         """Return the exact second moment of the decoded report of a value at this share of the range."""
@@ -127,7 +127,7 @@ class Piecewise:
         weight = share * self.steps - cell
         return (1 - weight) * self.moment(cell) + weight * self.moment(cell + 1)
 
-    def randomise(self, positions: Integers) -> Integers:
+    def randomize(self, positions: Integers) -> Integers:
         """Draw a report for each position, exactly."""
         inside = positions + uniform_below_array(self.window, positions.size)
         other = uniform_below_array(self.steps, positions.size)

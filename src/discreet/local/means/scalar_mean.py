@@ -119,21 +119,21 @@ class ScalarMean(Spec):
         """Return private values that lie in the range; refuse everything else without showing it."""
         return checked_values(values, self.lower, self.upper)
 
-    def randomise(self, values: Values) -> Integers:
+    def randomize(self, values: Values) -> Integers:
         """Draw a report for each value, exactly; the values were checked."""
         first, *others = self.branches
         if not others:
-            return self._randomise(values, first)
+            return self._randomize(values, first)
         chosen = toss(int(first.weight * COIN_TOTAL), values.size)
         reports = np.empty(values.size, dtype=np.int64)
-        reports[chosen] = self._randomise(values[chosen], first)
-        reports[~chosen] = self._randomise(values[~chosen], others[0])
+        reports[chosen] = self._randomize(values[chosen], first)
+        reports[~chosen] = self._randomize(values[~chosen], others[0])
         return reports
 
-    def _randomise(self, values: Values, branch: Branch) -> Integers:
+    def _randomize(self, values: Values, branch: Branch) -> Integers:
         """Draw reports by one branch."""
         positions = grid_positions(values, self.lower, self.upper, branch.law.steps)
-        return branch.start + branch.law.randomise(positions)
+        return branch.start + branch.law.randomize(positions)
 
     def law(self, value: Number) -> Finite:
         """Return the exact law of the report of a value."""
@@ -247,7 +247,7 @@ def exact_loss(first: list[Fraction], second: list[Fraction], claim: PureDP) -> 
 
 
 class MeanRandomizer(Mechanism):
-    """The randomised map from a value to a report, without the memory of a client: made for tests and audits.
+    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
 
     Privacy. Each call is epsilon-private for a change of the value, whoever collects.
         Proof: it draws by the same code as a client; see `ScalarMean` and `UnitVectors`.
@@ -276,13 +276,13 @@ class MeanRandomizer(Mechanism):
 
     def __call__(self, value: Any) -> int:
         """Report one value."""
-        return int(self.spec.randomise(self.spec.items([value]))[0])
+        return int(self.spec.randomize(self.spec.items([value]))[0])
 
     def law(self, value: Any) -> Law[Any]:
         """Return the exact law of the report of one value."""
         return self.spec.law(value)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield ordered pairs of a few values, the two ends among them."""
         few = self.spec.corners()
         yield from ((few[i], few[j]) for i in range(len(few)) for j in range(len(few)) if i != j)

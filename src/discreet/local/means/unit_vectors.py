@@ -187,7 +187,7 @@ class UnitVectors(Spec):
             products[places] = (rows @ direction) / np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return np.argsort(-products, kind="stable")
 
-    def randomise(self, values: Floats) -> Integers:
+    def randomize(self, values: Floats) -> Integers:
         """Draw a report for each vector; the vectors were checked."""
         people = values.shape[0]
         directions, chances = _split(values)

@@ -249,7 +249,7 @@ class VectorMean:
         choice of C codebooks of random directions, by Hoeffding's inequality. `simultaneous=True` makes all of them
         hold at once.
         Proof: a decoded coordinate lies in [-1/m, 1/m]. Given the codebooks the reports are independent, and their mean
-        has the conditional mean as its centre, which is itself a mean over C independent codebooks; by Hoeffding's
+        has the conditional mean as its center, which is itself a mean over C independent codebooks; by Hoeffding's
         lemma both errors together are as concentrated as a normal variable of variance (1/n + 1/C) / m^2. The chance
         that any of d intervals misses is at most d times that of one, each made for the d-th part of the error.
     Reference. Hoeffding 1963; Bonferroni.

@@ -22,9 +22,9 @@ from discreet.privacy.numbers import nonnegative
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_COLOURS = (BLUE, ORANGE, GREEN, SOFT)
+_COLORS = (BLUE, ORANGE, GREEN, SOFT)
 _MARKS = ("o", "s", "^", "D")
-_STROKES = ("-", "--", ":")  # once all colours were used
+_STROKES = ("-", "--", ":")  # once all colors were used
 _BLOCK = 1 << 20
 _ENOUGH_TICKS = 3
 _NEAR = 0.06  # of the width of a drawing: labels that are nearer would be drawn over each other
@@ -69,13 +69,13 @@ class Simulation:
         )
         for place, people in enumerate(sorted({e.people for e in self.errors})):
             line = sorted((e for e in self.errors if e.people == people), key=lambda e: e.epsilon)
-            colour, mark = _COLOURS[place % len(_COLOURS)], _MARKS[place % len(_MARKS)]
+            color, mark = _COLORS[place % len(_COLORS)], _MARKS[place % len(_MARKS)]
             prices = [e.epsilon for e in line]
-            stroke = _STROKES[place // len(_COLOURS) % len(_STROKES)]
+            stroke = _STROKES[place // len(_COLORS) % len(_STROKES)]
             shape = stroke if len(line) > 1 else "_"  # a line through one point would not be seen
             predicted = [e.predicted for e in line]
-            drawn.plot(prices, predicted, shape, color=colour, linewidth=1.8, ms=30, label=f"{people:,} people")
-            drawn.plot(prices, [e.measured for e in line], mark, color=colour, markersize=6)
+            drawn.plot(prices, predicted, shape, color=color, linewidth=1.8, ms=30, label=f"{people:,} people")
+            drawn.plot(prices, [e.measured for e in line], mark, color=color, markersize=6)
         drawn.set_yscale("log")
         drawn.set_xscale("log")
         seen = [error for e in self.errors for error in (e.measured, e.predicted) if error > 0]

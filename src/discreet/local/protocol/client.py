@@ -1,4 +1,4 @@
-"""The side of the person: a value goes in, one randomised integer comes out, and travels alone or in a batch."""
+"""The side of the person: a value goes in, one randomized integer comes out, and travels alone or in a batch."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Oracle(Protocol):
     def items(self, values: Any) -> Any:
         """Return private values, checked."""
 
-    def randomise(self, items: Any, /) -> Integers:
+    def randomize(self, items: Any, /) -> Integers:
         """Draw a report for each value."""
 
 
 class Client:
     """One person's client of a frequency protocol.
 
-    `report` answers once: a second report of the same person would cost epsilon again (see `memoised` for reporting
+    `report` answers once: a second report of the same person would cost epsilon again (see `memoized` for reporting
     through time). A refused value spends nothing; of two threads one gets the report; a forked child gets none, since
     its parent may have reported. `report_many` and `batch` are for many people at once, one value each: a simulation,
     or a trusted gateway.
@@ -67,7 +67,7 @@ class Client:
             raise StreamSpent("this client belongs to another process, which may have reported; make a new one")
         if not self._take_ticket():
             raise StreamSpent("this client has reported under this spec; a second report would cost epsilon again")
-        return int(self.spec.randomise(items)[0])
+        return int(self.spec.randomize(items)[0])
 
     def _take_ticket(self) -> bool:
         """Take the right to report, if it is still there."""
@@ -78,7 +78,7 @@ class Client:
 
     def report_many(self, values: Any) -> Integers:
         """Return one report for each value, each of another person."""
-        return self.spec.randomise(self.spec.items(values))
+        return self.spec.randomize(self.spec.items(values))
 
     def batch(self, values: Any) -> Batch:
         """Return the reports of many people with the digest of the spec."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy.numbers import positive_price
 from discreet.randomness import words
-from discreet.randomness.rigour import ball, floor_of_lower, precision
+from discreet.randomness.rigor import ball, floor_of_lower, precision
 
 COIN_BITS = 64
 COIN_TOTAL = 1 << COIN_BITS

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.local.protocol.client import Client
 
     Shuffled = Any  # this class and the next stand floors above, and know specs
-    MemoisedClient = Any
+    MemoizedClient = Any
 
 Kind = TypeVar("Kind")
 Made = TypeVar("Made", bound=type)
@@ -138,9 +138,9 @@ class Spec(ABC):
         """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
         return _MAKERS["shuffled"](self, people=people, delta=delta)
 
-    def memoised(self, *, distinct: int | None = None) -> MemoisedClient:
+    def memoized(self, *, distinct: int | None = None) -> MemoizedClient:
         """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        return _MAKERS["memoised"](self, distinct=distinct)
+        return _MAKERS["memoized"](self, distinct=distinct)
 
     def to_json(self) -> str:
         """Return the canonical text: sorted keys, no spaces, fractions as 'a/b', integers beyond 2^53 as text."""

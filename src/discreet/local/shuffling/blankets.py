@@ -1,7 +1,7 @@
 """How much of a report everybody imitates, and what that hides: delta(epsilon) of one report among blanket reports.
 
 Blankets come from epsilon alone, or from the preferred sets of a protocol. Delta is summed over counts and rounded up,
-with upper bounds on binomial chances in floats: ratios of neighbours from the mode on, divided by their own sum.
+with upper bounds on binomial chances in floats: ratios of neighbors from the mode on, divided by their own sum.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.local.frequency import HybridGeometry, Oracle, PureOracle
 from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.keys import HashedGeometry
 from discreet.local.protocol import Floats
-from discreet.randomness.rigour import ball, ceil_of_upper, floor_of_lower, precision
+from discreet.randomness.rigor import ball, ceil_of_upper, floor_of_lower, precision
 
 _SCALE = 1 << 96
 _PRECISION = 256

@@ -20,13 +20,13 @@ from discreet.local.protocol import Spec, checked_spec, made_by, number_of_peopl
 from discreet.local.shuffling.blankets import Blanket, TwoLevels, clones, distances
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
 from discreet.privacy.numbers import downward, nonnegative, number, positive_price, upward, written_up
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _SMALLEST_DELTA = 1e-100
 _MOST_RANGES = 100
 _SMALLEST_STEP = 2.0**-30
 _CONDITIONS = (
-    "neighbours: one person's value is changed; everybody still sends one report",
+    "neighbors: one person's value is changed; everybody still sends one report",
     "people: the honest reports that are really shuffled together; whoever colludes, or never reports, does not count",
     "the collector sees the reports alone: no names, addresses, times, sizes or order that could link them to people",
     "all under this one spec, one report each; a second round is another release and is composed",

@@ -15,7 +15,7 @@ class Exponential(OneChoice):
     """Return position i with probability proportional to exp(epsilon * score_i / (2 D)), D the scores' sensitivity.
 
     Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
-        that is when between any two neighbours all scores move the same way (counts under add/remove do).
+        that is when between any two neighbors all scores move the same way (counts under add/remove do).
         Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all
         weights, in the other direction at worst. If all move the same way, weight and sum move together and the ratio
         changes by at most one factor e^(epsilon D / D). In both cases the losses of two candidates differ by the change

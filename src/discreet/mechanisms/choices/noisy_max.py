@@ -24,11 +24,11 @@ class NoisyMax(PurelyPrivate):
     """Add discrete Laplace noise to every score and return the position of the largest, the first one on a tie.
 
     Privacy. epsilon-DP with scale 2 D / epsilon for scores that one person moves by at most D each; scale D / epsilon
-        is enough when they are monotone (all move the same way between neighbours, as counts do under add/remove). The
+        is enough when they are monotone (all move the same way between neighbors, as counts do under add/remove). The
         same holds for the position together with its lead over the second largest (`gap=True`, a `Winner`) when every
         noise gets an independent uniform fraction of a grid step, which breaks ties, and the lead is rounded down.
         Proof: fix the other candidates' noise; i wins on one table exactly when its noise reaches some level. On the
-        neighbour that level rises by at most 2 D (its own score falls by D, a rival's rises by D), or D if all move the
+        neighbor that level rises by at most 2 D (its own score falls by D, a rival's rises by D), or D if all move the
         same way. A discrete Laplace tail loses at most the factor exp(2 D / scale) = e^epsilon over that shift. The
         tie-break is by position, the same on both tables, and D is a multiple of the grid, so the shift stays on it.
         With the lead: the noise has a density, constant from each integer to the next. Fix the noise of all but i; let
@@ -127,7 +127,7 @@ class NoisyMax(PurelyPrivate):
         rounding = 0 if self._grid.integer else 1  # both scores are rounded by at most half a step
         return round_up((2 * self.noise.half_width(confidence, candidates) + 1 + rounding) * self.grid)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield scores where one candidate rises and the others fall, or stay when the scores are monotone."""
         yield from self._moves(both_ways=not self.monotone)
 

@@ -10,7 +10,7 @@ from discreet.laws.choices import HighestOfExponentials
 from discreet.laws.number import round_up
 from discreet.mechanisms.choices.selection import OneChoice, check_accuracy
 from discreet.privacy.numbers import number, upward
-from discreet.randomness.rigour import ball, precision
+from discreet.randomness.rigor import ball, precision
 
 _BISECTIONS = 64
 _PRECISION = 192
@@ -22,11 +22,11 @@ class PermuteAndFlip(OneChoice):
     D is the scores' sensitivity and `top` the largest score; the choice among the heads is uniform.
 
     Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
-        that is when between any two neighbours all scores move the same way (counts under add/remove do).
+        that is when between any two neighbors all scores move the same way (counts under add/remove do).
         Proof: give every candidate independent noise E_i / rate, E_i standard exponential and rate = epsilon / (2 D);
         the largest noised score has the law above (those who reach `top` get there with the coins' probabilities, and
         how far beyond they get is, by memorylessness, equally distributed). Fix the noise of all but i: i wins when its
-        own noise exceeds M - score_i, M the largest of the others. On the neighbour M is larger by at most D and
+        own noise exceeds M - score_i, M the largest of the others. On the neighbor M is larger by at most D and
         score_i smaller by at most D, so that i wins when its noise exceeds M - score_i + 2 D. P(E > t + s) >= e^-s P(E
         > t) for all real t and s >= 0, so the chance falls by at most the factor e^(-2 D rate) = e^-epsilon. If all
         scores rise, score_i does not fall; if all fall, M does not rise: the shift is D, and rate = epsilon / D will

@@ -26,7 +26,7 @@ from discreet.mechanisms.mechanism import Mechanism, one_of, positive_epsilon
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target, warn_if_senseless
 from discreet.privacy.numbers import written_up
 from discreet.randomness import bernoulli_array, uniform_below_array, words
-from discreet.randomness.rigour import (
+from discreet.randomness.rigor import (
     Ball,
     ball,
     ceil_of_upper,
@@ -57,7 +57,7 @@ class RandomizedResponse(Mechanism):
         = 2), and a sampled one is Bernoulli(r + p (q - r)) a person, whose variance splits into the two terms.
         `estimate` returns intervals that hold for every table and every n: they invert the exact law of the count of
         reports.
-    Cost. Two 64-bit words a report; vectorised.
+    Cost. Two 64-bit words a report; vectorized.
     Figure. randomized_response.svg
     Reference. Warner 1965; Kasiviswanathan et al. 2008; k-ary form: Kairouz, Oh, Viswanath 2014.
 
@@ -197,7 +197,7 @@ class RandomizedResponse(Mechanism):
             raise InputError("the law is that of one person's report; reports are independent")
         return ResponseLaw(self, int(category[()]))
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield all ordered pairs of a few categories."""
         few = range(min(self.categories, 3))
         yield from ((a, b) for a in few for b in few if a != b)

@@ -1,4 +1,4 @@
-"""What mechanisms that choose among scored candidates share: the scores' sensitivity, the race, the neighbours."""
+"""What mechanisms that choose among scored candidates share: the scores' sensitivity, the race, the neighbors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Selection(Mechanism):
             raise InputError("there is no candidate to choose from")
         return [kept[place] for place in race.winners]  # asked once more, in case the stream forked at its end
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield score vectors where as many rise as there are places, and the others fall (or stay, if monotone)."""
         yield from self._moves(both_ways=not self.monotone)
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.noise import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
 from discreet.privacy.numbers import downward, number, positive_price, root_upward, upward, whole, written_up
 from discreet.privacy.pairs import PureApproxPair
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigor import Ball, ball, precision
 
 _PRECISION = 192
 _LARGEST_THRESHOLD = 1 << 60  # so that whether 64 bits hold a threshold never depends on the noise or on the keys
@@ -53,7 +53,7 @@ class ThresholdedHistogram(Mechanism):
         by epsilon, the noise is calibrated on its exact law for delta/2, and delta/2 is left for the keys. Truncated
         geometric noise of ratio e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon,
         delta)-DP.
-        Proof: neighbours x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
+        Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
         on x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
         counts of at least 1. Let A be the law on x given that no new key is named, A' that on x': both are thresholded
         noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep epsilon, or
@@ -234,7 +234,7 @@ class ThresholdedHistogram(Mechanism):
         entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
         return ThresholdedTable({(type(key), key): entry for key, entry in zip(listed(keys), entries, strict=True)})
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables in which one person's keys are new, rare, or held by many."""
         high = self.threshold + self.noise.half_width(Fraction(1, 2))
         levels = (0, self.threshold - 1, high)
@@ -246,7 +246,7 @@ class ThresholdedHistogram(Mechanism):
             yield from self._moves([0, high])
 
     def _moves(self, gained: list[int]) -> Iterator[tuple[Any, Any]]:
-        """Yield a table and its neighbour with one more person, or with the person's keys exchanged for others."""
+        """Yield a table and its neighbor with one more person, or with the person's keys exchanged for others."""
         before = {f"gained {place}": count for place, count in enumerate(gained)}
         after = {key: count + 1 for key, count in before.items()}
         if self.relation is Relation.ADD_REMOVE:

@@ -159,8 +159,8 @@ class AdditiveNoise(Mechanism):
 
     def _law_about(self, steps: int) -> Law[Any]:
         """Return the law of one coordinate."""
-        centred = self.noise.at(steps)
-        return centred if self._integer else OnGrid(centred, self.grid)
+        centered = self.noise.at(steps)
+        return centered if self._integer else OnGrid(centered, self.grid)
 
     def error(self, confidence: float, count: int = 1) -> Any:
         """Return the half-width that holds for all `count` answers at once: the exact quantile of the noise.
@@ -170,14 +170,14 @@ class AdditiveNoise(Mechanism):
         width = self.noise.half_width(confidence, count)
         return width if self._integer else round_up((width + Fraction(1, 2)) * self.grid)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield answers one sensitivity apart, at places where rounding and size could matter."""
         if self.length in (None, 1):
-            yield from self._scalar_neighbours()
+            yield from self._scalar_neighbors()
         if self.length != 1 and not self._scalar_only:
-            yield from self._array_neighbours()
+            yield from self._array_neighbors()
 
-    def _scalar_neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def _scalar_neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield single answers."""
         step = self.sensitivity.value
         if self._integer:
@@ -187,7 +187,7 @@ class AdditiveNoise(Mechanism):
         for start in (0.0, half, math.nextafter(half, 0.0), -half, 1e6 * float(self.grid), -1.0):
             yield start, Fraction(start) + Fraction(step)
 
-    def _array_neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def _array_neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield arrays in which one coordinate takes the whole sensitivity."""
         base = np.zeros(self.length or 3, dtype=np.int64 if self._integer else np.float64)
         moved = base.copy()

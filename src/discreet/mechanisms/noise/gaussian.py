@@ -22,13 +22,13 @@ class Gaussian(AdditiveNoise):
     Privacy. For L2 sensitivity D the output is D^2 / (2 scale^2)-zCDP. A single answer also has the exact profile of
         its own law: delta(epsilon) = P(X >= t - D) - e^epsilon P(X >= t) at t = floor(epsilon scale^2 / D + D / 2) + 1,
         which is what `epsilon=` and `delta=` are calibrated on; for an array the zCDP bound is converted instead.
-        Proof: the Renyi divergence of order alpha between two centres d apart is alpha d^2 / (2 scale^2) plus the log
+        Proof: the Renyi divergence of order alpha between two centers d apart is alpha d^2 / (2 scale^2) plus the log
         of a ratio of two lattice sums of the same Gaussian, one of them shifted off the lattice; the unshifted sum is
         the larger (Poisson summation has positive terms), so the log is at most 0. Coordinates are independent, so
         squares add. The profile is the lemma of `LocationPair`. The continuous formula is too small on integers and is
         not used.
     Accuracy. `error` returns the least t with P(any of k answers is off by more than t) <= beta on the exact law.
-    Cost. One or two 64-bit words and a table look-up an answer; vectorised.
+    Cost. One or two 64-bit words and a table look-up an answer; vectorized.
     Figure. gaussian.svg
     Reference. Canonne, Kamath, Steinke 2020; tight calibration in the continuous case: Balle, Wang 2018.
 

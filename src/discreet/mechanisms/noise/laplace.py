@@ -26,7 +26,7 @@ class Laplace(AdditiveNoise):
     Accuracy. The half-width t returned by `error` is the least with P(any of k answers is off by more than t) <= beta,
         from the exact tail P(|X| > t) = 2 q^(t+1) / (1 + q), q = exp(-1/scale), and independence. For continuous noise
         it would be scale * ln(k / beta); on integers that formula is false.
-    Cost. One 64-bit word and one logarithm an answer; vectorised.
+    Cost. One 64-bit word and one logarithm an answer; vectorized.
     Figure. laplace.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006; integer form: Ghosh, Roughgarden, Sundararajan 2009.
 
@@ -74,9 +74,9 @@ class Laplace(AdditiveNoise):
         """The L1 sensitivity in steps of the grid, rounding included."""
         return rounded_steps(self.sensitivity, self.grid, self.length)
 
-    def _array_neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def _array_neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield also arrays over which the sensitivity is spread: the losses of the coordinates add up to the same."""
-        yield from super()._array_neighbours()
+        yield from super()._array_neighbors()
         step = self.sensitivity.exact
         if step >= 2 and self.length in (None, 2):
             part = int(step) // 2

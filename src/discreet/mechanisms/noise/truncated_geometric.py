@@ -12,7 +12,7 @@ from discreet.mechanisms.mechanism import positive_epsilon, stated_sensitivity
 from discreet.mechanisms.noise.additive import AdditiveNoise
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Sensitivity, warn_if_senseless
 from discreet.privacy.numbers import positive_price, printed, written_up
-from discreet.randomness.rigour import Ball, ball, precision
+from discreet.randomness.rigor import Ball, ball, precision
 
 _PRECISIONS = (128, 512, 2048, 8192, 1 << 15)
 _MOST_PRICED = 1 << 12
@@ -33,7 +33,7 @@ class TruncatedGeometric(AdditiveNoise):
         the four points of `PureApproxPair`.
     Accuracy. No answer is ever off by more than t = `reach`; `error` returns the least width that holds for k answers
         with a given confidence, from the exact law.
-    Cost. A draw of discrete Laplace noise an answer, repeated where it falls outside; vectorised.
+    Cost. A draw of discrete Laplace noise an answer, repeated where it falls outside; vectorized.
     Figure. truncated_geometric.svg
     Reference. Desfontaines, Voss, Gipson, Mandayam 2022; Geng, Ding, Guo, Kumar 2020.
 
@@ -55,7 +55,7 @@ class TruncatedGeometric(AdditiveNoise):
 
         Args:
             epsilon: with `delta`, the approximate privacy of one release.
-            delta: the probability of an answer that only one of two neighbours can give, between 0 and 1/2.
+            delta: the probability of an answer that only one of two neighbors can give, between 0 and 1/2.
             sensitivity: how far one person can move the answer, an int; for an array a `Sensitivity` in L1.
         """
         exact_epsilon, exact_delta = positive_epsilon(epsilon), usable_delta(delta)

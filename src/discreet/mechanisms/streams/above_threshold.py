@@ -33,7 +33,7 @@ class Split(Enum):
     """How epsilon is shared between the threshold's noise and the queries' noise."""
 
     OPTIMAL = (
-        "1 : (2 hits)^(2/3), or 1 : hits^(2/3) for monotone streams, which minimises the variance of the comparison"
+        "1 : (2 hits)^(2/3), or 1 : hits^(2/3) for monotone streams, which minimizes the variance of the comparison"
     )
     TEXTBOOK = "one half each"
 
@@ -47,7 +47,7 @@ class AboveThreshold(PurelyPrivate):
         noisy value exceeds the noisy threshold, for the same epsilon. Fresh noisy answers to the hits, if asked, cost
         `answer_epsilon` more: noise of scale c D / e3.
         Proof: couple the two runs by shifting the threshold noise by D and the query noise of each hit by 2 D. On the
-        neighbour every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit.
+        neighbor every 'below' stays below (its value rose by at most D, the threshold by D) and every hit stays a hit.
         The shifts cost e1 and c * 2 D / (2 c D / e2) = e2. Monotone streams: if values rise, shift the threshold by D
         and hits by D; if they fall, shift hits by D only. Adaptivity: given the same answers so far, the next query is
         the same, so the coupling goes through step by step. Values and threshold are rounded to the grid first, so all
@@ -242,7 +242,7 @@ class AboveThreshold(PurelyPrivate):
         rounding = Fraction(0) if self._grid.integer else self.grid
         return round_up(width * self.grid + rounding)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield streams whose last value lies across the threshold from the others and moves the other way."""
         yield from self._moves(both_ways=not self.monotone)
 

@@ -252,7 +252,7 @@ class DirectedLoss:
 
 
 def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Enclosure:
-    """Bound epsilon from the worse of two neighbouring pairs, and check the lower end against the milder."""
+    """Bound epsilon from the worse of two neighboring pairs, and check the lower end against the milder."""
     found = above.epsilon(delta)
     low = found.lower
     for _ in range(40):

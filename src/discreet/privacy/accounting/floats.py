@@ -45,7 +45,7 @@ def bounded(lower: float, estimate: float, upper: float, method: str) -> Enclosu
 
 def worst_ulps(points: int = 64) -> float:
     """Return the largest error over the functions and a spread of arguments, in units in the last place."""
-    from discreet.randomness.rigour import precision
+    from discreet.randomness.rigor import precision
 
     with precision(_BITS):
         errors = [

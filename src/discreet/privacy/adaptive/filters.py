@@ -49,7 +49,7 @@ class Filter(Account):
 
     Privacy. The whole session keeps `budget`, for an analyst who chooses each release, its price and when to stop in
         view of all earlier answers; a refused release is one that says nothing, at no price.
-        Proof: fix two neighbours. Let B(b, n) be the claim that the answers of any n further releases whose prices
+        Proof: fix two neighbors. Let B(b, n) be the claim that the answers of any n further releases whose prices
         add up to at most b along every path keep the promise b. B(b, 0) holds: there is no answer. Let the claim hold
         for n - 1 releases. The first release keeps a promise of price p <= b, and whatever its answer y, the rest is a
         session of n - 1 releases with prices of at most b - p along every path: by B(b - p, n - 1) it keeps the promise
@@ -197,10 +197,10 @@ class ZCDPFilter(Filter):
     """A budget of zero-concentrated differential privacy: rhos add, and deltas where there are any.
 
     Privacy. The session is rho-zCDP, delta-approximate if there is a delta.
-        Proof: let the first release be d1-approximate r1-zCDP, with parts A, A' of weight 1 - d1 on two neighbours, and
+        Proof: let the first release be d1-approximate r1-zCDP, with parts A, A' of weight 1 - d1 on two neighbors, and
         let the rest after answer y be d2-approximate r2-zCDP for every y, with parts A_y, A'_y; r1 + r2 = rho and
         (1-d1)(1-d2) = 1 - delta. The law of both answers is (1-d1)(1-d2) A(y) A_y(z) and something of weight delta, on
-        the neighbour with A' for A. The moment sum of A^alpha A'^(1-alpha) A_y^alpha A'_y^(1-alpha), over z and then
+        the neighbor with A' for A. The moment sum of A^alpha A'^(1-alpha) A_y^alpha A'_y^(1-alpha), over z and then
         over y, is at most e^((alpha-1) alpha r2) e^((alpha-1) alpha r1). That the parts of the second release depend on
         y does not matter, only that r2 and d2 do not; a promise with less delta may be restated with d2, by moving
         weight from the first part to the other. So the chances 1 - delta multiply, also for adaptive choice. As
@@ -310,7 +310,7 @@ def parallel(promises: Iterable[Guarantee], *, relation: Relation, parts_per_per
     Privacy. For a person with data in at most m parts: under add/remove the m largest promises compose; under
         change-one the 2 m largest, as the old data lie in m parts and the new data in m others. Where a promise has two
         numbers, the largest of each are taken.
-        Proof: fix two neighbours. They differ in at most m parts (add/remove) or 2 m (change-one), the others hold the
+        Proof: fix two neighbors. They differ in at most m parts (add/remove) or 2 m (change-one), the others hold the
         same rows in both, and a release on one of those has the same law on both tables: it keeps every promise. By
         `basic_composition` all releases together keep the sum of what the parts that differ promise, and no sum over so
         many parts exceeds that of the largest ones. That change-one needs twice as many is sharp: a row that moves
@@ -333,11 +333,11 @@ def parallel(promises: Iterable[Guarantee], *, relation: Relation, parts_per_per
 
 
 def touched_parts(relation: Relation, parts_per_person: int) -> int:
-    """Return in how many parts two neighbours can differ."""
+    """Return in how many parts two neighbors can differ."""
     count = whole(parts_per_person, name="parts_per_person")
     if relation is Relation.UNSTATED:
         raise MissingParameter(
-            "what a person can change in separate parts depends on the neighbour relation: state it, "
+            "what a person can change in separate parts depends on the neighbor relation: state it, "
             "relation=Relation.ADD_REMOVE or relation=Relation.CHANGE_ONE",
             parameter="relation",
         )
@@ -357,13 +357,13 @@ class Partition(Mapping[Hashable, Filter]):
     does not spend stays reserved.
 
     Privacy. The session keeps its budget.
-        Proof: fix two neighbours and a path. Say what each release costs *for these neighbours*: nothing, if it looks
+        Proof: fix two neighbors and a path. Say what each release costs *for these neighbors*: nothing, if it looks
         at a part in which they do not differ, and its promise otherwise. Along the path the releases on a part cost at
-        most its budget, and the neighbours differ in at most m parts (add/remove) or 2 m (change-one), so the releases
+        most its budget, and the neighbors differ in at most m parts (add/remove) or 2 m (change-one), so the releases
         on parts cost at most what was reserved, the sum of that many largest budgets. With what the whole table cost
-        this is at most the session's budget, and the induction of `Filter`, which is about two fixed neighbours,
+        this is at most the session's budget, and the induction of `Filter`, which is about two fixed neighbors,
         applies.
-    Reference. McSherry 2009; Feldman, Zrnic 2021 for costs that depend on the neighbours.
+    Reference. McSherry 2009; Feldman, Zrnic 2021 for costs that depend on the neighbors.
 
     >>> from discreet.privacy.adaptive import PureFilter
     >>> from discreet.privacy.guarantees.guarantee import PureDP

@@ -33,7 +33,7 @@ class Odometer(Account):
 
     Privacy. `spent`: for every promise b of the notion, the session cut off before the release that would make `spent`
         pass b keeps b. `epsilon`: let E be its reading when the session stops, at a moment chosen in view of the
-        answers. For neighbours with laws P and Q of the answers and every event S on which there is a reading, P(S) is
+        answers. For neighbors with laws P and Q of the answers and every event S on which there is a reading, P(S) is
         at most the integral of e^E over S under Q, plus delta; so a session whose reading never passes epsilon is
         (epsilon, delta)-DP.
         Proof: the session cut off is one with a filter. For `epsilon`, pure: along every path the loss is at most the

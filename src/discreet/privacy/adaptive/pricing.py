@@ -28,7 +28,7 @@ from discreet.privacy.numbers import as_computed, as_written, written
 from discreet.privacy.pairs import Side
 
 _DOUBLINGS = 40
-_BISECTIONS = 8  # each step may compose a whole batch; within half a per cent of what can be certified
+_BISECTIONS = 8  # each step may compose a whole batch; within half a percent of what can be certified
 _REMEMBERED = 256
 _WORTH_SEARCHING = 1 - 2.0**-10
 

@@ -39,7 +39,7 @@ class Standing:
         """
         if self.begun and self.relation is Relation.UNSTATED and relation is not Relation.UNSTATED:
             raise RelationMismatch(
-                f"this session began without a neighbour relation and cannot take on {relation.value!r} now: which "
+                f"this session began without a neighbor relation and cannot take on {relation.value!r} now: which "
                 "relation applies would depend on the answers so far. State it when the session is opened: "
                 f"relation=Relation.{relation.name}."
             )
@@ -71,7 +71,7 @@ class Account:
 
     @property
     def relation(self) -> Relation:
-        """The neighbour relation for which the session keeps its promise."""
+        """The neighbor relation for which the session keeps its promise."""
         return self._now().relation
 
     @property

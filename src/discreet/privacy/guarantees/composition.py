@@ -15,7 +15,7 @@ from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.privacy.numbers import downward, number, positive, probability, root_upward, upward, whole
 from discreet.privacy.relation import Relation, combine
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 
 def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
@@ -25,7 +25,7 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
 
     Privacy. For adaptive releases: epsilons and deltas add; rhos add and the probabilities 1 - delta of
         delta-approximate zCDP multiply; Renyi divergences of one order add; mus add in squares.
-        Proof: fix neighbours; let the first release have laws P, P' and the second, given the first answer y, laws R_y
+        Proof: fix neighbors; let the first release have laws P, P' and the second, given the first answer y, laws R_y
         and R'_y. Pure: the likelihood ratios multiply. Approximate: for an event S with sections S_y, R_y(S_y) <= g(y)
         + d2 with g(y) = min(1, e^e2 R'_y(S_y)); as g has values in [0, 1], its mean under P is at most e^e1 times its
         mean under P' plus d1. Renyi: the moment of order alpha - 1 of the ratio is a mean over y of the first ratio's
@@ -221,7 +221,7 @@ def _capped(delta: Fraction) -> float:
 def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     """Return what a promise for one person means for any group of `size` people together.
 
-    Two tables that differ in the group are joined by a chain of `size` steps between neighbours, x_0 to x_k, with laws
+    Two tables that differ in the group are joined by a chain of `size` steps between neighbors, x_0 to x_k, with laws
     P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
 
     Privacy. (epsilon, delta) gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)), which is at most the

@@ -22,7 +22,7 @@ from discreet.privacy.numbers import (
 )
 from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import require_known
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 Promise = TypeVar("Promise", bound=Guarantee)
 _LARGE_RHO = 10**4
@@ -219,7 +219,7 @@ def to_approx_at(promise: Guarantee, delta: Number) -> ApproxDP:
 
     Privacy. A promise whose worst pair is known (pure, approximate, Gaussian) gives that pair's epsilon(delta), which
         is the least possible; a concentrated or Renyi promise gives the moment bound of `zcdp_epsilon` or
-        `renyi_epsilon`, which for a delta of a few per cent or more could be improved.
+        `renyi_epsilon`, which for a delta of a few percent or more could be improved.
         Proof: post-processing lowers delta(.), so no release that keeps the promise has a larger delta(epsilon) than
         the worst pair (`PureApproxPair`, `NormalPair`). The others: see there.
     """

@@ -37,7 +37,7 @@ _LARGEST_DELTA = Fraction(1, 100)
 
 
 class Guarantee(ABC):
-    """What a release promises about any two neighbouring tables, whatever an adversary knows and does with it.
+    """What a release promises about any two neighboring tables, whatever an adversary knows and does with it.
 
     Promises are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as given;
     a float stands for the decimals that it prints as (0.1 is one tenth), and whatever is computed is rounded up.
@@ -79,7 +79,7 @@ class Guarantee(ABC):
         return implies(self, other)
 
     def under(self, relation: Relation) -> Self:
-        """Return the same numbers promised for another neighbour relation; that they hold for it is the caller's word.
+        """Return the same numbers promised for another neighbor relation; that they hold for it is the caller's word.
 
         >>> PureDP(1).under(Relation.CHANGE_ONE)
         PureDP(epsilon=1, relation=Relation.CHANGE_ONE)
@@ -88,7 +88,7 @@ class Guarantee(ABC):
 
     @abstractmethod
     def in_words(self) -> str:
-        """Say the promise for people, without the neighbour relation."""
+        """Say the promise for people, without the neighbor relation."""
 
     def _check(self, **checks: Callable[..., Number]) -> None:
         """Refuse impossible parameters, each by the check of its name, and what is no relation."""
@@ -122,18 +122,18 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __str__(self) -> str:
-        """Say the promise and its neighbours in words."""
+        """Say the promise and its neighbors in words."""
         return f"{self.in_words()} ({self.relation.sentence})"
 
     def _repr_html_(self) -> str:
         """Return the promise as a list of its parts for a notebook."""
         parts = [(name, shown(value)) for name, value in self._parameters()]
-        return definition_list([("promise", self.in_words()), *parts, ("neighbours", self.relation.sentence)])
+        return definition_list([("promise", self.in_words()), *parts, ("neighbors", self.relation.sentence)])
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class PureDP(Guarantee):
-    """Any outcome is at most e^epsilon times as likely on one table as on its neighbour.
+    """Any outcome is at most e^epsilon times as likely on one table as on its neighbor.
 
     >>> PureDP(0.5)
     PureDP(epsilon=0.5)
@@ -157,7 +157,7 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ApproxDP(Guarantee):
-    """The chance of any event is at most e^epsilon times its chance on the neighbouring table, plus delta.
+    """The chance of any event is at most e^epsilon times its chance on the neighboring table, plus delta.
 
     >>> ApproxDP(1, 1e-6).to_zcdp()
     ZCDP(rho=0.4621171572600098, delta=1e-06)
@@ -184,7 +184,7 @@ class ApproxDP(Guarantee):
 class ZCDP(Guarantee):
     """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most alpha rho.
 
-    With a delta it is delta-approximate: for neighbours x, x' the output laws are mixtures M(x) = (1-delta) A + delta B
+    With a delta it is delta-approximate: for neighbors x, x' the output laws are mixtures M(x) = (1-delta) A + delta B
     and M(x') = (1-delta) A' + delta B', where A and A' keep the bound in both directions and B, B' may be anything.
 
     >>> ZCDP(0.5).to_approx(delta=1e-6)
@@ -209,7 +209,7 @@ class ZCDP(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class RenyiDP(Guarantee):
-    """The Renyi divergence of order alpha between the laws of the output on neighbours is at most epsilon.
+    """The Renyi divergence of order alpha between the laws of the output on neighbors is at most epsilon.
 
     >>> RenyiDP(2, 0.25).alpha
     2
@@ -231,7 +231,7 @@ class RenyiDP(Guarantee):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class GaussianDP(Guarantee):
-    """Telling neighbours apart is at least as hard as telling a normal mean of 0 from one of mu, at variance 1.
+    """Telling neighbors apart is at least as hard as telling a normal mean of 0 from one of mu, at variance 1.
 
     >>> GaussianDP(1).to_zcdp()
     ZCDP(rho=0.5, delta=0.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from discreet.privacy.numbers import number, upward
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _LOGARITHMS = range(-60, 382, 2)  # ln(order - 1): covers the best order for every float rho, subnormal ones too
 _GOLDEN = (math.sqrt(5) - 1) / 2

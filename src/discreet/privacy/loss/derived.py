@@ -25,7 +25,7 @@ from discreet.privacy.pairs import (
 )
 from discreet.privacy.relation import Relation
 
-_METHOD = "chain of neighbours, the best split of epsilon found"
+_METHOD = "chain of neighbors, the best split of epsilon found"
 _GOLDEN = (5**0.5 - 1) / 2
 _SECTIONS = 8
 _HALVINGS, _LARGEST_LEVEL = 40, 600.0
@@ -114,7 +114,7 @@ def _require_relation(relation: Relation, sampler: Sampler) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ChainPair(Pair):
-    """Two tables joined by a chain of neighbours; each step has its own pair.
+    """Two tables joined by a chain of neighbors; each step has its own pair.
 
     Privacy. For levels e_1 + ... + e_k = e, delta(e) <= delta_1(e_1) + e^(e_1) delta_2(e_2) + e^(e_1 + e_2)
     delta_3(e_3)
@@ -171,7 +171,7 @@ class ChainPair(Pair):
 def group_loss(loss: PrivacyLoss, size: int) -> PrivacyLoss:
     """Return the price to a group of `size` people together, as a function of the curve for one.
 
-    Gaussian prices scale exactly; others by the best split along a chain of neighbours.
+    Gaussian prices scale exactly; others by the best split along a chain of neighbors.
 
     >>> from discreet.privacy.loss.reference import gaussian_loss
     >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(1).upper

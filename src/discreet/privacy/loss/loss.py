@@ -56,7 +56,7 @@ class PrivacyLoss:
     """What releases can cost a person: the full curve of (epsilon, delta), from exact laws where they are known.
 
     A price has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
-    a release are its output laws on neighbouring tables, kept apart by direction (a person removed, a person added);
+    a release are its output laws on neighboring tables, kept apart by direction (a person removed, a person added);
     its claim is a promise proven for it. Bounds on the side of privacy use whichever is better; bounds on the other
     side come from the pairs alone, because only they are attained.
 
@@ -66,7 +66,7 @@ class PrivacyLoss:
 
     Privacy. `epsilon`, `delta`, `max_loss` and `renyi` return an `upper` that holds for the releases together,
         `tradeoff` a `lower`.
-        Proof: a release's delta(epsilon) is the largest over its neighbouring pairs and directions, so the largest of
+        Proof: a release's delta(epsilon) is the largest over its neighboring pairs and directions, so the largest of
         the pairs' upper bounds holds; a proven claim bounds it too (`delta_of`, `epsilon_of`, `tradeoff_of`), and so
         does the smaller of the two. Several releases: in each direction the product of dominating pairs dominates every
         adaptive composition (conditional on the past, each release is a post-processing of its pair), and the engines
@@ -92,7 +92,7 @@ class PrivacyLoss:
         claim: Guarantee | None = None,
         attained: bool = True,
     ) -> PrivacyLoss:
-        """Price a release by the pairs of its output laws on neighbours; each pair is used in both directions.
+        """Price a release by the pairs of its output laws on neighbors; each pair is used in both directions.
 
         The pairs must include a worst one for every level, for example all shifts up to the sensitivity. A relation is
         symmetric, so the reverse of each pair is added where it is missing. `attained=False` says that the pairs only
@@ -181,12 +181,12 @@ class PrivacyLoss:
 
     @property
     def remove(self) -> PrivacyLoss:
-        """The price in one direction only: the person is in the first table, and not in its neighbour."""
+        """The price in one direction only: the person is in the first table, and not in its neighbor."""
         return replace(self, sides=(Side.REMOVE,))
 
     @property
     def add(self) -> PrivacyLoss:
-        """The price in the other direction only: the person is in the neighbour."""
+        """The price in the other direction only: the person is in the neighbor."""
         return replace(self, sides=(Side.ADD,))
 
     def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
@@ -476,7 +476,7 @@ class PrivacyLoss:
         )
 
     def __repr__(self) -> str:
-        """Say how many releases, of how many kinds, and for which neighbours."""
+        """Say how many releases, of how many kinds, and for which neighbors."""
         kinds = "" if len(self.parts) == 1 else f" of {len(self.parts)} kinds"
         one = "" if self.sides == (Side.REMOVE, Side.ADD) else f", {self.sides[0].value} only"
         return f"<PrivacyLoss of {self.releases} release{'s'[: self.releases != 1]}{kinds}, {self.relation.value}{one}>"
@@ -497,7 +497,7 @@ class PrivacyLoss:
             rows.append(("promise", self.claim.in_words()))
         if self.samplers != (Sampler.EVERYONE,):
             rows.append(("sampling", ", ".join(sampler.value for sampler in self.samplers)))
-        return [*rows, ("neighbours", self.relation.sentence)]
+        return [*rows, ("neighbors", self.relation.sentence)]
 
 
 price_promises_by(PrivacyLoss.from_guarantee)

@@ -130,7 +130,7 @@ def above_threshold_loss(epsilon: Number, *, relation: Relation = Relation.UNSTA
 def table_loss(
     with_person: Sequence[Number], without_person: Sequence[Number], *, relation: Relation = Relation.UNSTATED
 ) -> PrivacyLoss:
-    """Price a release given by a table of the chances of its outcomes on two neighbouring tables, both directions.
+    """Price a release given by a table of the chances of its outcomes on two neighboring tables, both directions.
 
     The chances are exact (Fractions, or floats taken as the rationals they stand for) and add up to 1.
 

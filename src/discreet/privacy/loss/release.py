@@ -54,7 +54,7 @@ class Sampler(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The output laws on neighbouring tables: `remove` with the person in P's table, `add` with the person in Q's.
+    """The output laws on neighboring tables: `remove` with the person in P's table, `add` with the person in Q's.
 
     Each direction lists every pair that can occur. `claim` is a promise proven for the same release. `attained` says
     whether the pairs are laws of the release itself, or the worst that keep its promise.

@@ -10,14 +10,14 @@ from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.numbers import bounds, nonnegative, number, plain, probability
 from discreet.privacy.pairs.promises import between, enclosed
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _ENVELOPE = "envelope of the bounded-range family, in closed form"
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedRangePair(Pair):
-    """The pair that dominates every release whose losses on two neighbours all lie within one interval of length range.
+    """The pair that dominates every release whose losses on two neighbors all lie within one interval of length range.
 
     The exponential mechanism with epsilon has range epsilon: the losses of any two outcomes differ by at most that.
 

@@ -15,13 +15,13 @@ from discreet.laws.number import Number, exact_rational
 from discreet.privacy.numbers import bounds, number, probability
 from discreet.privacy.pairs.promises import enclosed
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _METHOD = "delta of the release on everybody, at the level and in the proportion that sampling gives"
 
 
 class Side(Enum):
-    """Which table of the two neighbours holds the person: the one whose output law is P, or the other."""
+    """Which table of the two neighbors holds the person: the one whose output law is P, or the other."""
 
     REMOVE = "remove"
     ADD = "add"
@@ -204,7 +204,7 @@ def _mirrored(other: Enclosure, level: Fraction, method: str) -> Enclosure:
 class WorstPair(Pair):
     """The pair whose delta(epsilon) is at each level the largest of several pairs'.
 
-    Privacy. If each of the pairs may be the laws of a release on some neighbours, this one dominates the release.
+    Privacy. If each of the pairs may be the laws of a release on some neighbors, this one dominates the release.
         Proof: a pointwise maximum of curves that are convex and decreasing in e^epsilon, lie between (1 - e^epsilon)^+
         and 1, is another such curve, and every such curve is the delta of some pair.
     Reference. Zhu, Dong, Wang 2022.

@@ -1,4 +1,4 @@
-"""Continuous Laplace noise about two centres: the reference law of plans and papers, in closed form."""
+"""Continuous Laplace noise about two centers: the reference law of plans and papers, in closed form."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.numbers import bounds, downward, nonnegative, normal_upper_tail, number, plain, probability
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _CLOSED_FORM = "closed form, evaluated in ball arithmetic and rounded outwards"
 _LARGEST_USEFUL = 746  # e^746 times the least positive float is more than 1
@@ -304,7 +304,7 @@ def _is_infinite(epsilon: Number) -> bool:
 
 
 def boundary(low: float, high: float, holds: Callable[[float], bool]) -> tuple[float, float]:
-    """Return neighbouring floats between which a monotone condition starts to hold; it holds at `high`."""
+    """Return neighboring floats between which a monotone condition starts to hold; it holds at `high`."""
     for _ in range(_BISECTIONS):
         middle = low + (high - low) / 2
         if middle in (low, high):

@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def relation(self) -> Relation:
-        """What neighbours are."""
+        """What neighbors are."""
         return self.guarantee.relation
 
     @property
@@ -251,7 +251,7 @@ class Answer:
         return [
             ("promise", with_notion(self.guarantee)),
             ("unit of protection", self.unit),
-            ("neighbours", self.relation.sentence),
+            ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
@@ -287,7 +287,7 @@ def key_columns(answer: Answer) -> list[str]:
 
 
 _CAVEATS = (
-    "The promise is about one unit of protection with all its rows in the policy's tables, for the neighbours named.",
+    "The promise is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
     "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
@@ -313,7 +313,7 @@ class Certificate:
                 "digest": priced.digest,
                 "promise": with_notion(priced.guarantee),
                 "unit of protection": answer.unit,
-                "neighbours": answer.relation.sentence,
+                "neighbors": answer.relation.sentence,
                 "bounding": priced.bounding.reason,
                 "mechanisms": [measure.words(spend) for measure, spend in released],
                 "record": answer.record.number,

@@ -64,7 +64,7 @@ class Bounding:
     reason: str
 
     def moved(self, norms: RowNorms) -> tuple[int, int]:
-        """Return the L1 distance of neighbours and the square of their L2 distance, as integers."""
+        """Return the L1 distance of neighbors and the square of their L2 distance, as integers."""
         total = self.total if self.total is not None else math.isqrt(self.squared) + 1
         if self.relation is not Relation.CHANGE_ONE:
             return total * norms.one, self.squared * norms.squared

@@ -115,7 +115,7 @@ class TablePolicy:
     unit: Unit
     columns: Mapping[str, ColumnPolicy]
     contributions: Contributions = Contributions()
-    size: int | None = None  # the number of units, declared public: then neighbours change one unit
+    size: int | None = None  # the number of units, declared public: then neighbors change one unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
         yield "# rows = ..."
     else:
         yield from _whose(name, unit, schema, holders)
-    yield "# Does everybody know how many units there are? Then neighbours change one unit, in every table. (optional)"
+    yield "# Does everybody know how many units there are? Then neighbors change one unit, in every table. (optional)"
     yield "# size = ..."
     yield ""
     yield header(("tables", name, "columns"))

@@ -35,7 +35,7 @@ class Explanation:
 
     @property
     def relation(self) -> Relation:
-        """What neighbours are."""
+        """What neighbors are."""
         return self.guarantee.relation
 
     @property
@@ -54,7 +54,7 @@ class Explanation:
             ("price", with_notion(self.guarantee)),
             *([("charged as", self.charged)] if self.charged else []),
             ("unit of protection", self.unit),
-            ("neighbours", self.relation.sentence),
+            ("neighbors", self.relation.sentence),
             ("groups", self.groups),
             ("bounding", self.bounding),
             ("what bounding may bias", self.bias),

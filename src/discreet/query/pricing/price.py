@@ -121,7 +121,7 @@ def noise_of(budget: Guarantee, price: Stated) -> Noise:
 
 
 def payment(budget: Guarantee, price: Stated, *, private_keys: bool, relation: Relation | None = None) -> Payment:
-    """Return what a stated price pays under a budget, for its neighbours or those of a relation that is stated here.
+    """Return what a stated price pays under a budget, for its neighbors or those of a relation that is stated here.
 
     `error=` must have been settled before.
 

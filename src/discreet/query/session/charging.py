@@ -246,12 +246,12 @@ class Desk:
         return _record(self.ledger.store(charge, text), replayed=False)
 
     def _stated_here(self, price: Guarantee) -> Guarantee:
-        """Return a promise for the policy's neighbours; one for other neighbours is worth something else."""
+        """Return a promise for the policy's neighbors; one for other neighbors is worth something else."""
         if price.relation is Relation.UNSTATED:
             return price.under(self.policy.relation)
         if price.relation is not self.policy.relation:
             raise RelationMismatch(
-                f"the price is stated for other neighbours than the policy's ({self.policy.relation.value}): state it "
+                f"the price is stated for other neighbors than the policy's ({self.policy.relation.value}): state it "
                 "for these. Nothing was spent."
             )
         return price

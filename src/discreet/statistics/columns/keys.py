@@ -3,7 +3,7 @@
 Rules. A missing key (None, NaN, NaT, NA, NULL, a masked entry) is no key: its row is left out, and so is a row whose
 unit is missing (`units` says whose row is whose). Keys are told apart by type and value and come out in one form (see
 `key_form`), so True, 1 and 1.0 are three keys in a column of mixed types, and 0.0 and -0.0 are one. Texts are compared
-by code points: nothing is normalised, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists;
+by code points: nothing is normalized, trimmed or folded. Columns come from numpy, pandas, Polars, Arrow, or are lists;
 how one is read depends on its type alone, never on what it holds. In a numpy array or a pandas column of a numpy type
 whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in size are missing keys: see `columns.numbers`.
 """

@@ -176,7 +176,7 @@ def _as_float(entry: object) -> float | None:
             return float(entry)
         except OverflowError:
             return float("inf") if entry > 0 else float("-inf")
-        except ValueError:  # a signalling NaN
+        except ValueError:  # a signaling NaN
             return float("nan")
     return float("nan") if _is_missing(entry) else None
 

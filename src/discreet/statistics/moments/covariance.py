@@ -1,4 +1,4 @@
-"""Second moments of several columns about a public centre: the covariance where the centre is the mean.
+"""Second moments of several columns about a public center: the covariance where the center is the mean.
 
 The answer is a noisy matrix with intervals that hold for all entries at once, and what it cost.
 """
@@ -27,10 +27,10 @@ from discreet.statistics.statistic import Statistic, Tables
 
 
 class Covariance(Statistic):
-    """The mean of (x - c) (x - c)' over rows x clipped to a ball about the public centre c, or to a box.
+    """The mean of (x - c) (x - c)' over rows x clipped to a ball about the public center c, or to a box.
 
     With `bounds=` each column is clipped to its own and measured in half their distance, which suits columns of
-    different units, and c is the float nearest to their middle; with `centre=` and `radius=` whole rows are pulled to
+    different units, and c is the float nearest to their middle; with `center=` and `radius=` whole rows are pulled to
     the ball. Rows with a missing value are left out unless `missing=` replaces it. Where the number of rows is private
     it is released too, at no further price. One row a person.
 
@@ -41,7 +41,7 @@ class Covariance(Statistic):
         in a ball. Gaussian noise is scaled to the L2 distances that `moment_weights` proves.
         Proof: the lemmas of `moment_weights`. For one row, sum |u_i u_j| over i <= j is ((sum |u_i|)^2 + r) / 2, which
         is at most (d + 1) r / 2, and the rest adds (d + 1) (B - r) / 2. About a private mean this would not hold: one
-        row would move all others. Here the centre is public.
+        row would move all others. Here the center is public.
     Accuracy. All entries are within the exact joint quantile of the noise; where the number of rows is noisy, it is
         enclosed with a tenth of the error allowed, and each interval is the widest ratio.
     Cost. One pass and one matrix product in halves of integers; d (d + 1) / 2 draws and one.
@@ -59,7 +59,7 @@ class Covariance(Statistic):
     def __init__(
         self,
         *,
-        centre: Sequence[Number] | None = None,
+        center: Sequence[Number] | None = None,
         radius: Number | None = None,
         bounds: Any = None,
         relation: Relation | None = None,
@@ -72,9 +72,9 @@ class Covariance(Statistic):
         missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
         steps: int = STEPS,
     ) -> None:
-        """`error` is for the widest entry, in a table of `people` rows; `steps` lie between centre and edge."""
+        """`error` is for the widest entry, in a table of `people` rows; `steps` lie between center and edge."""
         super().__init__(relation=relation, confidence=confidence)
-        self.region = stated_region(centre, radius, bounds, steps)
+        self.region = stated_region(center, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
         self._people = stated_people(people, error, of="second moment")
         price = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error)
@@ -91,7 +91,7 @@ class Covariance(Statistic):
 
     @property
     def size_is_public(self) -> bool:
-        """Whether the number of rows is the same for all neighbours."""
+        """Whether the number of rows is the same for all neighbors."""
         return self.relation is Relation.CHANGE_ONE and self._fill is not None
 
     def public_rows(self, value: Any) -> int | None:
@@ -199,19 +199,19 @@ class Covariance(Statistic):
         return (wide + lost * largest) / (rows - lost) + rounding
 
     def _one_row_apart(self, *, added: bool) -> Tables:
-        """A row lies at the centre, at an edge, or, for pure promises, at a corner."""
-        centre, halves = np.array(self.region.centre), np.array(self.region.halves)
-        edge, corner = centre.copy(), centre + halves / (math.sqrt(self.region.dimension) if self.region.ball else 1.0)
+        """A row lies at the center, at an edge, or, for pure promises, at a corner."""
+        center, halves = np.array(self.region.center), np.array(self.region.halves)
+        edge, corner = center.copy(), center + halves / (math.sqrt(self.region.dimension) if self.region.ball else 1.0)
         edge[0] += halves[0]
-        rows = [centre, edge] if self.region.ball or self.size_is_public else [centre]
+        rows = [center, edge] if self.region.ball or self.size_is_public else [center]
         rows += [corner] if isinstance(self.guarantee, PureDP) else []
         for row in rows:
             if added:
                 yield np.array([edge]), np.array([edge, row])
             elif self._fill is None:
-                yield np.array([edge, row]), np.array([edge, np.full(centre.size, np.nan)])
+                yield np.array([edge, row]), np.array([edge, np.full(center.size, np.nan)])
             else:
-                yield np.array([edge, centre]), np.array([edge, row])
+                yield np.array([edge, center]), np.array([edge, row])
 
 
 def _chernoff_reach(scales: list[float], rest: float) -> float:
@@ -229,7 +229,7 @@ def _chernoff_reach(scales: list[float], rest: float) -> float:
 def covariance(
     table: Any,
     *,
-    centre: Sequence[Number] | None = None,
+    center: Sequence[Number] | None = None,
     radius: Number | None = None,
     bounds: Any = None,
     relation: Relation | None = None,
@@ -241,10 +241,10 @@ def covariance(
     confidence: float = 0.95,
     missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
 ) -> MatrixEstimate:
-    """Return private second moments about a public centre: see `Covariance`.
+    """Return private second moments about a public center: see `Covariance`.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
-    >>> answer = covariance(rows, centre=[2, 2], radius=2, relation=Relation.ADD_REMOVE, epsilon=1)
+    >>> answer = covariance(rows, center=[2, 2], radius=2, relation=Relation.ADD_REMOVE, epsilon=1)
     >>> abs(answer.count - 10_000) < 200, bool(abs(answer.matrix[0, 0] - 1) < 0.1)
     (True, True)
     """

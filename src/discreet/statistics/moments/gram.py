@@ -34,7 +34,7 @@ most d (d + 1) / 2 + s (s - 1) / 2 <= d^2.
 Lemma (change-one where B - r is released). Twice the L1 norm; twice the squared L2 norm, because the inner product of
 two rows' vectors is a sum of (u'v)^2, u_i^2 v_i^2 and (B - r) (B - r') with factors at or above 0.
 
-People state where rows are clipped as bounds a column, or as a centre and a radius.
+People state where rows are clipped as bounds a column, or as a center and a radius.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Gram:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A box of half-widths `halves` about a centre, or the ball of radius `halves[0]`."""
+    """A box of half-widths `halves` about a center, or the ball of radius `halves[0]`."""
 
-    centre: tuple[float, ...]
+    center: tuple[float, ...]
     halves: tuple[float, ...]
     ball: bool
     steps: int = STEPS
@@ -83,7 +83,7 @@ class Region:
     @property
     def dimension(self) -> int:
         """The number of columns."""
-        return len(self.centre)
+        return len(self.center)
 
     @property
     def reach(self) -> int:
@@ -93,7 +93,7 @@ class Region:
     def positions(self, rows: Floats) -> Floats:
         """Return rows as whole floats; a row with a missing value keeps NaN in its place."""
         with np.errstate(all="ignore"):
-            steps = (rows - np.array(self.centre)) * (self.steps / np.array(self.halves))
+            steps = (rows - np.array(self.center)) * (self.steps / np.array(self.halves))
             if not self.ball:
                 return np.asarray(np.clip(np.rint(steps), -float(self.steps), float(self.steps)))
             steps = np.clip(steps, -_FAR, _FAR)
@@ -141,7 +141,7 @@ def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
     """
     columns = [numbers(column) for column in _split(table)]
     if len(columns) != count:
-        raise InputError("a table has as many columns as the centre or the bounds say")
+        raise InputError("a table has as many columns as the center or the bounds say")
     if len({column.size for column in columns}) > 1:
         raise InputError("all columns of a table have the same length")
     return columns
@@ -170,7 +170,7 @@ def _split(table: Any) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class MomentWeights:
-    """How often diagonal, other entries and what is left are counted, and how far neighbours then are at most."""
+    """How often diagonal, other entries and what is left are counted, and how far neighbors then are at most."""
 
     diagonal: int
     other: int
@@ -206,27 +206,27 @@ def _entries_alone(region: Region, *, gaussian: bool) -> MomentWeights:
 
 
 _WHOLE = 2.0**53  # beyond it floats skip integers
-_OFF_CENTRE = Fraction(1, 1 << 20)
+_OFF_CENTER = Fraction(1, 1 << 20)
 
 
-def stated_region(centre: Sequence[Number] | None, radius: Number | None, bounds: Any, steps: int) -> Region:
+def stated_region(center: Sequence[Number] | None, radius: Number | None, bounds: Any, steps: int) -> Region:
     """Return the box or the ball that was asked for; neither is ever taken from the data."""
     steps = whole(steps, name="steps")
     if steps > STEPS:
         raise ParameterError("steps= is at most 2^38", parameter="steps")
-    if bounds is not None and (centre is not None or radius is not None):
-        raise ConflictingParameters("give bounds=, or centre= with radius=, not both", parameter="bounds")
-    if bounds is None and (centre is None or radius is None):
+    if bounds is not None and (center is not None or radius is not None):
+        raise ConflictingParameters("give bounds=, or center= with radius=, not both", parameter="bounds")
+    if bounds is None and (center is None or radius is None):
         raise MissingParameter(
-            "say where rows are clipped: bounds=[(low, high), ...] with a pair a column, or centre=[...] with radius=. "
+            "say where rows are clipped: bounds=[(low, high), ...] with a pair a column, or center=[...] with radius=. "
             "It is public and never taken from the data",
             parameter="bounds",
         )
-    return _box(bounds, steps) if bounds is not None else _ball(centre, radius, steps)
+    return _box(bounds, steps) if bounds is not None else _ball(center, radius, steps)
 
 
 def _box(bounds: Any, steps: int) -> Region:
-    """Return the box of the bounds; its centre is a float, and its sides reach at least as far as the bounds."""
+    """Return the box of the bounds; its center is a float, and its sides reach at least as far as the bounds."""
     pairs = [stated_bounds(pair, name="columns") for pair in _listed(bounds, "bounds")]
     middles = [_float((low + high) / 2, "bounds") for low, high in pairs]
     halves = [
@@ -238,27 +238,27 @@ def _box(bounds: Any, steps: int) -> Region:
     return Region(tuple(middles), tuple(halves), ball=False, steps=steps)
 
 
-def _ball(centre: Any, radius: Any, steps: int) -> Region:
-    """Return the ball about a centre; on a line that is a box."""
-    places = [rational_or_none(place) for place in _listed(centre, "centre")]
+def _ball(center: Any, radius: Any, steps: int) -> Region:
+    """Return the ball about a center; on a line that is a box."""
+    places = [rational_or_none(place) for place in _listed(center, "center")]
     if any(place is None for place in places):
-        raise ParameterError("centre is a list of finite numbers, one a column", parameter="centre")
+        raise ParameterError("center is a list of finite numbers, one a column", parameter="center")
     size = _upward(positive_rational(radius, name="radius"), "radius")
     exact = [place or Fraction(0) for place in places]
-    centres = tuple(_float(place, "centre") for place in exact)
-    for place, used in zip(exact, centres, strict=True):
-        _check_floats(place, used, size, steps, "centre")
-    return Region(centres, (size,) * len(centres), ball=len(centres) > 1, steps=steps)
+    centers = tuple(_float(place, "center") for place in exact)
+    for place, used in zip(exact, centers, strict=True):
+        _check_floats(place, used, size, steps, "center")
+    return Region(centers, (size,) * len(centers), ball=len(centers) > 1, steps=steps)
 
 
-def _check_floats(centre: Fraction, used: float, half: float, steps: int, name: str) -> None:
-    """Refuse where the float used as a centre is no centre, or where integers are read to less than a step.
+def _check_floats(center: Fraction, used: float, half: float, steps: int, name: str) -> None:
+    """Refuse where the float used as a center is no center, or where integers are read to less than a step.
 
     An integer moved by half a step, and then by rounding to steps, stays within what the intervals allow for.
     """
     largest = abs(used) + half
     skipped = largest >= _WHOLE and math.ulp(largest) > half / steps
-    if skipped or abs(Fraction(used) - centre) > Fraction(half) * _OFF_CENTRE:
+    if skipped or abs(Fraction(used) - center) > Fraction(half) * _OFF_CENTER:
         raise ParameterError(
             f"near {name}= floats are too far apart: subtract a public offset from the column and from {name}= first",
             parameter=name,
@@ -297,11 +297,11 @@ def stated_fill(missing: Any, region: Region) -> tuple[float, ...] | None:
             parameter="missing",
         )
     fills = [replacement(one) or Fraction(0) for one in listed]
-    for fill, centre, half in zip(fills, region.centre, region.halves, strict=True):
-        if abs(fill - Fraction(centre)) > Fraction(half):
+    for fill, center, half in zip(fills, region.center, region.halves, strict=True):
+        if abs(fill - Fraction(center)) > Fraction(half):
             raise ParameterError(
                 "what replaces missing values must lie within the bounds of its column, or within the radius of its "
-                "centre; for different columns give a list",
+                "center; for different columns give a list",
                 parameter="missing",
             )
     return tuple(_float(fill, "missing") for fill in fills)

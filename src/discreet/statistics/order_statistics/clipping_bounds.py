@@ -78,9 +78,9 @@ class Scans(Mechanism):
         """Return the law of what the scans report."""
         return Product([scan.law(counts) for scan, counts in zip(self.scans, value, strict=True)])
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield neighbours of the first scan, for all."""
-        for first, second in self.scans[0].neighbours():
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
+        """Yield neighbors of the first scan, for all."""
+        for first, second in self.scans[0].neighbors():
             yield [first] * len(self.scans), [second] * len(self.scans)
 
 
@@ -88,8 +88,8 @@ class ClippingBounds(Statistic):
     """Bounds that about a share `level` of the rows lie within, when nothing is known about their range.
 
     The thresholds are public: 0, and on either side of it four to a doubling from `smallest` to `largest` in size,
-    around a public `centre`. The upper bound is the first, from below, that a share (1 + level) / 2 of the rows does
-    not exceed; the lower bound the first from above. With `symmetric` one threshold for |x - centre| is sought, at the
+    around a public `center`. The upper bound is the first, from below, that a share (1 + level) / 2 of the rows does
+    not exceed; the lower bound the first from above. With `symmetric` one threshold for |x - center| is sought, at the
     whole price.
 
     Privacy. epsilon-DP: one `UnboundedQuantile` for epsilon, or two for half of it each.
@@ -117,7 +117,7 @@ class ClippingBounds(Statistic):
         epsilon: Number | None = None,
         confidence: float = 0.95,
         symmetric: bool = False,
-        centre: Number = 0,
+        center: Number = 0,
         smallest: Number = Fraction(1, 1 << 20),
         largest: Number = 1 << 50,
         per_doubling: int = 4,
@@ -128,7 +128,7 @@ class ClippingBounds(Statistic):
         self.level = exact_level(level)
         self.contribution = stated_contribution(contribution)
         self.symmetric = bool(symmetric)
-        self._centre = float(centre)
+        self._center = float(center)
         self.thresholds = self._grid(smallest, largest, whole(per_doubling, name="per_doubling"))
         asked = stated_price(epsilon=epsilon).epsilon or Fraction(0)
         sides = 1 if self.symmetric else 2
@@ -160,7 +160,7 @@ class ClippingBounds(Statistic):
         present = ~np.isnan(column)
         weights = None if unit is None else row_weights(unit, present, self.contribution or 1)[present]
         with np.errstate(all="ignore"):  # what overflows is infinite, beyond every threshold
-            shifted = column[present] - self._centre
+            shifted = column[present] - self._center
         if self.symmetric:
             return self._counts(np.abs(shifted), weights)
         return [self._counts(shifted, weights), self._counts(-shifted, weights)]
@@ -184,7 +184,7 @@ class ClippingBounds(Statistic):
         low = -ends[-1]
         if low >= high:  # noise alone: the two scans passed each other
             low, high = min(low, high, -float(self._least)), max(low, high, float(self._least))
-        bounds = Bounds((low + self._centre, high + self._centre))
+        bounds = Bounds((low + self._center, high + self._center))
         bounds.guarantee, bounds.loss, bounds.rank_error = self.guarantee, self.loss, self.rank_error
         return bounds
 
@@ -217,7 +217,7 @@ def clipping_bounds(
     epsilon: Number | None = None,
     confidence: float = 0.95,
     symmetric: bool = False,
-    centre: Number = 0,
+    center: Number = 0,
     smallest: Number = Fraction(1, 1 << 20),
     largest: Number = 1 << 50,
     unit: Any = None,
@@ -303,7 +303,7 @@ class UnboundedQuantile(PurelyPrivate):
         """Return alpha: by how many rows the reported threshold may miss the level, with the confidence."""
         return self.stream.alpha(queries=self.thresholds, beta=1.0 - confidence)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield counts of tables that differ in one row, below the first threshold or above the last."""
         for base in ([0, 0, 0, 0], [0, 2, 4, 4], [0, 20, 40, 40]):
             if self.relation is Relation.ADD_REMOVE:

@@ -19,7 +19,7 @@ from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.choices import truth_value
 from discreet.privacy import PrivacyLoss, Relation, bounded_range_loss, warn_if_senseless
-from discreet.randomness.rigour import Ball, ball
+from discreet.randomness.rigor import Ball, ball
 from discreet.statistics.order_statistics.joint_draw import JointDraw, distance_of
 from discreet.statistics.order_statistics.tree import ManyQuantiles, increasing_levels
 from discreet.statistics.pricing import NoisyVector
@@ -45,7 +45,7 @@ class JointQuantiles(ManyQuantiles):
 
     First a noisy number of rows N, where the true one is private. Then the exponential mechanism over all tuples of m
     positions: sorted, they cut the rows into m + 1 parts of c_1, c_2, ... rows (those above one and up to the next),
-    which ought to have N d_j rows each, d_j the difference of neighbouring levels; a tuple is chosen with probability
+    which ought to have N d_j rows each, d_j the difference of neighboring levels; a tuple is chosen with probability
     proportional to exp(-rate * sum of |c_j - N d_j|). Rows with equal positions are told apart by `tie_bits` random
     bits appended to every position and taken off every answer, so that a point can divide them.
 
@@ -85,7 +85,7 @@ class JointQuantiles(ManyQuantiles):
         size_is_public: bool = False,
         tie_bits: int = TIE_BITS,
     ) -> None:
-        """`size_is_public` states that all neighbours have the same number of rows: change-one, no value missing."""
+        """`size_is_public` states that all neighbors have the same number of rows: change-one, no value missing."""
         exact = increasing_levels(levels)
         if len(exact) > MOST_LEVELS:
             raise ParameterError(

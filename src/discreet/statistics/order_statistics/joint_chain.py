@@ -14,7 +14,7 @@ product of these probabilities telescopes to the weight of the whole tuple over 
 however loose the bounds. A step is taken by an integer envelope and a coin in ball arithmetic, as in `ranks.draw`.
 
 Lemma (bounds). Tables hold logarithms. Numbers ahead of r' = r + floor(mu) are added by running sums from the right;
-those between r and r + floor(mu) are a part of two neighbouring blocks of floor(mu) ranks, so a running sum from the
+those between r and r + floor(mu) are a part of two neighboring blocks of floor(mu) ranks, so a running sum from the
 right in one and from the left in the other. Nothing is subtracted: the sums below bound the error by a number that
 `slack` exceeds eight times, whatever the weights; it is added to every bound. So no envelope is below its weight, and
 all of them together are within the bound they divide.
@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
 from discreet.randomness import uniform_below
-from discreet.randomness.rigour import ensure_tested
+from discreet.randomness.rigor import ensure_tested
 from discreet.statistics.ranks import toss
 
 _NEGLIGIBLE = -60.0

@@ -24,7 +24,7 @@ class JointDraw:
     common factor m!.
 
     Exactness. Ranks within windows are drawn by a `Chain`, then a uniform position of each. At low rates 2 h + 1
-    neighbouring ranks are one block, which the chain takes for the rank in its middle: the distance C that it sees
+    neighboring ranks are one block, which the chain takes for the rank in its middle: the distance C that it sees
     differs from that of the tuple, D, by at most 2 m h, and the tuple is kept with probability exp(-rate (D - C +
     2 m h)). A tuple with a rank outside its window has a distance of at least |n - N| + 2 E, N being the sum of the
     wanted lengths and E the margin of the windows: a rank that is x beyond both N a and n - N (1 - a), a its share of

@@ -9,7 +9,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Relation, Target
 from discreet.privacy.numbers import number, upward, whole
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 from discreet.statistics.columns import Missing
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.pricing import Price, choosable, stated_price

@@ -124,7 +124,7 @@ class Quantiles(RankedStatistic):
             np.array([low for low, _ in ends]),
             np.array([high for _, high in ends]),
             math.inf,
-            *self._terms("the bounds" if known is None else "neighbouring quantiles beyond their rank errors"),
+            *self._terms("the bounds" if known is None else "neighboring quantiles beyond their rank errors"),
         )
 
     def _tightest(

@@ -26,7 +26,7 @@ class RankedStatistic(ClippedStatistic):
 
     @property
     def size_is_public(self) -> bool:
-        """Whether all neighbours have the same number of rows to rank."""
+        """Whether all neighbors have the same number of rows to rank."""
         return self._size_is_known
 
     def positions(self, value: Any) -> tuple[Integers, Integers | None]:

@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, compose, warn_if_senseless
-from discreet.randomness.rigour import Ball, ball
+from discreet.randomness.rigor import Ball, ball
 from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import (
@@ -65,7 +65,7 @@ class ManyQuantiles(Mechanism):
         """The steps of the grid with the random bits appended."""
         return ((self.steps + 1) << self.tie_bits) - 1
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row."""
         top = self.steps
         base = [0, top // 2, top]

@@ -21,7 +21,7 @@ from discreet.privacy.numbers import root_upward, written_up
 class NoisyVector(Mechanism):
     """Add independent integer noise to an integer, or to every entry of an array of them.
 
-    Privacy. Discrete Laplace noise of scale D / epsilon is epsilon-DP for integer vectors that neighbours move by at
+    Privacy. Discrete Laplace noise of scale D / epsilon is epsilon-DP for integer vectors that neighbors move by at
         most D in L1. Discrete Gaussian noise of variance D2 / (2 rho) is rho-zCDP where they move by at most the root
         of D2 in L2.
         Proof: as for `Laplace` and `Gaussian`, with nothing to round: the vectors are integers. D2 is kept as a square,
@@ -42,7 +42,7 @@ class NoisyVector(Mechanism):
         scalar: bool,
         squared: int | None = None,
     ) -> None:
-        """Keep the distances of neighbours, and `certain`, the promise that holds for any vector.
+        """Keep the distances of neighbors, and `certain`, the promise that holds for any vector.
 
         `shift` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian noise.
         """
@@ -61,7 +61,7 @@ class NoisyVector(Mechanism):
     def gaussian(
         cls, *, rho: Fraction, shift: int, squared: int, relation: Relation, scalar: bool = False
     ) -> NoisyVector:
-        """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbours."""
+        """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbors."""
         scale = Fraction(root_upward(squared / (2 * rho)))
         promise = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
         warn_if_senseless(promise, people=None)
@@ -83,12 +83,12 @@ class NoisyVector(Mechanism):
 
     @property
     def relation(self) -> Relation:
-        """For which neighbours it holds."""
+        """For which neighbors it holds."""
         return self._guarantee.relation
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact pair where neighbours differ in one entry only, else the promise.
+        """The exact pair where neighbors differ in one entry only, else the promise.
 
         Integer noise is log-concave, so of all shifts up to the largest the largest is the worst at every epsilon.
         """
@@ -115,8 +115,8 @@ class NoisyVector(Mechanism):
         """Return the half-width that holds for all `count` entries at once, in steps."""
         return self.noise.half_width(confidence, count)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield integers as far apart as neighbours can be: in L1 for Laplace noise, in L2 for Gaussian."""
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
+        """Yield integers as far apart as neighbors can be: in L1 for Laplace noise, in L2 for Gaussian."""
         if self._squared is None:
             far, half = self._shift, self._shift // 2
             rest = far - half

@@ -37,7 +37,7 @@ class Price:
         squared: int | None = None,
         scalar: bool = False,
     ) -> NoisyVector:
-        """Return the noise for integers that neighbours move by `shift` in L1 and the root of `squared` in L2.
+        """Return the noise for integers that neighbors move by `shift` in L1 and the root of `squared` in L2.
 
         Without `squared` the two distances are the same. `width` predicts the half-width of the answer, in its own
         unit, from the noise; it is used for `error=`.
@@ -130,7 +130,7 @@ def stated_people(people: int | None, error: Number | None, *, of: str) -> int |
 
 
 def stated_relation(relation: Relation | None) -> Relation:
-    """Return the relation; what counts as a neighbour is never defaulted."""
+    """Return the relation; what counts as a neighbor is never defaulted."""
     if relation is None or relation is Relation.UNSTATED:
         raise MissingParameter(
             "relation= says what is hidden: Relation.ADD_REMOVE, whether a person is in the table at all, or "

@@ -30,7 +30,7 @@ from discreet.privacy import (
     warn_if_senseless,
 )
 from discreet.privacy.numbers import downward, number, positive_price, whole, written_up
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks.draw import draw_by_rank
@@ -58,8 +58,8 @@ class RankChoice(Mechanism):
         move by -level w or (1 - level) w; the maximum moves by no more than they. Changing rows is removing rows of
         weight r <= c and adding some of weight s <= c: N(x < v) - rank moves by at most (1 - level) r + level s <= c
         downward, level r + (1 - level) s <= c upward, N(x <= v) alike. The end positions count as N(x < v) = -infinity
-        or N(x <= v) = infinity on every table. So between neighbours the exponents of any two positions change by at
-        most rate * D each, apart by at most 2 rate D = epsilon; normalising moves all alike.
+        or N(x <= v) = infinity on every table. So between neighbors the exponents of any two positions change by at
+        most rate * D each, apart by at most 2 rate D = epsilon; normalizing moves all alike.
     Accuracy. The rank distance exceeds `error` with probability at most 1 - confidence; see `rank_error`.
     Cost. A sort; then only rows within (ln(steps) + 45) / rate of the wanted rank are looked at.
     Reference. Smith 2011; McSherry, Talwar 2007; bounded range: Dong, Durfee, Rogers 2020.
@@ -138,7 +138,7 @@ class RankChoice(Mechanism):
             return rows.widened(), target, self.rate / unit
         return rows, min(max(target, Fraction(0)), Fraction(rows.weight)), self.rate / unit
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row at an end of the grid, around a wanted rank in the middle."""
         top = self.steps
         middle = top // 2
@@ -216,7 +216,7 @@ class RankFlip(Mechanism):
     Of n rows the wanted rank is a n, a the level, and the distance of v to it is max(N(x < v) - a n, a n - N(x <= v),
     0), where N counts rows. With `midrank` it is |(1 - a) N(x < v) + a N(x <= v) - a n|: the same between two values,
     and at a value that many rows share the distance of a point among them. Where every grid point has many rows,
-    neighbours are then told apart by twice as many; but a point that no row holds can be nearer than the quantile, so
+    neighbors are then told apart by twice as many; but a point that no row holds can be nearer than the quantile, so
     it is for columns without gaps.
 
     Privacy. epsilon-DP for scores that one person moves by at most D = max(a, 1 - a) under add/remove and 1 under
@@ -296,7 +296,7 @@ class RankFlip(Mechanism):
         worst = self.flip.error(Fraction(confidence), candidates=self.steps + 1)
         return worst / (self.level.denominator * self._unit)
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row at an end of the grid."""
         top, middle = self.steps, self.steps // 2
         for size in (1, 3):

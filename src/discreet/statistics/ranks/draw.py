@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from discreet.errors import AssumptionFailed
 from discreet.laws.number import round_down
 from discreet.randomness import uniform_below, word
-from discreet.randomness.rigour import ball, ceil_of_upper, ensure_tested, floor_of_lower, precision, uniform_is_below
+from discreet.randomness.rigor import ball, ceil_of_upper, ensure_tested, floor_of_lower, precision, uniform_is_below
 from discreet.statistics.ranks.ranked import Ranked, Runs
 
 _NEGLIGIBLE_BITS = 64

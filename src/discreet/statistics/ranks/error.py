@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.privacy.numbers import number, upward
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 
 _BISECTIONS = 200
 _SLACK = 1e-9

@@ -97,9 +97,9 @@ class RankInterval(Mechanism):
         """Return the law of the three positions."""
         return Product([choice.law(value) for choice in (self.value, self.low, self.high)])
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the neighbours of a single choice."""
-        return self.value.neighbours()
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the neighbors of a single choice."""
+        return self.value.neighbors()
 
     def __repr__(self) -> str:
         """Show the public parameters."""

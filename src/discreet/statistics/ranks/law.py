@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.finite import Floats, Tabulated
 from discreet.laws.law import Shape, as_size
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 from discreet.statistics.ranks.draw import draw_by_rank
 from discreet.statistics.ranks.ranked import Ranked
 

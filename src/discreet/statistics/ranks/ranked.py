@@ -1,9 +1,9 @@
 """Positions in order of size, each with a weight, and the runs of candidates that share a rank distance.
 
 Let s_1 <= ... <= s_n be the positions of the rows, W_i the weight of the first i rows, and t the rank wanted. A
-candidate v has rank distance max(W(x < v) - t, t - W(x <= v), 0). It is 0 for the candidates between two neighbouring
+candidate v has rank distance max(W(x < v) - t, t - W(x <= v), 0). It is 0 for the candidates between two neighboring
 rows (ends included), t - W_i for those in [s_i, s_(i+1)) left of them and W_i - t for those in (s_i, s_(i+1)] right of
-them, where s_0 and s_(n+1) are the ends of the range. So the lengths of the runs are the differences of neighbouring
+them, where s_0 and s_(n+1) are the ends of the range. So the lengths of the runs are the differences of neighboring
 positions, and equal positions make a run of length 0.
 
 Random bits tell equal rows apart; `most_ties` bounds how many rows may still share a position.

@@ -1,4 +1,4 @@
-"""Global sensitivity: how far the answer of a query can be between any two neighbouring tables of a public domain."""
+"""Global sensitivity: how far the answer of a query can be between any two neighboring tables of a public domain."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Query(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SensitivityFact:
-    """A global sensitivity with its formula, its proof and two neighbouring tables whose answers are that far apart.
+    """A global sensitivity with its formula, its proof and two neighboring tables whose answers are that far apart.
 
     `tight` says that the pair attains the value exactly; where it does not, nothing but the rounding of the value up to
     a float lies between. `scope` says of which tables all this speaks.
@@ -115,7 +115,7 @@ class SensitivityFact:
         first, second = self.attained_by
         rows = [
             ("query", self.query.description),
-            ("neighbours", f"{self.sensitivity.relation.sentence}; {self.scope}"),
+            ("neighbors", f"{self.sensitivity.relation.sentence}; {self.scope}"),
             ("sensitivity", f"{written(self.value)} ({self.sensitivity.norm.name})"),
             ("formula", self.formula),
             ("because", self.proof),
@@ -135,16 +135,16 @@ def sensitivity(
     norm: Norm | None = None,
     contribution: int = 1,
 ) -> Sensitivity:
-    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbours.
+    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
 
     `contribution` is the number of rows a person has at most: under add/remove up to so many rows come or go, under
     change-one up to so many are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
     sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
     floats give a float, rounded up.
 
-    Privacy. No two neighbouring tables of the domain have answers further apart than the value, in its norm.
+    Privacy. No two neighboring tables of the domain have answers further apart than the value, in its norm.
         Proof: one for each query and relation, in `explain_sensitivity`.
-    Accuracy. Nothing smaller would do: two neighbouring tables have answers exactly so far apart, but for the rounding
+    Accuracy. Nothing smaller would do: two neighboring tables have answers exactly so far apart, but for the rounding
         of the value up to a float where it is irrational or the bounds are floats. `explain_sensitivity` shows them.
     Cost. A formula; no data is read.
     Figure. sensitivity.svg
@@ -169,11 +169,11 @@ def explain_sensitivity(
     norm: Norm | None = None,
     contribution: int = 1,
 ) -> SensitivityFact:
-    """Return the same sensitivity with its formula, its proof, and a pair of neighbouring tables that attains it.
+    """Return the same sensitivity with its formula, its proof, and a pair of neighboring tables that attains it.
 
     >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500)
     query        sum of the rows, each clipped to [L, U], divided by their number
-    neighbours   one person's data is changed for other data, the number of rows is public; tables of exactly 500 rows
+    neighbors   one person's data is changed for other data, the number of rows is public; tables of exactly 500 rows
     sensitivity  1/500 (L1)
     formula      c (U - L) / n
     because      the sum moves by c (U - L) at most, and n stays
@@ -202,7 +202,7 @@ def explain_sensitivity(
 def _stated_relation(relation: Relation) -> Relation:
     if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
         raise ParameterError(
-            "a sensitivity is for stated neighbours: relation=Relation.ADD_REMOVE or Relation.CHANGE_ONE",
+            "a sensitivity is for stated neighbors: relation=Relation.ADD_REMOVE or Relation.CHANGE_ONE",
             parameter="relation",
         )
     return relation

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from discreet.privacy.numbers import number, upward
-from discreet.randomness.rigour import Ball
+from discreet.randomness.rigor import Ball
 from discreet.statistics.sensitivities.domain import Domain
 from discreet.statistics.sensitivities.rule import Case, Finding, Rule, pair, root
 

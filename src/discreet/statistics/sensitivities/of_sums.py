@@ -178,7 +178,7 @@ def _moments_changed(domain: Domain) -> Finding:
 
 SECOND_MOMENT = Rule(
     name="second-moment matrix",
-    description="X'X, the sum of the outer products x x' of rows about a public centre, of length at most R",
+    description="X'X, the sum of the outer products x x' of rows about a public center, of length at most R",
     add_remove=Case("c R^2 (Frobenius)", "|x x'| = |x|^2 <= R^2 for each of the c rows", _moments_added),
     change_one=Case(
         "sqrt(2) c R^2 (Frobenius)",

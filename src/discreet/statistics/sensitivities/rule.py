@@ -68,7 +68,7 @@ def written(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The least bound, exact where it is rational and else rounded up, and two neighbours that attain it."""
+    """The least bound, exact where it is rational and else rounded up, and two neighbors that attain it."""
 
     value: Fraction | float
     first: ExampleTable

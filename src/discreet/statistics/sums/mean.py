@@ -36,7 +36,7 @@ class MeanForm(Enum):
     """What is released for a mean; the relation and the rule for missing values decide which."""
 
     TWO_DISTANCES = "the sum of the distances from the lower bound, and of those to the upper bound"
-    CENTRED = "twice the sum of the distances from the middle, and the number of values times U - L"
+    CENTERED = "twice the sum of the distances from the middle, and the number of values times U - L"
     KNOWN_SIZE = "the sum; the number of values is public"
 
 
@@ -45,7 +45,7 @@ class Mean(BoundedStatistic):
 
     Under add/remove two sums are released, A of the distances x - L and B of the distances U - x; the mean is
     L + (U - L) A / (A + B). Under change-one the sum is released and divided by the public number of rows; where
-    missing values are left out that number is private, and the centred sum is released beside it.
+    missing values are left out that number is private, and the centered sum is released beside it.
 
     Privacy. epsilon-DP for noise of scale (U - L) / epsilon on both sums under add/remove, however many values there
         are; under change-one for noise of scale (U - L) / epsilon on the sum, and on both 2 S and (U - L) N of scale
@@ -88,7 +88,7 @@ class Mean(BoundedStatistic):
         self._people = stated_people(people, error, of="mean")
         self._refuse_dependent_rows()
         shift = self.scale.steps * (self.contribution or 1) * self._unit
-        if self.form is MeanForm.CENTRED:
+        if self.form is MeanForm.CENTERED:
             shift *= 2
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
             shift=shift,
@@ -102,7 +102,7 @@ class Mean(BoundedStatistic):
         """Which sums are released."""
         if self.relation is Relation.ADD_REMOVE:
             return MeanForm.TWO_DISTANCES
-        return MeanForm.KNOWN_SIZE if self._size_is_known else MeanForm.CENTRED
+        return MeanForm.KNOWN_SIZE if self._size_is_known else MeanForm.CENTERED
 
     def measure(self, value: Any) -> int | NDArray[np.object_]:
         """Return the exact sums in steps."""
@@ -112,7 +112,7 @@ class Mean(BoundedStatistic):
             if not totals.present:
                 raise InputError("under change-one a mean needs at least one row")
             return totals.first
-        if self.form is MeanForm.CENTRED:
+        if self.form is MeanForm.CENTERED:
             return np.array([2 * totals.first - everything, everything], dtype=object)
         return np.array([totals.first, everything - totals.first], dtype=object)
 
@@ -151,11 +151,11 @@ class Mean(BoundedStatistic):
     def _first_and_size(self, released: Any) -> tuple[float, float]:
         """Return A and A + B, in steps, from either form."""
         one, two = int(released[0]), int(released[1])
-        return ((one + two) / 2, float(two)) if self.form is MeanForm.CENTRED else (float(one), float(one + two))
+        return ((one + two) / 2, float(two)) if self.form is MeanForm.CENTERED else (float(one), float(one + two))
 
     def _quantile(self, share: float, confidence: float) -> float:
         """Return how far the noise of A - p (A + B) goes."""
-        if self.form is MeanForm.CENTRED:
+        if self.form is MeanForm.CENTERED:
             return combination_quantile(self.mechanism.noise, [0.5, 0.5 - share], confidence)
         return combination_quantile(self.mechanism.noise, [1.0 - share, share], confidence)
 
@@ -164,7 +164,7 @@ class Mean(BoundedStatistic):
         if self.form is MeanForm.KNOWN_SIZE:
             return float(rows or 1)
         noise = self.mechanism.noise
-        coefficients = [1.0] if self.form is MeanForm.CENTRED else [1.0, 1.0]
+        coefficients = [1.0] if self.form is MeanForm.CENTERED else [1.0, 1.0]
         _, size = self._first_and_size(released)
         left = size - combination_quantile(noise, coefficients, confidence)
         return max(left / self.scale.steps, 0.0)
@@ -176,8 +176,8 @@ class Mean(BoundedStatistic):
         unit = float(self.scale.steps * self.scale.grid)
         if self.form is MeanForm.KNOWN_SIZE:
             return noisy.error(self.confidence) / size * unit
-        worst = [0.5, 0.5] if self.form is MeanForm.CENTRED else [1.0, 0.0]
-        sums = [1.0] if self.form is MeanForm.CENTRED else [1.0, 1.0]
+        worst = [0.5, 0.5] if self.form is MeanForm.CENTERED else [1.0, 0.0]
+        sums = [1.0] if self.form is MeanForm.CENTERED else [1.0, 1.0]
         lost = combination_quantile(noisy.noise, sums, 1.0 - 0.1 * rest)
         reach = combination_quantile(noisy.noise, worst, 1.0 - 0.9 * rest)
         if too_small(size - lost, reach):

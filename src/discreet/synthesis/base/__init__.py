@@ -1,5 +1,5 @@
 """What every method of query release shares: neighbors, purse and release."""
 
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.neighbors import Neighbors
 from discreet.synthesis.base.purse import Noisy, Purse, checked_share, deviation_of, noise_for
 from discreet.synthesis.base.release import Progress, Release, Synthesizer, require_records, silent

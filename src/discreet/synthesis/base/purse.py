@@ -18,7 +18,7 @@ from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
 from discreet.privacy.numbers import downward, number, positive_price, whole, written
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.neighbors import Neighbors
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +53,50 @@ class Purse:
 
     guarantee: Guarantee
     amount: Fraction
-    neighbours: Neighbours
+    neighbors: Neighbors
 
     def __post_init__(self) -> None:
         """Refuse an amount that costs more than the promise."""
-        if not isinstance(self.neighbours, Neighbours) or not isinstance(self.guarantee, Guarantee):
-            raise ParameterError(
-                "a purse has a promise, an amount and Neighbours: use Purse.of", parameter="neighbours"
-            )
+        if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):
+            raise ParameterError("a purse has a promise, an amount and Neighbors: use Purse.of", parameter="neighbors")
         object.__setattr__(self, "amount", positive_rational(self.amount, name="amount"))
-        if self.guarantee.relation is not self.neighbours.relation:
-            raise ConflictingParameters("the promise is for other neighbours than the purse's", parameter="relation")
+        if self.guarantee.relation is not self.neighbors.relation:
+            raise ConflictingParameters("the promise is for other neighbors than the purse's", parameter="relation")
         if not _affords(self.guarantee, self.amount):
             raise ParameterError("the amount is more than the promise allows: use Purse.of", parameter="amount")
 
     @classmethod
     def of(
         cls,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
     ) -> Purse:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
-        if not isinstance(neighbours, Neighbours):
+        if not isinstance(neighbors, Neighbors):
             raise ParameterError(
-                "say who is protected: Neighbours(relation, size), such as Neighbours(Relation.CHANGE_ONE, 10_000)",
-                parameter="neighbours",
+                "say who is protected: Neighbors(relation, size), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
+                parameter="neighbors",
             )
-        relation = neighbours.relation
+        relation = neighbors.relation
         stated = "state the price: epsilon=, epsilon= with delta=, or rho= alone"
         if rho is not None:
             if epsilon is not None or delta is not None:
                 raise ConflictingParameters(stated, parameter="epsilon" if delta is None else "delta")
             exact = positive_price(rho, name="rho")
-            return cls(ZCDP(rho, relation=relation), exact, neighbours)
+            return cls(ZCDP(rho, relation=relation), exact, neighbors)
         if epsilon is None:
             raise MissingParameter(stated, parameter="epsilon")
         exact = positive_price(epsilon, name="epsilon")
         if delta is None:
-            return cls(PureDP(epsilon, relation=relation), exact, neighbours)
+            return cls(PureDP(epsilon, relation=relation), exact, neighbors)
         if positive_price(delta, name="delta") >= 1:
             raise ParameterError("delta is a probability below 1", parameter="delta")
         target = ApproxDP(epsilon, delta, relation=relation)
-        warn_if_senseless(target, people=neighbours.size)
-        return cls(target, largest_rho(target), neighbours)
+        warn_if_senseless(target, people=neighbors.size)
+        return cls(target, largest_rho(target), neighbors)
 
     @property
     def pure(self) -> bool:
@@ -114,7 +112,7 @@ class Purse:
     def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
         """Return the noise for so many histograms of all records at once, with a share of the amount."""
         spend, times = self._spend(share), whole(histograms, name="histograms")
-        return noise_for(self, spend, shift=self.neighbours.l1 * times, squared=self.neighbours.squared * times)
+        return noise_for(self, spend, shift=self.neighbors.l1 * times, squared=self.neighbors.squared * times)
 
     def deviation(self, share: Fraction, *, histograms: int = 1) -> float:
         """Return the standard deviation that `noisy` would add with that share; public."""
@@ -136,15 +134,15 @@ class Purse:
 
     def part(self, share: Fraction) -> Purse:
         """Return a purse that holds a share of this one's amount, for another method to divide."""
-        exact, relation = self._spend(share), self.neighbours.relation
+        exact, relation = self._spend(share), self.neighbors.relation
         promise = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
-        return Purse(promise, exact, self.neighbours)
+        return Purse(promise, exact, self.neighbors)
 
     def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
         """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
         spend = self._spend(share)
         epsilon = spend if self.pure else Fraction(downward(lambda: number(8 * spend).sqrt()))
-        stated = Sensitivity(sensitivity, norm=Norm.LINF, relation=self.neighbours.relation)
+        stated = Sensitivity(sensitivity, norm=Norm.LINF, relation=self.neighbors.relation)
         return int(Exponential(epsilon=epsilon, sensitivity=stated)(scores))
 
     def _spend(self, share: Fraction) -> Fraction:
@@ -182,7 +180,7 @@ def _affords(promise: Guarantee, amount: Fraction) -> bool:
 
 def noise_for(purse: Purse, spend: Fraction, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
     """Return the noise that an amount of a purse buys for integers that one unit moves so far in L1 and in L2."""
-    relation = purse.neighbours.relation
+    relation = purse.neighbors.relation
     if purse.pure:
         return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=scalar)
     return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation, scalar=scalar)

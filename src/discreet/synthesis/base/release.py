@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.neighbors import Neighbors
 from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.workloads import Workload, require_own
@@ -31,7 +31,7 @@ class Release:
 
     method: str
     workload: Workload
-    neighbours: Neighbours
+    neighbors: Neighbors
     guarantee: Guarantee
     table: SyntheticTable
     answers: NDArray[np.float64]
@@ -48,7 +48,7 @@ class Synthesizer(ABC):
     """One way to release a workload: everything about it is public and fixed before data is read.
 
     A leaf is a frozen dataclass that holds at least `workload` and `purse`, is made by its class method `of` from
-    (workload, neighbours, price), and reads records in `_release` only.
+    (workload, neighbors, price), and reads records in `_release` only.
     """
 
     name: ClassVar[str]
@@ -56,7 +56,7 @@ class Synthesizer(ABC):
     purse: Purse
 
     def __init_subclass__(cls, **given: Any) -> None:
-        """Let every leaf's `of` refuse other arguments than a workload and neighbours, in the same words."""
+        """Let every leaf's `of` refuse other arguments than a workload and neighbors, in the same words."""
         super().__init_subclass__(**given)
         of = cls.__dict__.get("of")
         if isinstance(of, classmethod):
@@ -90,7 +90,7 @@ class Synthesizer(ABC):
     ) -> Release:
         """Return what was made together with what was promised."""
         return Release(
-            method=self.name, workload=self.workload, neighbours=self.purse.neighbours, guarantee=self.guarantee,
+            method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
             table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
         )  # fmt: skip
 
@@ -108,23 +108,23 @@ def require_records(table: object, name: str) -> None:
 
 
 def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a class method `of` that refuses, in one sentence, what is neither a workload nor neighbours."""
+    """Return a class method `of` that refuses, in one sentence, what is neither a workload nor neighbors."""
 
     @wraps(of)
-    def checked(cls: type[Any], workload: object, neighbours: object, *args: Any, **choices: Any) -> Any:
+    def checked(cls: type[Any], workload: object, neighbors: object, *args: Any, **choices: Any) -> Any:
         if not isinstance(workload, Workload):
             raise ParameterError(
                 f"a Workload is needed, not {type(workload).__name__}: make one with queries(domain, [...]), "
                 "marginals(domain, ways=2) or conjunctions(domain)",
                 parameter="workload",
             )
-        if not isinstance(neighbours, Neighbours):
+        if not isinstance(neighbors, Neighbors):
             raise ParameterError(
-                f"Neighbours are needed, not {type(neighbours).__name__}: say who is protected, and about how many "
-                "records there are, as in Neighbours(Relation.ADD_REMOVE, 5000)",
-                parameter="neighbours",
+                f"Neighbors are needed, not {type(neighbors).__name__}: say who is protected, and about how many "
+                "records there are, as in Neighbors(Relation.ADD_REMOVE, 5000)",
+                parameter="neighbors",
             )
-        return of(cls, workload, neighbours, *args, **choices)
+        return of(cls, workload, neighbors, *args, **choices)
 
     return checked
 

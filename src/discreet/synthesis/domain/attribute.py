@@ -30,8 +30,8 @@ class Attribute:
     column of numpy, or of a plain pandas type, numbers of 2^53 and more in size are outside the values: one empty cell
     makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them.
 
-    >>> colour = Attribute("colour", ("red", "green"), missing=True)
-    >>> colour.size, colour.encode(["green", None, "mauve"]).tolist()
+    >>> color = Attribute("color", ("red", "green"), missing=True)
+    >>> color.size, color.encode(["green", None, "mauve"]).tolist()
     (3, [1, 2, 2])
     """
 

@@ -63,9 +63,9 @@ class SyntheticTable:
             Proof: the largest remainders get the rows that the integer parts leave over, one each; fewer are left over
             than there are remainders. The share of every record moves by less than 1/rows.
 
-        >>> domain = Domain.of(colour=["red", "green"])
-        >>> table = SyntheticTable(domain.encode({"colour": ["red", "green"]}), np.array([3.0, 1.0]))
-        >>> table.unweighted(8).columns()["colour"].tolist().count("red")
+        >>> domain = Domain.of(color=["red", "green"])
+        >>> table = SyntheticTable(domain.encode({"color": ["red", "green"]}), np.array([3.0, 1.0]))
+        >>> table.unweighted(8).columns()["color"].tolist().count("red")
         6
         """
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:

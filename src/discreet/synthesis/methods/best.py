@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
 from discreet.synthesis.methods.residual import Finish, Residual
@@ -34,7 +34,7 @@ class Best(Synthesizer):
     """The method that the public rule of `Best.of` chose, and the reason.
 
     Privacy. The release keeps `guarantee`.
-        Proof: the rule reads the workload, the stated neighbours and the price, all public; what it chose keeps the
+        Proof: the rule reads the workload, the stated neighbors and the price, all public; what it chose keeps the
         same promise, and nothing is added.
     """
 
@@ -53,7 +53,7 @@ class Best(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -70,11 +70,11 @@ class Best(Synthesizer):
         >>> from discreet.privacy import Relation
         >>> from discreet.synthesis import Domain, conjunctions
         >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"], rooms=range(1, 6))
-        >>> chosen = Best.of(conjunctions(domain, count=100), Neighbours(Relation.CHANGE_ONE, 50_000), epsilon=1)
+        >>> chosen = Best.of(conjunctions(domain, count=100), Neighbors(Relation.CHANGE_ONE, 50_000), epsilon=1)
         >>> print(chosen.plan["method"], "because", chosen.reason)
         mwem because the 20 possible records can all be listed, so no model of them is needed
         """
-        return _chosen(workload, Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho))
+        return _chosen(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ class Best(Synthesizer):
 
 def _chosen(workload: Workload, purse: Purse) -> Best:
     """Apply the rule."""
-    domain, size = workload.domain, purse.neighbours.size
+    domain, size = workload.domain, purse.neighbors.size
     noise = typical_noise(purse)
     attributes = len(measured_attributes(domain))
     all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * size <= _PAIR_WORK
@@ -117,7 +117,7 @@ def _weighed(workload: Workload, purse: Purse, attributes: int, *, all_pairs: bo
     if all_pairs and attributes > _MOST_WEIGHED:
         many = f"with {attributes:,} attributes, weights on rows of a tree spoil on average more than they mend"
         return Best(
-            chosen=Tree(workload=workload, purse=purse, rows=default_rows(workload.domain, purse.neighbours.size)),
+            chosen=Tree(workload=workload, purse=purse, rows=default_rows(workload.domain, purse.neighbors.size)),
             reason=many,
         )
     if all_pairs:
@@ -139,7 +139,7 @@ def _marginals(workload: Marginals, purse: Purse, *, all_pairs: bool) -> Best | 
             return Best(chosen=residual, reason=exact)
     if not all_pairs:
         return None
-    rows = default_rows(workload.domain, purse.neighbours.size)
+    rows = default_rows(workload.domain, purse.neighbors.size)
     reason = (
         "noise on every cell would be large, and a tree of noisy pairs has cells of all orders at the noise of pairs"
     )
@@ -153,10 +153,10 @@ def expected_distance(residual: Residual) -> float:
         math.prod(sizes[place] for place in one) * deviation
         for one, deviation in zip(residual.workload.sets, residual.deviations_of_counts, strict=True)
     )
-    return moved * math.sqrt(2 / math.pi) / (residual.purse.neighbours.size * len(residual.workload.sets))
+    return moved * math.sqrt(2 / math.pi) / (residual.purse.neighbors.size * len(residual.workload.sets))
 
 
 def typical_noise(purse: Purse) -> float:
     """Return the noise of one share when a hundred are measured, over ten: how rich the price is for such a size."""
-    deviation = purse.single_deviation(Fraction(1, _MEASURED), sensitivity=purse.neighbours.count)
-    return deviation / (purse.neighbours.size * math.sqrt(_MEASURED))
+    deviation = purse.single_deviation(Fraction(1, _MEASURED), sensitivity=purse.neighbors.count)
+    return deviation / (purse.neighbors.size * math.sqrt(_MEASURED))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypedDict
 
 from discreet.errors import UnknownName
-from discreet.synthesis.base import Neighbours, Synthesizer
+from discreet.synthesis.base import Neighbors, Synthesizer
 from discreet.synthesis.methods.answers import NoisyAnswers
 from discreet.synthesis.methods.best import Best
 from discreet.synthesis.methods.dual_query import DualQuery
@@ -26,18 +26,18 @@ class Price(TypedDict, total=False):
     rho: Fraction
 
 
-Make = Callable[[Workload, Neighbours, Price], Synthesizer]
+Make = Callable[[Workload, Neighbors, Price], Synthesizer]
 
 METHODS: Mapping[str, Make] = MappingProxyType(
     {
-        "best": lambda workload, neighbours, price: Best.of(workload, neighbours, **price),
-        "dual-query": lambda workload, neighbours, price: DualQuery.of(workload, neighbours, **price),
-        "tree": lambda workload, neighbours, price: Tree.of(workload, neighbours, **price),
-        "residual": lambda workload, neighbours, price: Residual.of(workload, neighbours, **price),
-        "reweighted": lambda workload, neighbours, price: Reweighted.of(workload, neighbours, **price),
-        "answers": lambda workload, neighbours, price: NoisyAnswers.of(workload, neighbours, **price),
-        "mwem": lambda workload, neighbours, price: Mwem.of(workload, neighbours, **price),
-        "independent": lambda workload, neighbours, price: Independent.of(workload, neighbours, **price),
+        "best": lambda workload, neighbors, price: Best.of(workload, neighbors, **price),
+        "dual-query": lambda workload, neighbors, price: DualQuery.of(workload, neighbors, **price),
+        "tree": lambda workload, neighbors, price: Tree.of(workload, neighbors, **price),
+        "residual": lambda workload, neighbors, price: Residual.of(workload, neighbors, **price),
+        "reweighted": lambda workload, neighbors, price: Reweighted.of(workload, neighbors, **price),
+        "answers": lambda workload, neighbors, price: NoisyAnswers.of(workload, neighbors, **price),
+        "mwem": lambda workload, neighbors, price: Mwem.of(workload, neighbors, **price),
+        "independent": lambda workload, neighbors, price: Independent.of(workload, neighbors, **price),
     }
 )
 

@@ -76,11 +76,11 @@ class ErrorCurves:
         left.set_subplotspec(grid[0])
         right = _like(figure.add_subplot(grid[1]), left, y_label="maximum error")
         for row, name in enumerate(self.methods):
-            colour, line, marker = _LOOKS[row % len(_LOOKS)]
+            color, line, marker = _LOOKS[row % len(_LOOKS)]
             for panel, heights in ((left, self.average[row]), (right, self.maximum[row])):
                 label = name if panel is left else None
                 panel.plot(
-                    self.epsilons, heights, line, marker=marker, color=colour, linewidth=1.9, markersize=5, label=label
+                    self.epsilons, heights, line, marker=marker, color=color, linewidth=1.9, markersize=5, label=label
                 )
         for panel, values in ((left, self.average), (right, self.maximum)):
             _logarithmic(panel, self.epsilons, values)
@@ -137,10 +137,10 @@ def plot_errors(
     for place, (name, one) in enumerate(sets):
         errors = np.maximum(np.sort(np.abs(one)), least)  # smaller ones stand at the edge
         share = 1 - np.arange(len(errors)) / len(errors)
-        colour, line, marker = _LOOKS[place % len(_LOOKS)]
+        color, line, marker = _LOOKS[place % len(_LOOKS)]
         kept = _thinned(len(errors))
-        drawn.plot(errors[kept], share[kept], line, color=colour, linewidth=2.2 if place == 0 else 1.6, label=name)
-        drawn.plot(errors[-1:], share[-1:], marker, color=colour, markersize=6, clip_on=False)
+        drawn.plot(errors[kept], share[kept], line, color=color, linewidth=2.2 if place == 0 else 1.6, label=name)
+        drawn.plot(errors[-1:], share[-1:], marker, color=color, markersize=6, clip_on=False)
     if prediction is not None and prediction.maximum is not None and prediction.maximum < 1:
         words = f"none beyond this, predicted ({100 * prediction.confidence:g} %)"
         drawn.axvline(prediction.maximum, color=SOFT, linewidth=1.4, linestyle=(0, (1, 1.5)), label=words)

@@ -62,11 +62,11 @@ def report(
     made of the release's own. `beside` are other releases of the same workload.
 
     >>> from discreet.privacy import Relation
-    >>> from discreet.synthesis import Domain, Independent, Neighbours, queries
+    >>> from discreet.synthesis import Domain, Independent, Neighbors, queries
     >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
     >>> people = domain.encode({"sex": ["f", "m"] * 500, "rooms": [1, 2, 3, 1] * 250})
     >>> asked = queries(domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}])
-    >>> release = Independent.of(asked, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> release = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
     >>> report(release), report(release, people)
     (Report(independent, public), Report(independent, private))
     """

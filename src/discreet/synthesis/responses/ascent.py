@@ -204,7 +204,7 @@ class PlainAscent:
             self._queue.clear()
             shaken = self._shaken(kept)
             self._move(shaken)
-            for one in np.flatnonzero(shaken != kept).tolist():  # last, so that its neighbours answer first
+            for one in np.flatnonzero(shaken != kept).tolist():  # last, so that its neighbors answer first
                 self._push(one)
             self._climb()
             if self._value >= reached:

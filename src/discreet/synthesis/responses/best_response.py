@@ -71,7 +71,7 @@ def best_response(
         Lourenco, Martin, Stuetzle 2003.
 
     >>> from discreet.synthesis import Domain, Literals
-    >>> domain = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"])
+    >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
     >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
@@ -161,7 +161,7 @@ def exact_response(
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014, with one row a query; solver: Huangfu, Hall 2018.
 
     >>> from discreet.synthesis import Domain, Literals
-    >>> domain = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"])
+    >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
     >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
@@ -222,7 +222,7 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ResponseProgram:
-    """Maximise constant + objective @ columns; the columns of the codes come first, attribute by attribute."""
+    """Maximize constant + objective @ columns; the columns of the codes come first, attribute by attribute."""
 
     drawn: Drawn
     constant: float

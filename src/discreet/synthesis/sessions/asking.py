@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Release, Synthesizer
 from discreet.synthesis.domain import BINS, Bins, Domain
 from discreet.synthesis.methods import Price, method_named
 from discreet.synthesis.methods.dual_query import DualQuery
@@ -33,7 +33,7 @@ class Asked(TypedDict, total=False):
 
 _PRICE = ("epsilon", "delta", "rho", "share", "size")
 _ASKED = (*_PRICE, "progress")
-_CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbours and the price
+_CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbors and the price
 
 
 def domain_of(
@@ -148,8 +148,8 @@ def dual_query(
     check_keywords(choices, (*_ASKED, "transcript", *_CHOICES))
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}
 
-    def make(workload: Workload, neighbours: Neighbours, price: Price) -> Synthesizer:
-        return DualQuery.of(workload, neighbours, **price, **choices)
+    def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
+        return DualQuery.of(workload, neighbors, **price, **choices)
 
     from discreet.synthesis.sessions.release import prepare
     from discreet.synthesis.sessions.transcript import released_with

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered
-from discreet.ledger.files import synchronise, synchronise_directory
+from discreet.ledger.files import synchronize, synchronize_directory
 from discreet.synthesis.methods.dual_query import Round, Transcript, other_terms, terms_words
 
 _TITLE = "discreet transcript 1"
@@ -28,7 +28,7 @@ _BLOCK = 1 << 20
 class FileTranscript(Transcript):
     """Rounds kept in a file that only grows: one line a round, each with a checksum over all before it.
 
-    A line is on the disk itself when `append` returns. A last line that a crash cut off is recognised, counted as lost
+    A line is on the disk itself when `append` returns. A last line that a crash cut off is recognized, counted as lost
     and taken away when the file is opened; any other line that does not fit is refused, and so is a file that is no
     transcript. While the object lives, no other process can open the file, and a fork of this one cannot write to it.
     A file says which rounds are kept, never which were drawn: it may be a copy, or put back to an earlier state. So a
@@ -85,7 +85,7 @@ class FileTranscript(Transcript):
         words = terms_words({**terms, **self._labels})
         if self._header is None:
             self._write(words)
-            synchronise_directory(self._path.resolve().parent)
+            synchronize_directory(self._path.resolve().parent)
             self._header, self._fresh = words, True
         elif self._header != words:
             raise other_terms()
@@ -155,7 +155,7 @@ class FileTranscript(Transcript):
                         raise LedgerTampered("the transcript was changed: a line does not fit the lines before it")
                     self.torn = True
                     os.ftruncate(self._file, sound)
-                    synchronise(self._file)
+                    synchronize(self._file)
                     break
                 self._keep(words, line)
                 sound += len(line) + 1
@@ -201,7 +201,7 @@ class FileTranscript(Transcript):
         try:
             while line:
                 line = line[os.write(self._file, line) :]
-            synchronise(self._file)
+            synchronize(self._file)
         except OSError as problem:
             self.close()  # what reached the disk is unknown: the next opening finds out
             raise _unusable("written", problem) from None

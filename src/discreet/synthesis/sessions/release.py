@@ -19,7 +19,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
 from discreet.query.pricing import Stated, stated
-from discreet.synthesis.base import Neighbours, Progress, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Release, Synthesizer
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make, Price
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
@@ -134,7 +134,7 @@ class Prepared:
         made, table = self.made, self.table
 
         def done(rows: Mapping[str, Any], charge: Charge) -> tuple[Release, str | None]:
-            release = run(packed(made.workload.domain, table, rows, made.purse.neighbours.rows), charge)
+            release = run(packed(made.workload.domain, table, rows, made.purse.neighbors.rows), charge)
             return release, to_text(release)
 
         return done
@@ -145,8 +145,8 @@ def released(session: Session, table: str, workload: Workload, make: Make, **giv
 
     Privacy. What is returned keeps the promise that the ledger was charged, for one unit of the policy.
         Proof: everything in `Prepared` depends on the policy, the workload and the call. The charge is durable before
-        rows are read. The rows that are kept are a random function of the table under which neighbours stay neighbours
-        in the sense of `Neighbours` (see `bounded`), and mixtures of releases that keep a promise keep it; entries are
+        rows are read. The rows that are kept are a random function of the table under which neighbors stay neighbors
+        in the sense of `Neighbors` (see `bounded`), and mixtures of releases that keep a promise keep it; entries are
         mapped to codes one by one, and no entry is an error. The synthesizer keeps its promise on the records. A
         failure is one constant message and leaves the charge. A stored release that is handed out again is
         post-processing of the one that was paid for.
@@ -185,9 +185,9 @@ def prepare(
             parameter="epsilon",
         )
     price = price_under(session.policy.budget, stated(epsilon=epsilon, delta=delta, rho=rho, share=share))
-    neighbours = neighbours_of(session, stated_table, size)
+    neighbors = neighbors_of(session, stated_table, size)
     try:
-        made = make(workload, neighbours, price)
+        made = make(workload, neighbors, price)
     except DiscreetError as problem:
         raise _spent_nothing(problem) from None
     return Prepared(session, stated_table, made)
@@ -237,7 +237,7 @@ def _given(price: Stated) -> Price:
     return Price(epsilon=price.epsilon) if price.delta is None else Price(epsilon=price.epsilon, delta=price.delta)
 
 
-def neighbours_of(session: Session, table: TablePolicy, size: int | None) -> Neighbours:
+def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neighbors:
     """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
     rows = rows_of_one_unit(table)
     exact = table.size if rows == 1 else None
@@ -260,7 +260,7 @@ def neighbours_of(session: Session, table: TablePolicy, size: int | None) -> Nei
         )
     # where another table has the public size, a unit that is changed may have had no row here, or have none now
     counted = session.policy.relation is Relation.ADD_REMOVE or table.size is not None
-    return Neighbours(session.policy.relation, known, rows, everyone=counted)
+    return Neighbors(session.policy.relation, known, rows, everyone=counted)
 
 
 def _or_declare(table: TablePolicy, rows: int) -> str:

@@ -86,7 +86,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> Release:
     return Release(
         method=fields["method"],
         workload=made.workload,
-        neighbours=made.purse.neighbours,
+        neighbors=made.purse.neighbors,
         guarantee=made.guarantee,
         table=SyntheticTable(Records(made.workload.domain, fields["codes"]), fields["weights"]),
         answers=fields["answers"],

@@ -40,7 +40,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
         announcement (`Transcript`). So `Parts` says that charges cover draws, round by round, and `rounds_again` prices
         them. Which rounds a file says are kept decides where an attempt begins and what its records answer; rounds are
         priced for every such choice, so the file may say anything. The records of a unit with more rows than count are
-        chosen anew; each choice keeps neighbours neighbours, and rounds are released adaptively: their prices add up.
+        chosen anew; each choice keeps neighbors neighbors, and rounds are released adaptively: their prices add up.
     """
     made = prepared.made
     if not isinstance(made, DualQuery):
@@ -79,7 +79,7 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
         release. Nor do they cost more than the whole release.
         Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
     """
-    relation = made.purse.neighbours.relation
+    relation = made.purse.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
     epsilon = sum((draws * width for width, draws in ranges), Fraction(0))
     rho = ZCDP(sum((draws * width**2 for width, draws in ranges), Fraction(0)) / 8, relation=relation)

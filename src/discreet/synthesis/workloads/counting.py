@@ -113,7 +113,7 @@ def _add_counts(
     total: NDArray[np.int64],
 ) -> None:
     """Add the count of each query, its own negation aside; queries that share two literals share their AND."""
-    # Numba offers no popcount; the compiler knows this sum of neighbouring bits for one, and makes it an instruction.
+    # Numba offers no popcount; the compiler knows this sum of neighboring bits for one, and makes it an instruction.
     ones, twos, fours = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
     bytes_, one, two, four = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(2), np.uint64(4)
     size, queries, ways = bits.shape[1], members.shape[0], members.shape[1]

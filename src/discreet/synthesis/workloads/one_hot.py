@@ -13,10 +13,10 @@ _YES_OR_NO = ("no", "yes")
 
 
 def unconstrained_domain(domain: Domain) -> Domain:
-    """Return the domain with a yes or no for each value: its records may have two colours, or none.
+    """Return the domain with a yes or no for each value: its records may have two colors, or none.
 
-    >>> unconstrained_domain(Domain.of(colour=["red", "green"])).names
-    ("colour = 'red'", "colour = 'green'")
+    >>> unconstrained_domain(Domain.of(color=["red", "green"])).names
+    ("color = 'red'", "color = 'green'")
     """
     return Domain(tuple(Attribute(name, _YES_OR_NO) for one in domain for name in _names(one)))
 
@@ -33,7 +33,7 @@ def unconstrained(workload: Workload) -> Workload:
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014, whose experiments drop the constraint.
 
     >>> from discreet.synthesis import Domain, Literals
-    >>> domain = Domain.of(colour=["red", "green", "blue"])
+    >>> domain = Domain.of(color=["red", "green", "blue"])
     >>> literals = Literals(np.zeros(2, dtype=np.int32), np.array([[1, 0, 0], [1, 1, 0]], dtype=bool))
     >>> no = np.zeros(2, dtype=bool)
     >>> workload = Workload(domain, literals, np.array([[0], [1]], dtype=np.int32), no, no, "red, not blue")

@@ -30,7 +30,7 @@ class TwoCoins(NumericExhibit):
     )
     chances = (Fraction(1, 4), Fraction(3, 4))  # of reporting 'yes' when the truth is 'no', and when it is 'yes'
 
-    def neighbours(self) -> list[tuple[int, int]]:
+    def neighbors(self) -> list[tuple[int, int]]:
         """No and yes."""
         return [(0, 1)]
 
@@ -71,7 +71,7 @@ class ExactThreshold(NumericExhibit):
     )
     least = 5
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Groups, one of which loses a person."""
         return [(np.array([5.0, 9.0]), np.array([4.0, 9.0])), (np.array([5.0, 9.0]), np.array([5.0, 8.0]))]
 

@@ -31,7 +31,7 @@ class SplitBudget(NumericExhibit):
     )
     scale = _ANSWERS / _EPSILON
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """One person moves every answer."""
         return [(np.zeros(_ANSWERS), np.ones(_ANSWERS)), (np.zeros(_ANSWERS), np.eye(_ANSWERS)[0])]
 
@@ -70,7 +70,7 @@ class NoiseDrawnOnce(NumericExhibit):
         "Dwork, Roth 2014, on composition; the fault is a textbook one",
     )
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """One answer moves, or both."""
         return [(np.zeros(2), np.array([1.0, 0.0])), (np.zeros(2), np.ones(2))]
 
@@ -99,7 +99,7 @@ class FixedSeed(NumericExhibit):
         "Garfinkel, Leclerc 2020",
     )
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A number and the one beside it."""
         return [(np.zeros(1), np.ones(1))]
 
@@ -126,7 +126,7 @@ class UniformNoise(NumericExhibit):
     )
     width = 20
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A number and the one beside it."""
         return [(np.zeros(1), np.ones(1))]
 

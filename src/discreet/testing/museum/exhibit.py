@@ -1,7 +1,7 @@
 """What an exhibit of the museum is: a mechanism with a claim, its runs, its exact law, and the verdict expected.
 
 The noise of exhibits is drawn fast, on a grid, so that no last bit tells: for show, not for protection. Inputs are
-neighbouring answers of several queries, in the patterns on which counterexamples are usually found.
+neighboring answers of several queries, in the patterns on which counterexamples are usually found.
 
 Reference. Ding, Wang, Wang, Zhang, Kifer 2018, table 1.
 """
@@ -32,7 +32,7 @@ class Label:
 
     name: str
     claim: Guarantee
-    expected: Outcome  # KEPT for a right mechanism on its own neighbours, REFUTED for a wrong one
+    expected: Outcome  # KEPT for a right mechanism on its own neighbors, REFUTED for a wrong one
     level: Level  # the cheapest level that must see it (EXACT for right ones)
     story: str  # one sentence: what it does, and what is wrong with it
     reference: str
@@ -54,8 +54,8 @@ class Exhibit(ABC):
         return self.label.claim
 
     @abstractmethod
-    def neighbours(self) -> list[Inputs]:
-        """Return pairs of neighbouring inputs; an audit looks at each in both directions."""
+    def neighbors(self) -> list[Inputs]:
+        """Return pairs of neighboring inputs; an audit looks at each in both directions."""
 
     @abstractmethod
     def runs(self, value: Any, draws: int) -> NDArray[Any]:

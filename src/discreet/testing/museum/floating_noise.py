@@ -26,7 +26,7 @@ class FloatingLaplace(NumericExhibit):
     )
     scale = 1 / _EPSILON
 
-    def neighbours(self) -> list[tuple[float, float]]:
+    def neighbors(self) -> list[tuple[float, float]]:
         """Zero and one: around zero floats are densest."""
         return [(0.0, 1.0)]
 

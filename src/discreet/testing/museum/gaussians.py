@@ -29,7 +29,7 @@ class IntegerGaussian(NumericExhibit):
     )
     noise = DiscreteGaussian(10)
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A count and the one beside it."""
         return [(np.zeros(1), np.ones(1))]
 
@@ -38,7 +38,7 @@ class IntegerGaussian(NumericExhibit):
         return int(value[0]) + self.noise.draw(draws).astype(np.int64)
 
     def pair(self, first: Vector, second: Vector) -> Pair:
-        """Return the exact pair of one law about two centres."""
+        """Return the exact pair of one law about two centers."""
         return self.noise.at(int(first[0])).pair(self.noise.at(int(second[0])))
 
 
@@ -73,7 +73,7 @@ class ShuffledBatches(NumericExhibit):
     )
     batches, sigma = 100, 0.7
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """The person's batch sum with and without the person."""
         return [(np.array([2.0]), np.array([1.0]))]
 
@@ -103,11 +103,11 @@ class ShuffledBatches(NumericExhibit):
         return Sandwich.of_cells(p, q, low, high)
 
     def _density(self, places: Floats, shift: float) -> Floats:
-        """Return the density of the largest of one shifted and many centred normal variables."""
+        """Return the density of the largest of one shifted and many centered normal variables."""
         from scipy.special import ndtr
 
         others, own = places / self.sigma, (places - shift) / self.sigma
-        centred, shifted = (np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) / self.sigma for x in (others, own))
+        centered, shifted = (np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) / self.sigma for x in (others, own))
         many = self.batches - 1
         below = ndtr(others) ** (many - 1)
-        return np.asarray(shifted * below * ndtr(others) + many * centred * below * ndtr(own), dtype=np.float64)
+        return np.asarray(shifted * below * ndtr(others) + many * centered * below * ndtr(own), dtype=np.float64)

@@ -26,11 +26,11 @@ class TruncatedGeometric(NumericExhibit):
         "Balcer, Vadhan 2018, algorithm 4.8",
     )
     people = 5
-    # The ratio of neighbouring weights is 2^bits / (2^bits + 1). The benchmark asks for epsilon = 0.1 and takes the
+    # The ratio of neighboring weights is 2^bits / (2^bits + 1). The benchmark asks for epsilon = 0.1 and takes the
     # natural logarithm of 2 / epsilon, rounded up, which promises 0.1178; the binary one, 5 bits, would promise 0.031.
     bits = 3
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A count and the ones beside it."""
         return one_differs(1)
 

@@ -31,7 +31,7 @@ class LaplaceNoise(NumericExhibit):
     )
     scale = 1 / _EPSILON
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A number and the ones beside it."""
         return one_differs(1)
 
@@ -57,7 +57,7 @@ class NoisyHistogram(NumericExhibit):
     )
     scale = 1 / _EPSILON
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Five counts, one of which differs."""
         return one_differs(5)
 
@@ -98,7 +98,7 @@ class LaplaceParallel(NumericExhibit):
     scale = 20 / _EPSILON
     copies = 20
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A number and the ones beside it."""
         return one_differs(1)
 
@@ -124,7 +124,7 @@ class PrefixSum(NumericExhibit):
     )
     scale = 1 / _EPSILON
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Ten counts, all of which may differ."""
         return all_differ(10)
 
@@ -138,7 +138,7 @@ class PrefixSum(NumericExhibit):
 
 
 def shifted_laplace(first: Vector, second: Vector, scale: Fraction) -> Pair:
-    """Return the pair of independent Laplace answers of one scale about two vectors of centres.
+    """Return the pair of independent Laplace answers of one scale about two vectors of centers.
 
     Certified in ball arithmetic where one answer differs; between a coarser and a finer pair where several do.
     """

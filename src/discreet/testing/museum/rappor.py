@@ -32,7 +32,7 @@ class OneTimeRappor(NumericExhibit):
         _REFERENCE,
     )
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A word and two others."""
         return one_differs(1)
 

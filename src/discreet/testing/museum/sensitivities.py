@@ -32,7 +32,7 @@ class ClampedSum(NumericExhibit):
     )
     scale = Fraction(10)
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """A table with and without one person."""
         return [(np.array([3.0, 7.0]), np.array([3.0, 7.0, 10.0])), (np.array([3.0]), np.array([3.0, 1.0]))]
 
@@ -45,7 +45,7 @@ class ClampedSum(NumericExhibit):
         return self.center(value) + DiscreteLaplace(self.scale).draw(draws).astype(np.int64)
 
     def pair(self, first: Vector, second: Vector) -> Pair:
-        """Return the exact pair of one law about two centres."""
+        """Return the exact pair of one law about two centers."""
         noise = DiscreteLaplace(self.scale)
         return noise.at(self.center(first)).pair(noise.at(self.center(second)))
 
@@ -77,7 +77,7 @@ class RoundedHalfEven(ClampedSum):
     )
     scale = Fraction(1)
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Two halves, and two integers."""
         return [(np.array([0.5]), np.array([1.5])), (np.array([0.0]), np.array([1.0]))]
 
@@ -100,7 +100,7 @@ class VarianceOfTheOtherForm(NumericExhibit):
     people = 16
     scale = Fraction(15, 256)  # (n - 1) / n^2 for values in [0, 1]
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Nobody has the trait, or one person does."""
         one = np.zeros(self.people)
         one[0] = 1.0
@@ -129,7 +129,7 @@ class ClampedToData(NumericExhibit):
     )
     scale = 2.5  # values in [0, 10] of four people, one of which is changed
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """One person changes: the largest one, and one in the middle."""
         base = np.array([1.0, 3.0, 4.0, 8.0])
         largest, middle = base.copy(), base.copy()

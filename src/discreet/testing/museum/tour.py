@@ -127,8 +127,8 @@ class Tour:
         most = 40.0
         for place, stop in enumerate(reversed(stops)):
             truth = min(stop.verdict.low, most)
-            colour = ORANGE if stop.label.expected is Outcome.REFUTED else BLUE
-            drawn.barh(place, truth, height=0.62, color=colour, alpha=0.85, zorder=2)
+            color = ORANGE if stop.label.expected is Outcome.REFUTED else BLUE
+            drawn.barh(place, truth, height=0.62, color=color, alpha=0.85, zorder=2)
             if truth == most:
                 drawn.annotate("infinite", (most, place), (-4, 0), textcoords="offset points", ha="right", va="center",
                                fontsize=9, color="white", zorder=4)  # fmt: skip
@@ -173,7 +173,7 @@ def tour(
 ) -> Tour:
     """Audit exhibits, each at the level on its label, and with `sampled` also by so many runs.
 
-    Runs are made on the pair of neighbours that the exact law says is told apart best, so that none are spent on
+    Runs are made on the pair of neighbors that the exact law says is told apart best, so that none are spent on
     looking for it. `progress` is told the name of each exhibit before it is audited.
 
     >>> from discreet.testing.museum import benchmark
@@ -195,12 +195,12 @@ def tour(
 def _sampled(exhibit: Exhibit, draws: int, suite: int) -> Verdict:
     """Audit by runs, at a confidence that holds for the whole museum."""
     best = told_apart_best(exhibit)
-    return audit(exhibit, level=Level.STATISTICAL, neighbours=best, draws=draws, confidence=1 - ALARM, suite=suite)
+    return audit(exhibit, level=Level.STATISTICAL, neighbors=best, draws=draws, confidence=1 - ALARM, suite=suite)
 
 
 def told_apart_best(exhibit: Exhibit) -> list[Inputs]:
-    """Return the neighbours between which a test of size 1 % errs least, all of them where the law is not known."""
-    listed = exhibit.neighbours()
+    """Return the neighbors between which a test of size 1 % errs least, all of them where the law is not known."""
+    listed = exhibit.neighbors()
     errors = []
     for both in listed if len(listed) > 1 else []:
         pair = exhibit.pair(*both)

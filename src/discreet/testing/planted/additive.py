@@ -35,7 +35,7 @@ class HalfTheNoise(Overstated, Laplace):  # type: ignore[misc]  # a promise of a
 class MovesByTwo(Laplace):
     """Priced for a sensitivity of 1; on its tables one person moves the answer by 2."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield 0, 2
 
@@ -155,7 +155,7 @@ class ContinuousFormula(Overstated, Gaussian):
 class NormOfOne(Gaussian):
     """An array of two counts, both moved by one person, priced for the move of one."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64)
 
@@ -163,7 +163,7 @@ class NormOfOne(Gaussian):
 class LargestForSum(Laplace):
     """An array of four counts, all moved by one person, priced for the largest move instead of the sum."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield np.zeros(4, dtype=np.int64), np.ones(4, dtype=np.int64)
 
@@ -227,7 +227,7 @@ FAULTS = [
             partial(ForgetsRounding, epsilon=1, sensitivity=0.75, grid=0.5),
             partial(Laplace, epsilon=1, sensitivity=0.75, grid=0.5)),
     Planted("Laplace: sign lost", "the noise is never negative", Level.STATISTICAL,
-            partial(NeverNegative, epsilon=1, sensitivity=1), _counts, neighbours=[(0, 1)], draws=8000),
+            partial(NeverNegative, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
     Planted("Laplace: one noise for all coordinates", "differences of coordinates are exact", INDEPENDENT,
             partial(OneNoiseForAll, epsilon=1, sensitivity=_COUNTS), _array, inputs=[_vector]),
     Planted("Laplace: noise drawn once", "one draw serves all releases", LAW,
@@ -237,7 +237,7 @@ FAULTS = [
     Planted("Laplace: noise sticks to the value", "the same question gets the same answer for ever", LAW,
             partial(SticksToTheValue, epsilon=1, sensitivity=1), _counts, inputs=[3]),
     Planted("Laplace: clamped to the data", "answers never exceed twice the truth", Level.STATISTICAL,
-            partial(ClampsToTheData, epsilon=1, sensitivity=1), _counts, neighbours=[(0, 1)], draws=8000),
+            partial(ClampsToTheData, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
     Planted("Laplace: Gaussian noise instead", "the same variance, another law", LAW,
             partial(AnotherLaw, epsilon=1, sensitivity=4), partial(Laplace, epsilon=1, sensitivity=4), inputs=[3],
             draws=8000),
@@ -248,17 +248,17 @@ FAULTS = [
             partial(LargestForSum, epsilon=1, sensitivity=Sensitivity(4, norm=Norm.L1, relation=Relation.ADD_REMOVE))),
     Planted("Laplace: averaged draws", "the mean of eight draws is added", Level.STATISTICAL,
             partial(AveragedNoise, epsilon=1, sensitivity=3), partial(Laplace, epsilon=1, sensitivity=3),
-            neighbours=[(0, 3)], draws=8000),
+            neighbors=[(0, 3)], draws=8000),
     Planted("Laplace: one-sided noise", "an answer below the truth never occurs", Level.STATISTICAL,
-            partial(OneSidedGeometric, epsilon=1, sensitivity=1), _counts, neighbours=[(0, 1)], draws=8000),
+            partial(OneSidedGeometric, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
     Planted("Laplace: no noise at zero", "an empty group is answered exactly", Level.STATISTICAL,
-            partial(NoNoiseAtZero, epsilon=1, sensitivity=1), _counts, neighbours=[(0, 1)], draws=8000),
+            partial(NoNoiseAtZero, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
     Planted("Gaussian: pure by name", "no Gaussian noise has a pure promise", Level.EXACT,
             partial(PureByName, scale=3, sensitivity=1), partial(Gaussian, scale=3, sensitivity=1),
-            neighbours=[(0, 1)]),
+            neighbors=[(0, 1)]),
     Planted("Gaussian: continuous formula", "delta of continuous noise, 1 % too small on integers", Level.EXACT,
             partial(ContinuousFormula, scale=10, sensitivity=1),
-            partial(Gaussian, epsilon=0.5, delta=6.857e-9, sensitivity=1), neighbours=[(0, 1)]),
+            partial(Gaussian, epsilon=0.5, delta=6.857e-9, sensitivity=1), neighbors=[(0, 1)]),
     Planted("Gaussian: distance of one coordinate", "an array priced for the move of one entry", Level.EXACT,
             partial(NormOfOne, scale=2, sensitivity=Sensitivity(1, norm=Norm.L2, relation=Relation.ADD_REMOVE)),
             partial(NormOfOne, scale=2, sensitivity=Sensitivity(2, norm=Norm.L2, relation=Relation.ADD_REMOVE))),

@@ -69,9 +69,9 @@ class FullRate(Exponential):
 class MovesBothWays(Exponential):
     """Stated to be monotone; on its tables one score rises while others fall."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
-        yield from Exponential(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbours()
+        yield from Exponential(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbors()
 
 
 class TakesTheBest(Exponential):
@@ -142,9 +142,9 @@ class QuietMax(Overstated, NoisyMax):  # type: ignore[misc]  # a promise of any 
 class MonotoneByName(NoisyMax):
     """Stated to be monotone; on its tables one score rises while others fall."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
-        yield from NoisyMax(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbours()
+        yield from NoisyMax(epsilon=self._epsilon, sensitivity=self.sensitivity).neighbors()
 
 
 class GapByPosition(NoisyMax):
@@ -186,14 +186,14 @@ class TwoTries(RandomizedResponse):
 
 FAULTS = [
     Planted("RandomizedResponse: never flips", "everybody tells the truth", Level.STATISTICAL,
-            partial(NeverFlips, epsilon=1, categories=2), _of_two, neighbours=[(0, 1)], draws=4000),
+            partial(NeverFlips, epsilon=1, categories=2), _of_two, neighbors=[(0, 1)], draws=4000),
     Planted("RandomizedResponse: categories miscounted", "q for two categories, used for five", Level.EXACT,
             CountsTwo, _of_five),
     Planted("RandomizedResponse: a lie may be true", "lies are drawn among all categories", LAW,
             partial(LiesMayBeTrue, epsilon=1, categories=5), _of_five, inputs=[0], draws=8000),
     Planted("RandomizedResponse: one coin for all", "all people of a column lie together", Level.STATISTICAL,
             partial(OneCoinForAll, epsilon=1, categories=2), _of_two,
-            neighbours=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
+            neighbors=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
     Planted("RandomizedResponse: two tries", "the truth has two chances", LAW,
             partial(TwoTries, epsilon=1, categories=2), _of_two, inputs=[0, 1], draws=2000),
     Planted("Exponential: the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT,
@@ -203,13 +203,13 @@ FAULTS = [
             partial(MovesBothWays, epsilon=1, sensitivity=1)),
     Planted("Exponential: takes the best", "no randomness at all", Level.STATISTICAL,
             partial(TakesTheBest, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
-            neighbours=[([1, 1], [0, 2])], draws=4000),
+            neighbors=[([1, 1], [0, 2])], draws=4000),
     Planted("Exponential: the better of two", "another law than the one stated", LAW,
             partial(BetterOfTwo, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
             inputs=[[0, 1, 2]], draws=10_000),
     Planted("PermuteAndFlip: the 2 is missing", "scores move both ways, the coins are for one", Level.EXACT,
             partial(FullFlips, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
-            neighbours=_both_ways),
+            neighbors=_both_ways),
     Planted("PermuteAndFlip: not permuted", "the first head wins", LAW,
             partial(FirstHead, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
             inputs=[[0, 1, 2]], draws=2000),
@@ -228,8 +228,8 @@ FAULTS = [
             partial(NoisyMax, epsilon=2, sensitivity=1, gap=True), inputs=[[2, 2, 0, 0]], draws=2000),
     Planted("NoisyMax: exact lead", "the lead is that of the true scores", Level.STATISTICAL,
             partial(ExactGap, epsilon=1, sensitivity=1, gap=True),
-            partial(NoisyMax, epsilon=1, sensitivity=1, gap=True), neighbours=[([3, 3], [4, 3])], draws=4000),
+            partial(NoisyMax, epsilon=1, sensitivity=1, gap=True), neighbors=[([3, 3], [4, 3])], draws=4000),
     Planted("NoisyMax: one noise for all scores", "the noise cancels", Level.STATISTICAL,
             partial(SharedNoise, epsilon=1, sensitivity=1), partial(NoisyMax, epsilon=1, sensitivity=1),
-            neighbours=[([1, 1], [0, 2])], draws=4000),
+            neighbors=[([1, 1], [0, 2])], draws=4000),
 ]  # fmt: skip

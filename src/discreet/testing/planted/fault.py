@@ -47,7 +47,7 @@ class Overstated(Mechanism):
 class Planted:
     """A fault, the level of audit or the duty of the conformance kit that claims it, and how to see it there.
 
-    `make` builds the faulty mechanism and `right` the same without the fault; `neighbours` are inputs one person apart
+    `make` builds the faulty mechanism and `right` the same without the fault; `neighbors` are inputs one person apart
     where the fault shows, the mechanism's own if left out, and `inputs` are what the conformance kit runs on.
 
     >>> from discreet.testing import PLANTED
@@ -61,7 +61,7 @@ class Planted:
     level: Level | str
     make: Callable[[], Mechanism]
     right: Callable[[], Mechanism]
-    neighbours: Sequence[tuple[Any, Any]] | None = None
+    neighbors: Sequence[tuple[Any, Any]] | None = None
     inputs: Sequence[Any] = ()
     draws: int = 4000
 
@@ -88,10 +88,10 @@ class Planted:
                 return True
             return False
         mechanism = make()
-        pairs = list(islice(mechanism.neighbours(), _WIRE_PAIRS)) if self.neighbours is None else self.neighbours
+        pairs = list(islice(mechanism.neighbors(), _WIRE_PAIRS)) if self.neighbors is None else self.neighbors
         match self.level:
             case Level.EXACT:
-                return audit(mechanism, neighbours=self.neighbours, search=0).refuted
+                return audit(mechanism, neighbors=self.neighbors, search=0).refuted
             case Level.WIRE:
-                return audit(mechanism, neighbours=pairs, level=self.level, draws=self.draws).refuted
-        return audit(mechanism, neighbours=pairs, level=self.level, draws=self.draws, confidence=_CONFIDENCE).refuted
+                return audit(mechanism, neighbors=pairs, level=self.level, draws=self.draws).refuted
+        return audit(mechanism, neighbors=pairs, level=self.level, draws=self.draws, confidence=_CONFIDENCE).refuted

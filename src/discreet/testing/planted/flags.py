@@ -11,7 +11,7 @@ from discreet.audit import Level, OnTables
 from discreet.laws import Finite, Law, Product
 from discreet.mechanisms import AboveThreshold, Exponential, Mechanism, NoisyMax, PermuteAndFlip, Top
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
-from discreet.synthesis import Domain, Neighbours, NoisyAnswers, marginals
+from discreet.synthesis import Domain, Neighbors, NoisyAnswers, marginals
 from discreet.testing.planted.fault import Planted
 
 Table = tuple[Any, ...]
@@ -51,8 +51,8 @@ class Measured(Mechanism):
         """Two categories, change-one, one record a unit, as is said; `counted` takes the number from the records."""
         self._counted = counted
         workload = marginals(Domain.of(category=["a", "b"]), ways=1)
-        neighbours = Neighbours(Relation.CHANGE_ONE, size=3)
-        self._answers = NoisyAnswers.of(workload, neighbours, epsilon=2)
+        neighbors = Neighbors(Relation.CHANGE_ONE, size=3)
+        self._answers = NoisyAnswers.of(workload, neighbors, epsilon=2)
         self.relation = Relation.CHANGE_ONE
 
     @property
@@ -72,10 +72,10 @@ class Measured(Mechanism):
         measurement = method.measurement
         steps = measurement.steps(method.workload.counts(records)[measurement.ties.measured], len(records))
         noisy = method._noise(measurement).law(steps)
-        known = len(records) if self._counted else method.purse.neighbours.stated_count
+        known = len(records) if self._counted else method.purse.neighbors.stated_count
         return Product([*getattr(noisy, "laws", (noisy,)), Finite([known], [Fraction(1)])])
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what the statement leaves: one record changed."""
         yield ["a", "a", "b"], ["a", "b", "b"]
 
@@ -117,7 +117,7 @@ FAULTS = [
             **_twins(Top, k=1, epsilon=1)),
     Planted("AboveThreshold: monotone, false on tables", "an added row moves values both ways", Level.EXACT,
             **_twins(AboveThreshold, stream, epsilon=1, threshold=0)),
-    Planted("Neighbours: everyone has a record, false", "the records are counted, not stated", Level.EXACT,
+    Planted("Neighbors: everyone has a record, false", "the records are counted, not stated", Level.EXACT,
             lambda: OnTables(Measured(counted=True), query=with_data, rows=["a", "b", None], people=3),
             lambda: OnTables(Measured(counted=False), query=with_data, rows=["a", "b", None], people=3)),
 ]  # fmt: skip

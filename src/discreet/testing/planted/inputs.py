@@ -46,12 +46,12 @@ _keys: dict[str, Any] = _stated | {"keys": ["a", "b"]}
 _UNITS = [
     Planted("Count: units told apart by type", "1, 1.0 and True are three people, priced as one", Level.EXACT,
             partial(ApartByType, **_stated), partial(Count, **_stated),
-            neighbours=[(Rows([True], [2]), Rows([True] * 4, [2, 1, True, 1.0]))]),
+            neighbors=[(Rows([True], [2]), Rows([True] * 4, [2, 1, True, 1.0]))]),
     Planted("Count: twelve spellings of one id", "one person counts once for every type of the id", UNITS,
             partial(ApartByType, **_stated), partial(Count, **_stated), inputs=[Rows([True] * 12, spelled(12))]),
     Planted("Histogram: units as floats", "somebody new takes away the weight of somebody else", Level.EXACT,
             partial(RoundedIds, **_keys), partial(Histogram, **_keys),
-            neighbours=[(Rows(["a"], [_LARGE]), Rows(["a"] + ["b"] * 40, [_LARGE] + [_LARGE + 1] * 40))]),
+            neighbors=[(Rows(["a"], [_LARGE]), Rows(["a"] + ["b"] * 40, [_LARGE] + [_LARGE + 1] * 40))]),
 ]  # fmt: skip
 
 
@@ -86,7 +86,7 @@ _FRAMES = [
     Planted("Count: types from values", "one person's 2.5 makes a column of integers real", Level.WIRE,
             partial(TypeFromValues, relation=Relation.ADD_REMOVE, epsilon=1),
             partial(DeclaredType, relation=Relation.ADD_REMOVE, epsilon=1),
-            neighbours=[([3, 4, 5], [3, 4, 5, 2.5])], draws=400),
+            neighbors=[([3, 4, 5], [3, 4, 5, 2.5])], draws=400),
 ]  # fmt: skip
 
 
@@ -117,9 +117,9 @@ _right = partial(PeopleByRecords, relation=Relation.ADD_REMOVE, epsilon=1)
 _lines = partial(PeopleByLines, relation=Relation.ADD_REMOVE, epsilon=1)
 _CSV = [
     Planted("Count: CSV by lines", "a quoted text with line ends forges people", Level.EXACT, _lines, _right,
-            neighbours=[(_EVERYBODY, f'{_EVERYBODY}me,"so\n{_FORGED}"\n')]),
+            neighbors=[(_EVERYBODY, f'{_EVERYBODY}me,"so\n{_FORGED}"\n')]),
     Planted("Count: CSV by carriage returns", "a carriage return in quotes forges people", Level.EXACT, _lines, _right,
-            neighbours=[(_EVERYBODY, f'{_EVERYBODY}me,"so\rforged,well\rmore,well"\n')]),
+            neighbors=[(_EVERYBODY, f'{_EVERYBODY}me,"so\rforged,well\rmore,well"\n')]),
 ]  # fmt: skip
 
 FAULTS = [*_UNITS, *_FRAMES, *_CSV]

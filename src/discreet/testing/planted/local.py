@@ -45,7 +45,7 @@ class CoarseCoin(DirectResponse):
 class NeverFlips(OneBitHadamard):
     """A client that always sends the right sign."""
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Forget the coin."""
         rows = uniform_below_array(self.rows, items.size)
         return 2 * rows + parity(rows, items)
@@ -54,7 +54,7 @@ class NeverFlips(OneBitHadamard):
 class RowOfItsOwn(OneBitHadamard):
     """The row is drawn among those that have bits of the value."""
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Mask the row by the value."""
         rows = uniform_below_array(self.rows, items.size) & items
         return 2 * rows + (parity(rows, items) ^ ~toss(self.coin, items.size))
@@ -63,7 +63,7 @@ class RowOfItsOwn(OneBitHadamard):
 class AnyPoint(ProjectiveGeometry):
     """Off the plane means anywhere."""
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw from all points when the coin says off the plane."""
         space: Geometry = self.geometry
         points = value_points(space, items)
@@ -84,7 +84,7 @@ class CloserPlanes(ProjectiveGeometry):
 class OwnBlockOnly(HybridGeometry):
     """A report off the plane stays in the block of the value."""
 
-    def randomise(self, items: Integers) -> Integers:
+    def randomize(self, items: Integers) -> Integers:
         """Draw from the own block."""
         points = value_points(self.geometry, items // self.blocks)
         return items % self.blocks * self.geometry.points + self.geometry.draw(points, self.coin)
@@ -93,7 +93,7 @@ class OwnBlockOnly(HybridGeometry):
 class GroupByValue(HashedGeometry):
     """The row is not drawn but computed from the key."""
 
-    def randomise(self, items: Any) -> Integers:
+    def randomize(self, items: Any) -> Integers:
         """Take the row from the key."""
         rows: Integers = (items[:, 0] >> 24).astype(np.int64) % self.rows
         return rows * self.geometry.points + self.geometry.draw(self.hash.bucket(items, rows), self.coin)
@@ -112,7 +112,7 @@ class Talkative(DirectResponse):
 
 
 class OneCoinForTwo(Randomizer):
-    """Reports share a coin with their neighbour."""
+    """Reports share a coin with their neighbor."""
 
     _coins: tuple[bool, ...] = ()
 
@@ -134,18 +134,18 @@ FAULTS = [
             inputs=[2], draws=2000),
     Planted("OneBitHadamard: never flips", "the sign is always the right one", Level.STATISTICAL,
             lambda: NeverFlips(epsilon=Fraction(1), values=4).mechanism(),
-            lambda: OneBitHadamard(epsilon=Fraction(1), values=4).mechanism(), neighbours=[(1, 3)]),
+            lambda: OneBitHadamard(epsilon=Fraction(1), values=4).mechanism(), neighbors=[(1, 3)]),
     Planted("OneBitHadamard: row by value", "the public row has the bits of the private value", Level.STATISTICAL,
             lambda: RowOfItsOwn(epsilon=Fraction(1), values=8).mechanism(),
-            lambda: OneBitHadamard(epsilon=Fraction(1), values=8).mechanism(), neighbours=[(1, 6)]),
+            lambda: OneBitHadamard(epsilon=Fraction(1), values=8).mechanism(), neighbors=[(1, 6)]),
     Planted("ProjectiveGeometry: any point", "an outside point is drawn from all points", LAW,
             lambda: AnyPoint(**_plane).mechanism(), lambda: ProjectiveGeometry(**_plane).mechanism(), inputs=[0, 12]),
     Planted("ProjectiveGeometry: planes too close", "the price counts one point on which they differ", LOSS,
             lambda: CloserPlanes(**_plane).mechanism(), lambda: ProjectiveGeometry(**_plane).mechanism(), inputs=[0]),
     Planted("HybridGeometry: own block only", "no report leaves the block of its value", Level.STATISTICAL,
             lambda: OwnBlockOnly(**_blocks).mechanism(), lambda: HybridGeometry(**_blocks).mechanism(),
-            neighbours=[(0, 1)]),
+            neighbors=[(0, 1)]),
     Planted("HashedGeometry: group by value", "the row is computed from the key instead of drawn", Level.STATISTICAL,
             lambda: GroupByValue(**_hashed).mechanism(), lambda: HashedGeometry(**_hashed).mechanism(),
-            neighbours=[(0, 1)]),
+            neighbors=[(0, 1)]),
 ]  # fmt: skip

@@ -102,11 +102,11 @@ class NeverStops(Stream):
 class MonotoneStream(Stream):
     """Stated to be monotone; on its tables values move both ways."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield from AboveThreshold(
             threshold=0, epsilon=self._epsilon, sensitivity=self.sensitivity, hits=self.hits
-        ).neighbours()
+        ).neighbors()
 
 
 class Answers(Stream):
@@ -146,13 +146,13 @@ class FreeAnswers(Answers):
 FAULTS = [
     Planted("AboveThreshold: no noise on the threshold", "'below' is paid for again and again", Level.EXACT,
             partial(BareThreshold, threshold=0, epsilon=1, sensitivity=1, split=Split.TEXTBOOK), _long,
-            neighbours=_rising),
+            neighbors=_rising),
     Planted("AboveThreshold: no noise on the values", "all values meet the same noisy threshold", Level.EXACT,
-            partial(BareValues, threshold=0, epsilon=1, sensitivity=1), _plain, neighbours=[([0, 1], [1, 0])]),
+            partial(BareValues, threshold=0, epsilon=1, sensitivity=1), _plain, neighbors=[([0, 1], [1, 0])]),
     Planted("AboveThreshold: hits not split", "noise for one hit, four are reported", Level.EXACT,
             partial(UnsplitHits, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
             partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
-            neighbours=[([6] * 4 + [-6] * 4, [7] * 4 + [-7] * 4)]),
+            neighbors=[([6] * 4 + [-6] * 4, [7] * 4 + [-7] * 4)]),
     Planted("AboveThreshold: monotone noise", "values move both ways, the noise is for one", Level.EXACT,
             partial(HalfQueryNoise, threshold=0, epsilon=1, sensitivity=1), _plain),
     Planted("AboveThreshold: monotone by name", "values move both ways, monotone was stated", Level.EXACT,
@@ -168,10 +168,10 @@ FAULTS = [
             partial(NeverStops, threshold=0, epsilon=1, sensitivity=1), _plain, inputs=[[0, 1, 2]], draws=300),
     Planted("AboveThreshold: bare answers", "a hit is answered with the true value", Level.STATISTICAL,
             partial(BareAnswers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1),
-            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1), neighbours=[([0], [1])],
+            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1), neighbors=[([0], [1])],
             draws=1200),
     Planted("AboveThreshold: answers for nothing", "fresh answers, not charged", Level.STATISTICAL,
             partial(FreeAnswers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=3),
-            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=3), neighbours=[([0], [1])],
+            partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=3), neighbors=[([0], [1])],
             draws=1500),
 ]  # fmt: skip

@@ -12,11 +12,11 @@ from discreet.audit import Level
 from discreet.laws import SignedDraws
 from discreet.privacy import Relation
 from discreet.randomness import words
-from discreet.synthesis import Drawing, Neighbours
+from discreet.synthesis import Drawing, Neighbors
 from discreet.testing.planted.fault import LAW, Planted
 
-_ADDED = Neighbours(Relation.ADD_REMOVE, size=10)
-_stated: dict[str, Any] = {"eta": 5, "turn": 4, "sums": [0, 0], "neighbours": _ADDED}
+_ADDED = Neighbors(Relation.ADD_REMOVE, size=10)
+_stated: dict[str, Any] = {"eta": 5, "turn": 4, "sums": [0, 0], "neighbors": _ADDED}
 _mild = _stated | {"eta": 1, "sums": [2, 1]}
 
 
@@ -30,7 +30,7 @@ class HalfTheRange(Drawing):
 
 
 class DividesByPrivate(Drawing):
-    """The paper's weights, with the private number of records as n, at the price of the centred ones."""
+    """The paper's weights, with the private number of records as n, at the price of the centered ones."""
 
     def _weighted(self, value: Any) -> SignedDraws:
         """Divide the counts by the number of records in the table."""
@@ -50,9 +50,9 @@ class ForgetsSigns(Drawing):
 FAULTS = [
     Planted("Drawing: half the range", "a negated query moves the other way, uncharged", Level.EXACT,
             partial(HalfTheRange, draws=1, **_stated), partial(Drawing, draws=1, **_stated)),
-    Planted("Drawing: counts over the private number", "symmetric weights at the price of centred ones", Level.EXACT,
+    Planted("Drawing: counts over the private number", "symmetric weights at the price of centered ones", Level.EXACT,
             partial(DividesByPrivate, draws=2, **_stated), partial(Drawing, draws=2, **_stated),
-            neighbours=[(([0, 9], 9), ([1, 9], 10))]),
+            neighbors=[(([0, 9], 9), ([1, 9], 10))]),
     Planted("Drawing: signs forgotten", "a fair coin negates what was drawn", LAW,
             partial(ForgetsSigns, draws=1, **_mild), partial(Drawing, draws=1, **_mild), inputs=[([9, 1], 10)],
             draws=1000),

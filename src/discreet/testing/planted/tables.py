@@ -28,7 +28,7 @@ class LowThreshold(ThresholdedHistogram):
 class HoldsTwo(ThresholdedHistogram):
     """Priced for people who hold one key; they hold two."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield {"a": 40, "b": 40}, {"a": 41, "b": 41}
 
@@ -70,7 +70,7 @@ class WidthForReach(Sum):
 class SeveralRows(Count):
     """Priced for one row a person; people have three."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield [True] * 3, [True] * 6
 
@@ -78,7 +78,7 @@ class SeveralRows(Count):
 class BoundedRows(Count):
     """The same people, priced for the three rows that they have."""
 
-    def neighbours(self) -> Iterator[tuple[Any, Any]]:
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield what one person really does."""
         yield Rows([True] * 3, ["a"] * 3), Rows([True] * 6, ["a"] * 3 + ["b"] * 3)
 
@@ -128,20 +128,20 @@ FAULTS = [
             partial(HoldsTwo, epsilon=1, delta=1e-6, keys=2, relation=_KEPT)),
     Planted("ThresholdedHistogram: order of entry", "the order of keys tells the order of rows", Level.WIRE,
             partial(OrderOfEntry, epsilon=1, delta=9e-3, keys=1, relation=_KEPT), _one_key,
-            neighbours=[({"a": 80, "b": 80}, {"b": 81, "a": 80})], draws=400),
+            neighbors=[({"a": 80, "b": 80}, {"b": 81, "a": 80})], draws=400),
     Planted("ThresholdedHistogram: names nobody's keys", "a count of nobody gets noise and may be named", LAW,
             partial(NamesNobodys, epsilon=1, delta=9e-3, keys=1, relation=_KEPT), _one_key,
             inputs=[{"a": 30, "b": 0}], draws=2000),
     Planted("Sum: no clamp", "a value beyond the bounds counts in full", Level.EXACT,
             partial(NoClamp, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1), _sum,
-            neighbours=[([5.0], [5.0, 500.0])]),
+            neighbors=[([5.0], [5.0, 500.0])]),
     Planted("Sum: width for reach", "bounds far from zero, priced by their distance", Level.EXACT,
             partial(WidthForReach, bounds=(90, 100), grid=1, relation=_KEPT, epsilon=1),
             partial(Sum, bounds=(90, 100), grid=1, relation=_KEPT, epsilon=1)),
     Planted("Sum: no noise for one row", "a small table is answered exactly", Level.STATISTICAL,
             partial(DropsTheNoise, bounds=(0, 10), grid=1, relation=Relation.CHANGE_ONE, epsilon=1),
             partial(Sum, bounds=(0, 10), grid=1, relation=Relation.CHANGE_ONE, epsilon=1),
-            neighbours=[([3.0], [4.0])], draws=1500),
+            neighbors=[([3.0], [4.0])], draws=1500),
     Planted("Count: several rows a person", "three rows a person, priced for one", Level.EXACT,
             partial(SeveralRows, relation=_KEPT, epsilon=1),
             partial(BoundedRows, relation=_KEPT, epsilon=1, contribution=3)),
@@ -149,9 +149,9 @@ FAULTS = [
             partial(QuietCount, relation=_KEPT, epsilon=1), partial(Count, relation=_KEPT, epsilon=1)),
     Planted("Mean: tells the number of rows", "the length of a list is the private number of rows", Level.WIRE,
             partial(ExactRows, bounds=(0, 1), relation=_KEPT, epsilon=1),
-            partial(Mean, bounds=(0, 1), relation=_KEPT, epsilon=1), neighbours=[([0.5] * 3, [0.5] * 4)], draws=400),
+            partial(Mean, bounds=(0, 1), relation=_KEPT, epsilon=1), neighbors=[([0.5] * 3, [0.5] * 4)], draws=400),
     Planted("Quantile: the true median", "no choice is made", Level.STATISTICAL,
             partial(TrueMedian, level=0.5, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1),
             partial(Quantile, level=0.5, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1),
-            neighbours=[([2.0, 2.0, 8.0], [2.0, 2.0, 8.0, 8.0])], draws=1500),
+            neighbors=[([2.0, 2.0, 8.0], [2.0, 2.0, 8.0, 8.0])], draws=1500),
 ]  # fmt: skip

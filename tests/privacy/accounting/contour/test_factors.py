@@ -132,8 +132,8 @@ def integer_gaussian(sigma: object, shift: int) -> Moment:
         return sum((-(flint.arb(x) ** 2) / twice).exp() for x in range(-int(REACH * size) - 3, int(REACH * size) + 4))
 
     def moment(s: Ball) -> Ball:
-        centre = float(shift * (1 + s.real))
-        places = range(math.floor(centre - REACH * size) - 2, math.ceil(centre + REACH * size) + 3)
+        center = float(shift * (1 + s.real))
+        places = range(math.floor(center - REACH * size) - 2, math.ceil(center + REACH * size) + 3)
         terms = ((s * (2 * y * shift - shift**2) / twice - (flint.arb(y - shift) ** 2) / twice).exp() for y in places)
         return sum(terms, flint.acb(0)) / weight()
 
@@ -369,7 +369,7 @@ def test_below_forty_steps_integer_noise_is_a_list_of_atoms(scale, shift):
     assert isinstance(gathered([(noise(scale, shift), 2)])[0], AtomsFactor)
 
 
-def test_a_lattice_of_losses_is_recognised():
+def test_a_lattice_of_losses_is_recognized():
     thirds = AtomsFactor(atoms_of(table([Fraction(4, 7), Fraction(2, 7), Fraction(1, 7)], [Fraction(1, 3)] * 3)[0]), 3)
     assert thirds.lattice is not None
     assert AtomsFactor(atoms_of(table(*THIRDS)[0]), 3).lattice is None

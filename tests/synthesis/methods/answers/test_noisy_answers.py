@@ -1,4 +1,4 @@
-"""Noise on every answer: distances of neighbours by brute force, ties, and what the closed forms promise."""
+"""Noise on every answer: distances of neighbors by brute force, ties, and what the closed forms promise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.synthesis import Domain, Literals, Neighbours, Records, Workload, conjunctions, marginals, parities
+from discreet.synthesis import Domain, Literals, Neighbors, Records, Workload, conjunctions, marginals, parities
 from discreet.synthesis.methods.answers import noisy as subject
 from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
 from discreet.synthesis.workloads.marginals import Marginals
@@ -71,11 +71,11 @@ def _records(domain: Domain, count: int, seed: int = 1) -> Records:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("rows", "everyone"), [(1, True), (1, False), (2, True)])
 @pytest.mark.parametrize("price", [{"rho": 1}, {"epsilon": 1}])
-def test_no_neighbours_are_farther_apart_than_stated(
+def test_no_neighbors_are_farther_apart_than_stated(
     workload: Workload, relation: Relation, rows: int, everyone: bool, price: dict[str, Any]
 ) -> None:
-    neighbours = Neighbours(relation, 50, rows=rows, everyone=everyone)
-    method = NoisyAnswers.of(workload, neighbours, **price)
+    neighbors = Neighbors(relation, 50, rows=rows, everyone=everyone)
+    method = NoisyAnswers.of(workload, neighbors, **price)
     singles = _vectors(method)
     units = [singles] if rows == 1 else [singles, (singles[:, None] + singles[None, :]).reshape(-1, singles.shape[1])]
     if relation is Relation.ADD_REMOVE:
@@ -101,7 +101,7 @@ def test_hostile_workloads_are_tied_and_priced_right(seed: int, quick: bool, mon
         follows = held[:, tied.measured][:, tied.place]
         assert np.array_equal(np.where(tied.turned, 1 - follows, follows), held)
     for relation in RELATIONS:
-        method = NoisyAnswers.of(asked, Neighbours(relation, 50), rho=1)
+        method = NoisyAnswers.of(asked, Neighbors(relation, 50), rho=1)
         singles = _vectors(method)
         apart = singles if relation is Relation.ADD_REMOVE else singles[:, None] - singles[None, :]
         assert np.abs(apart).sum(axis=-1).max() <= method.measurement.shift
@@ -136,7 +136,7 @@ def test_the_noise_is_that_of_the_stated_distances(
     monkeypatch.setattr(NoisyVector, "__call__", noted)
     prices: list[dict[str, Any]] = [{"rho": Fraction(1, 7)}, {"epsilon": Fraction(2, 3)}]
     for price in prices:
-        method = NoisyAnswers.of(workload, Neighbours(relation, 40, rows=rows), **price)
+        method = NoisyAnswers.of(workload, Neighbors(relation, 40, rows=rows), **price)
         method(_records(DOMAIN, 40))
         law, measurement = used[-1].noise, method.measurement
         if "rho" in price:
@@ -153,13 +153,13 @@ def test_marginals_cost_one_histogram_each(ways: int) -> None:
     workload = marginals(DOMAIN, ways=ways)
     for relation, times in zip(RELATIONS, (1, 2), strict=True):
         for rows in (1, 3):
-            measurement = NoisyAnswers.of(workload, Neighbours(relation, 50, rows=rows), rho=1).measurement
+            measurement = NoisyAnswers.of(workload, Neighbors(relation, 50, rows=rows), rho=1).measurement
             assert measurement.factor is None
             assert (measurement.shift, measurement.squared) == (times * rows * 3, times * rows**2 * 3)
 
 
 @pytest.mark.theorem("NoisyAnswers.accuracy")
-def test_centred_answers_need_a_quarter_of_the_variance_where_nothing_is_known() -> None:
+def test_centered_answers_need_a_quarter_of_the_variance_where_nothing_is_known() -> None:
     for queries in (9, 100, 4096, 10**6):
         a = _best_factor(queries, pure=False)
         variance = (queries + a * a) * (1 + 1 / a**2) / 8
@@ -180,7 +180,7 @@ def test_without_noise_the_counts_come_back_and_the_answers_are_linear_in_it(
     workload: Workload, relation: Relation, price: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = _records(DOMAIN, 40)
-    method = NoisyAnswers.of(workload, Neighbours(relation, 40), **price)
+    method = NoisyAnswers.of(workload, Neighbors(relation, 40), **price)
     released: list[np.ndarray] = []
 
     def exact(_mechanism: NoisyVector, value: np.ndarray) -> np.ndarray:
@@ -199,7 +199,7 @@ def test_without_noise_the_counts_come_back_and_the_answers_are_linear_in_it(
 def test_the_deviation_is_that_of_the_linear_estimate(price: dict[str, Any]) -> None:
     domain = Domain.of({f"a{place}": range(2) for place in range(14)})
     workload = conjunctions(domain, ways=3, count=80, seed=2)
-    method = NoisyAnswers.of(workload, Neighbours(Relation.ADD_REMOVE, 9), **price)
+    method = NoisyAnswers.of(workload, Neighbors(Relation.ADD_REMOVE, 9), **price)
     measurement = method.measurement
     assert measurement.factor is not None
     width = len(measurement.ties.measured) + 1
@@ -247,13 +247,13 @@ def test_a_large_domain_keeps_the_noisy_answers_beside_a_table(relation: Relatio
     domain = Domain.of({f"a{place}": range(6) for place in range(9)})
     workload, records = conjunctions(domain, ways=2, count=60, seed=3), _records(domain, 200)
     told: list[tuple[int, int]] = []
-    release = NoisyAnswers.of(workload, Neighbours(relation, 200), rho=2)(
+    release = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2)(
         records, progress=lambda done, steps: told.append((done, steps))
     )
     noisy = release.evidence["noisy answers"]
     assert np.array_equal(release.answers, np.clip(noisy, 0, 1))
     assert told[-1][0] == told[-1][1] == len(release.table)
-    asked = NoisyAnswers.of(workload, Neighbours(relation, 200), rho=2, given=Given.TABLE)(records)
+    asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=Given.TABLE)(records)
     assert np.allclose(asked.answers, workload.shares(asked.table.records, asked.table.weights), atol=1e-9)
     assert asked.deviations is None  # nothing in closed form is known of the table's answers
     assert release.deviations is not None
@@ -262,7 +262,7 @@ def test_a_large_domain_keeps_the_noisy_answers_beside_a_table(relation: Relatio
 @pytest.mark.parametrize("count", [0, 1, 30])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_small_and_empty_tables_are_released(count: int, relation: Relation) -> None:
-    release = NoisyAnswers.of(WORKLOADS[0], Neighbours(relation, 30), epsilon=1, delta=1e-6)(_records(DOMAIN, count))
+    release = NoisyAnswers.of(WORKLOADS[0], Neighbors(relation, 30), epsilon=1, delta=1e-6)(_records(DOMAIN, count))
     assert np.all((release.answers >= 0) & (release.answers <= 1))
     assert release.table.weights is not None
     assert release.table.weights.sum() == pytest.approx(1)
@@ -270,7 +270,7 @@ def test_small_and_empty_tables_are_released(count: int, relation: Relation) -> 
 
 def test_what_is_given_is_stated_by_its_enum() -> None:
     with pytest.raises(ParameterError, match="Given"):
-        NoisyAnswers.of(WORKLOADS[0], Neighbours(Relation.ADD_REMOVE, 9), rho=1, given="table")  # type: ignore[arg-type]
+        NoisyAnswers.of(WORKLOADS[0], Neighbors(Relation.ADD_REMOVE, 9), rho=1, given="table")  # type: ignore[arg-type]
 
 
 def _names(workloads: Sequence[Workload]) -> list[str]:

@@ -21,7 +21,7 @@ from discreet.errors import (
     ParameterError,
 )
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, dual_query_error
+from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, dual_query_error
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights, _Game
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
@@ -29,15 +29,15 @@ from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, R
 from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.chances import ALARM
 
-DOMAIN = Domain.of(colour=["red", "green", "blue"], shape=["round", "square"], big=[False, True])
-NEIGHBOURS = Neighbours(Relation.CHANGE_ONE, size=200)
+DOMAIN = Domain.of(color=["red", "green", "blue"], shape=["round", "square"], big=[False, True])
+NEIGHBORS = Neighbors(Relation.CHANGE_ONE, size=200)
 
 
 def table(rows=200, seed=1):
     random = coins(seed)
-    colour = random.integers(0, 3, rows)
-    shape = (colour == 1) ^ (random.random(rows) < 0.1)
-    return Records(DOMAIN, np.stack([colour, shape, random.random(rows) < 0.3]).astype(np.uint16))
+    color = random.integers(0, 3, rows)
+    shape = (color == 1) ^ (random.random(rows) < 0.1)
+    return Records(DOMAIN, np.stack([color, shape, random.random(rows) < 0.3]).astype(np.uint16))
 
 
 def small(rows):
@@ -68,7 +68,7 @@ def transcripts(made, records):
     return found
 
 
-def neighbour(records, relation, rows):
+def neighbor(records, relation, rows):
     """Return the table with one unit's records turned, or taken away."""
     codes = records.codes.copy()
     codes[:, -rows:] = 1 - codes[:, -rows:]
@@ -78,8 +78,8 @@ def neighbour(records, relation, rows):
 def tiny(relation, rows, draws=(1, 1, 1), eta=Fraction(3, 2)):
     """Return a plan that costs its price to the last, few enough to enumerate all transcripts."""
     workload = conjunctions(small(3).domain, ways=2, count=3, seed=4)
-    neighbours = Neighbours(relation, size=3, rows=rows)
-    purse = Purse.of(neighbours, rho=DualQueryPrice(eta, len(draws), draws, neighbours).rho)
+    neighbors = Neighbors(relation, size=3, rows=rows)
+    purse = Purse.of(neighbors, rho=DualQueryPrice(eta, len(draws), draws, neighbors).rho)
     return DualQuery(workload=workload, purse=purse, eta=eta, draws=draws, weights=Weights.EQUAL, certify=0)
 
 
@@ -89,7 +89,7 @@ def tiny(relation, rows, draws=(1, 1, 1), eta=Fraction(3, 2)):
 @pytest.mark.parametrize("rows", [1, 2])
 def test_the_law_of_whole_transcripts_keeps_the_price(relation, rows):
     made = tiny(relation, rows)
-    one, other = transcripts(made, small(3)), transcripts(made, neighbour(small(3), relation, rows))
+    one, other = transcripts(made, small(3)), transcripts(made, neighbor(small(3), relation, rows))
     assert math.isclose(sum(one.values()), 1, rel_tol=1e-9)
     assert one.keys() == other.keys()
     prices = [replace(made.price, accounting=way) for way in Accounting]
@@ -112,7 +112,7 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
     made, records = tiny(relation, 2, draws=(4, 5, 6)), small(3)
     game = _Game(made, records)
     for turn, count in enumerate(made.draws, start=1):
-        drawing = Drawing(eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbours=made.purse.neighbours)
+        drawing = Drawing(eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.purse.neighbors)
         assert np.array_equal(game.scores(turn), drawing.scores((made.workload.counts(records), 3)))
         assert made.rate == drawing.rate
         assert turn == 1 or made.price.ranges[turn - 2] == (drawing.range, count)
@@ -124,7 +124,7 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
 @pytest.mark.parametrize("size", [3, 10**12, 10**18, 10**30])
 def test_scores_do_not_wrap_around_whatever_the_size(size):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, size=size), rho=1, rounds=2, eta=Fraction(size, 100))
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=size), rho=1, rounds=2, eta=Fraction(size, 100))
     game = _Game(made, table(rows=7))
     game._satisfied += 3
     for turn in (1, 5, 10**6):
@@ -134,7 +134,7 @@ def test_scores_do_not_wrap_around_whatever_the_size(size):
 
 def test_of_no_records_every_query_is_held_half_way():
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, size=10), rho=1)
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=10), rho=1)
     game = _Game(made, Records(DOMAIN, np.zeros((3, 0), dtype=np.uint16)))
     assert [made.rate * score for score in game.scores(3).tolist()] == [made.eta] * 5
 
@@ -146,16 +146,16 @@ def test_of_no_records_every_query_is_held_half_way():
 def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(accounting, relation):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
     price = {"epsilon": 1} if accounting is Accounting.PURE else {"epsilon": 1, "delta": 1e-3}
-    neighbours = Neighbours(relation, size=200)
-    made = DualQuery.of(workload, neighbours, **price, accounting=accounting, eta=0.5, rounds=4)
+    neighbors = Neighbors(relation, size=200)
+    made = DualQuery.of(workload, neighbors, **price, accounting=accounting, eta=0.5, rounds=4)
     fewer = (1, *made.draws[1:])
     assert replace(made, draws=fewer).draws == fewer
     for wrong in (
         {"draws": tuple(count + 1 for count in made.draws)},
         {"eta": 2 * made.eta},
         {"draws": made.draws * 2},
-        {"purse": Purse.of(Neighbours(relation, size=100), **price)},
-        {"purse": Purse.of(Neighbours(relation, size=200, rows=2), **price)},
+        {"purse": Purse.of(Neighbors(relation, size=100), **price)},
+        {"purse": Purse.of(Neighbors(relation, size=200, rows=2), **price)},
     ):
         with pytest.raises(ParameterError, match="cost more"):
             replace(made, **wrong)
@@ -169,7 +169,7 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
 )  # fmt: skip
 def test_an_accounting_that_does_not_prove_the_promise_is_refused(price, accounting):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    purse = Purse.of(NEIGHBOURS, **price)
+    purse = Purse.of(NEIGHBORS, **price)
     with pytest.raises(ParameterError, match="cost more"):
         DualQuery(workload=workload, purse=purse, eta=Fraction(1, 10**6), draws=(1, 1), accounting=accounting)
 
@@ -199,7 +199,7 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
     records, count = table(), rounds(sample=150, full=400)
     workload = conjunctions(DOMAIN, ways=2, count=40, seed=2)
     made = DualQuery(
-        workload=workload, purse=Purse.of(NEIGHBOURS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
+        workload=workload, purse=Purse.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
         oracle=Oracle.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = made(records)
@@ -211,7 +211,7 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
 
 def test_the_release_follows_from_the_transcript_and_from_nothing_else():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6)
+    made = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6)
     kept = MemoryTranscript()
     first = made.continued(table(seed=1), kept)
     again = made.continued(table(seed=9), kept)  # other people, the same draws
@@ -223,7 +223,7 @@ def test_the_release_follows_from_the_transcript_and_from_nothing_else():
 @pytest.mark.theorem("Transcript.privacy")
 def test_without_a_ledger_a_file_is_drawn_into_only_by_the_object_that_began_it(tmp_path):
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6)
+    made = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6)
 
     class CrashError(Exception):
         pass
@@ -246,7 +246,7 @@ def test_without_a_ledger_a_file_is_drawn_into_only_by_the_object_that_began_it(
         with pytest.raises(LedgerError, match="may be a copy"):
             made.continued(table(), kept)
         assert kept.rounds == before
-        other = DualQuery.of(workload, NEIGHBOURS, epsilon=2, delta=1e-6)
+        other = DualQuery.of(workload, NEIGHBORS, epsilon=2, delta=1e-6)
         with pytest.raises(LedgerMismatch):
             other.continued(table(), kept)
 
@@ -254,7 +254,7 @@ def test_without_a_ledger_a_file_is_drawn_into_only_by_the_object_that_began_it(
 @pytest.mark.theorem("Transcript.privacy")
 @pytest.mark.parametrize("place", ["memory", "file"])
 def test_a_round_that_was_announced_and_lost_is_not_drawn_again(tmp_path, place):
-    made = DualQuery.of(conjunctions(DOMAIN, ways=2, count=9, seed=2), NEIGHBOURS, epsilon=3, rounds=3)
+    made = DualQuery.of(conjunctions(DOMAIN, ways=2, count=9, seed=2), NEIGHBORS, epsilon=3, rounds=3)
     kept = MemoryTranscript() if place == "memory" else FileTranscript(tmp_path / "draws")
     draw, turns = _Game.draw, []
 
@@ -285,19 +285,19 @@ def variants():
     """Return plans that differ from one another in one thing each, the first and the one with fewer draws alike."""
     workload = conjunctions(DOMAIN, ways=2, count=9, seed=2)
     stated = {"epsilon": 1, "delta": 1e-3, "eta": Fraction(1, 2), "rounds": 3}
-    first = DualQuery.of(workload, NEIGHBOURS, **stated)
+    first = DualQuery.of(workload, NEIGHBORS, **stated)
     fewer = {"eta": first.eta, "draws": (1, 1, 1)}
     other = replace(first, **fewer)
     yield from (first, other, replace(other, draws=(1, 1, 2)), replace(other, draws=(2, 1, 1)))
     yield from (replace(other, eta=Fraction(1, 3)), replace(other, accounting=Accounting.REFERENCE))
     yield from (replace(other, weights=Weights.EQUAL), replace(other, oracle=Oracle.EXACT))
-    for neighbours in (
-        Neighbours(Relation.CHANGE_ONE, size=201), Neighbours(Relation.ADD_REMOVE, size=200),
-        Neighbours(Relation.CHANGE_ONE, size=200, rows=2),
+    for neighbors in (
+        Neighbors(Relation.CHANGE_ONE, size=201), Neighbors(Relation.ADD_REMOVE, size=200),
+        Neighbors(Relation.CHANGE_ONE, size=200, rows=2),
     ):  # fmt: skip
-        yield replace(DualQuery.of(workload, neighbours, **stated), **fewer)
+        yield replace(DualQuery.of(workload, neighbors, **stated), **fewer)
     for price in ({"epsilon": 1, "delta": 1e-4}, {"epsilon": 2, "delta": 1e-3}, {"rho": 1}):
-        yield replace(DualQuery.of(workload, NEIGHBOURS, eta=first.eta, rounds=3, **price), **fewer)
+        yield replace(DualQuery.of(workload, NEIGHBORS, eta=first.eta, rounds=3, **price), **fewer)
     yield replace(other, workload=conjunctions(DOMAIN, ways=2, count=9, seed=3))
 
 
@@ -305,7 +305,7 @@ def test_a_transcript_is_taken_up_in_its_own_terms_only():
     plans = list(variants())
     begun = MemoryTranscript()
     begun.begin(plans[1].terms)
-    again = replace(plans[1], purse=Purse.of(NEIGHBOURS, epsilon=1.0, delta=Fraction(1e-3)))
+    again = replace(plans[1], purse=Purse.of(NEIGHBORS, epsilon=1.0, delta=Fraction(1e-3)))
     begun.begin(again.terms)  # the same price in other words
     for other in plans[:1] + plans[2:]:
         with pytest.raises(LedgerMismatch):
@@ -326,7 +326,7 @@ def test_a_transcript_is_taken_up_in_its_own_terms_only():
 )
 def test_rounds_that_the_plan_cannot_have_drawn_are_refused(rounds):
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = DualQuery.of(workload, NEIGHBOURS, rho=10, rounds=3, eta=Fraction(1, 4))
+    made = DualQuery.of(workload, NEIGHBORS, rho=10, rounds=3, eta=Fraction(1, 4))
     made = replace(made, draws=(2, 2, 2))
     kept = MemoryTranscript()
     for place, one in enumerate(rounds, start=1):
@@ -340,7 +340,7 @@ def test_rounds_that_the_plan_cannot_have_drawn_are_refused(rounds):
 @pytest.mark.theorem("DualQuery.privacy")
 def test_every_round_is_kept_before_it_is_used(monkeypatch):
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = replace(DualQuery.of(workload, NEIGHBOURS, rho=10, rounds=5, eta=Fraction(1, 4)), weights=Weights.EQUAL)
+    made = replace(DualQuery.of(workload, NEIGHBORS, rho=10, rounds=5, eta=Fraction(1, 4)), weights=Weights.EQUAL)
     steps = []
 
     class Noting(MemoryTranscript):
@@ -376,9 +376,9 @@ def test_with_a_large_budget_all_answers_are_close():
     bits[1:] ^= bits[0] & (random.random((11, size)) < 0.6)
     records = Records(Domain.of({f"b{place}": [0, 1] for place in range(12)}), bits.astype(np.uint16))
     workload = conjunctions(records.domain, ways=3, count=500, seed=1)
-    neighbours = Neighbours(Relation.CHANGE_ONE, size=size)
+    neighbors = Neighbors(Relation.CHANGE_ONE, size=size)
     truth = workload.shares(records)
-    release = DualQuery.of(workload, neighbours, rho=5, rounds=150)(records)
+    release = DualQuery.of(workload, neighbors, rho=5, rounds=150)(records)
     error = np.abs(release.answers - truth)
     # over twelve runs the average was .001 to .002 and the largest .005 to .012: far from what is refused here
     assert error.mean() < 0.01
@@ -387,7 +387,7 @@ def test_with_a_large_budget_all_answers_are_close():
 
 def test_steps_and_sizes_do_not_depend_on_the_table():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = DualQuery.of(workload, Neighbours(Relation.ADD_REMOVE, size=200), epsilon=1, delta=1e-6)
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=200), epsilon=1, delta=1e-6)
     shapes = set()
     for records in (table(), table(rows=1), Records(DOMAIN, np.zeros((3, 0), dtype=np.uint16)), table(rows=5000)):
         told = []
@@ -399,11 +399,11 @@ def test_steps_and_sizes_do_not_depend_on_the_table():
 
 def test_each_accounting_buys_draws_and_states_its_promise():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    neighbours = Neighbours(Relation.CHANGE_ONE, size=30_000)
+    neighbors = Neighbors(Relation.CHANGE_ONE, size=30_000)
     bought = {}
     for way in Accounting:
         price = {"epsilon": 1} if way is Accounting.PURE else {"epsilon": 1, "delta": 1e-6}
-        made = DualQuery.of(workload, neighbours, **price, accounting=way, eta=0.8, rounds=40)
+        made = DualQuery.of(workload, neighbors, **price, accounting=way, eta=0.8, rounds=40)
         assert made.price.fits(1, None if way is Accounting.PURE else 1e-6)
         bought[way] = made.draws[0]
         assert set(made.draws) == {bought[way]}
@@ -429,22 +429,22 @@ def test_each_accounting_buys_draws_and_states_its_promise():
 )
 def test_what_makes_no_plan_is_refused(given, error):
     with pytest.raises(error):
-        DualQuery.of(conjunctions(DOMAIN, ways=2, count=5, seed=1), NEIGHBOURS, **given)
+        DualQuery.of(conjunctions(DOMAIN, ways=2, count=5, seed=1), NEIGHBORS, **given)
 
 
 def test_records_of_another_domain_are_refused():
-    made = DualQuery.of(conjunctions(DOMAIN, ways=2, count=5, seed=1), NEIGHBOURS, epsilon=1, delta=1e-6)
+    made = DualQuery.of(conjunctions(DOMAIN, ways=2, count=5, seed=1), NEIGHBORS, epsilon=1, delta=1e-6)
     with pytest.raises(InputError):
         made(small(3))
 
 
 def test_certified_rounds_log_their_gap_and_the_exact_oracle_has_none():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    logged = DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6, certify=4)(table())
+    logged = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, certify=4)(table())
     turns = [turn for turn, _ in logged.evidence["gaps"]]
     assert len(turns) == 4
     assert turns[-1] == logged.plan["rounds"]
     assert all(0 <= gap < 1 for _, gap in logged.evidence["gaps"])
-    assert DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6, certify=0)(table()).evidence["gaps"] == ()
-    exact = DualQuery.of(workload, NEIGHBOURS, epsilon=3, delta=1e-6, oracle=Oracle.EXACT)(table())
+    assert DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, certify=0)(table()).evidence["gaps"] == ()
+    exact = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, oracle=Oracle.EXACT)(table())
     assert [gap for _, gap in exact.evidence["gaps"]] == [0] * exact.plan["rounds"]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation, compose
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
-from discreet.synthesis import Accounting, DualQueryPrice, Neighbours, most_draws
+from discreet.synthesis import Accounting, DualQueryPrice, Neighbors, most_draws
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 
 SIZE = 30162
-ADULT = Neighbours(Relation.CHANGE_ONE, size=SIZE)
+ADULT = Neighbors(Relation.CHANGE_ONE, size=SIZE)
 DELTAS = (Fraction(1, 1000), Fraction(1, 10**6), Fraction(1, SIZE**2))
 BOUGHT = {
     Accounting.PURE: (24, 24, 24),
@@ -36,7 +36,7 @@ PUBLISHED = {  # eta, rounds, draws, records
 
 
 def price(**changed):
-    given_ = {"eta": Fraction(4, 5), "rounds": 40, "draws": 100, "neighbours": ADULT}
+    given_ = {"eta": Fraction(4, 5), "rounds": 40, "draws": 100, "neighbors": ADULT}
     return DualQueryPrice(**(given_ | changed))
 
 
@@ -44,7 +44,7 @@ def price(**changed):
 @pytest.mark.parametrize("accounting", BOUGHT)
 @pytest.mark.parametrize("place", range(3))
 def test_the_draws_that_epsilon_one_buys_on_adult(eta, accounting, place):
-    bought = most_draws(eta=eta, rounds=40, neighbours=ADULT, epsilon=1, delta=DELTAS[place], accounting=accounting)
+    bought = most_draws(eta=eta, rounds=40, neighbors=ADULT, epsilon=1, delta=DELTAS[place], accounting=accounting)
     assert bought == BOUGHT[accounting][place]
 
 
@@ -61,13 +61,13 @@ def test_the_draws_that_the_composed_worst_pairs_alone_would_buy(place, draws):
 
 
 def test_the_certified_accounting_buys_at_least_the_concentrated_one():
-    bought = most_draws(eta=0.8, rounds=40, neighbours=ADULT, epsilon=1, delta=1e-6, accounting=Accounting.CERTIFIED)
+    bought = most_draws(eta=0.8, rounds=40, neighbors=ADULT, epsilon=1, delta=1e-6, accounting=Accounting.CERTIFIED)
     assert bought >= 3371
 
 
 def test_the_certified_accounting_is_better_where_there_are_few_draws():
     """Of one draw the worst pair says far less than its concentration."""
-    few = price(rounds=2, draws=1, neighbours=Neighbours(Relation.CHANGE_ONE, size=10))
+    few = price(rounds=2, draws=1, neighbors=Neighbors(Relation.CHANGE_ONE, size=10))
     certified = replace(few, accounting=Accounting.CERTIFIED)
     assert certified.epsilon(1e-6) < few.epsilon(1e-6) / 2
 
@@ -75,7 +75,7 @@ def test_the_certified_accounting_is_better_where_there_are_few_draws():
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_settings_have_their_nominal_epsilon_by_the_reference_formula(name):
     eta, rounds, draws, records = PUBLISHED[name]
-    run = price(eta=eta, rounds=rounds, draws=draws, neighbours=Neighbours(Relation.CHANGE_ONE, size=records))
+    run = price(eta=eta, rounds=rounds, draws=draws, neighbors=Neighbors(Relation.CHANGE_ONE, size=records))
     assert 0.94 < replace(run, accounting=Accounting.REFERENCE).epsilon(1e-3) < 1.04
     assert 1.6 < replace(run, accounting=Accounting.PAPER).epsilon(1e-3) < 2.0
     assert 0.28 < run.epsilon(1e-3) < 0.33
@@ -89,7 +89,7 @@ def test_published_settings_have_their_nominal_epsilon_by_the_reference_formula(
     st.sampled_from([1e-3, 1e-6, 1e-9]),
 )
 def test_the_formulas_are_those_of_the_theorem_and_in_their_order(eta, draws, size, delta):
-    run = price(eta=eta, rounds=len(draws), draws=draws, neighbours=Neighbours(Relation.ADD_REMOVE, size=size))
+    run = price(eta=eta, rounds=len(draws), draws=draws, neighbors=Neighbors(Relation.ADD_REMOVE, size=size))
     widths = [float(eta) * turn / size for turn in range(len(draws))]
     last, count = widths[-1], sum(draws[1:])
     pure = sum(s * e for s, e in zip(draws, widths, strict=True))
@@ -112,8 +112,8 @@ def test_the_formulas_are_those_of_the_theorem_and_in_their_order(eta, draws, si
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 @every
 def test_every_accounting_covers_the_exact_laws_of_a_whole_run(accounting, relation, draws):
-    neighbours = Neighbours(relation, size=4)
-    run = price(eta=1, rounds=4, draws=draws, neighbours=neighbours, accounting=accounting)
+    neighbors = Neighbors(relation, size=4)
+    run = price(eta=1, rounds=4, draws=draws, neighbors=neighbors, accounting=accounting)
     exact = exact_laws(relation, run.ranges)
     for delta in (1e-1, 1e-3, 1e-6):
         assert exact.delta(run.epsilon(delta)).lower <= delta
@@ -121,15 +121,15 @@ def test_every_accounting_covers_the_exact_laws_of_a_whole_run(accounting, relat
 
 @cache
 def exact_laws(relation, ranges):
-    """Return the laws of all rounds on near-worst neighbours, with records fixed beforehand, multiplied out."""
-    neighbours = Neighbours(relation, size=4)
+    """Return the laws of all rounds on near-worst neighbors, with records fixed beforehand, multiplied out."""
+    neighbors = Neighbors(relation, size=4)
     first, second = (
         ([0, 3], 3),
         ([1, 2 if relation is Relation.CHANGE_ONE else 3], 3 + (relation is Relation.ADD_REMOVE)),
     )
     pairs = []
     for turn, (width, count) in enumerate(ranges, start=2):
-        drawing = Drawing(eta=1, turn=turn, sums=[1, 0], draws=1, neighbours=neighbours)
+        drawing = Drawing(eta=1, turn=turn, sums=[1, 0], draws=1, neighbors=neighbors)
         assert drawing.range == width
         pairs.append(PrivacyLoss.from_pairs([drawing.law(first).pair(drawing.law(second))], relation=relation) * count)
     return compose(pairs)
@@ -164,17 +164,17 @@ def test_one_round_costs_nothing(accounting):
     assert run.epsilon(1e-6) == 0
     assert run.composed.delta(0).upper == 0
     with pytest.raises(ParameterError, match="first round"):
-        most_draws(eta=1, rounds=1, neighbours=ADULT, epsilon=1, delta=1e-6, accounting=accounting)
+        most_draws(eta=1, rounds=1, neighbors=ADULT, epsilon=1, delta=1e-6, accounting=accounting)
 
 
 def test_under_add_remove_four_times_as_many_draws_are_bought():
-    added = Neighbours(Relation.ADD_REMOVE, size=SIZE)
-    bought = most_draws(eta=Fraction(4, 5), rounds=40, neighbours=added, epsilon=1, delta=1e-6)
+    added = Neighbors(Relation.ADD_REMOVE, size=SIZE)
+    bought = most_draws(eta=Fraction(4, 5), rounds=40, neighbors=added, epsilon=1, delta=1e-6)
     assert 4 * 3371 <= bought < 4 * 3372
 
 
 def test_units_with_more_records_cost_more():
-    assert price(neighbours=Neighbours(Relation.CHANGE_ONE, size=SIZE, rows=3)).rho == 9 * price().rho
+    assert price(neighbors=Neighbors(Relation.CHANGE_ONE, size=SIZE, rows=3)).rho == 9 * price().rho
 
 
 @pytest.mark.theorem("most_draws.privacy")
@@ -182,26 +182,24 @@ def test_units_with_more_records_cost_more():
 @given(st.fractions(Fraction(1, 50), 3), st.integers(2, 30), st.integers(20, 10**5), st.floats(0.01, 8.0))
 @settings(max_examples=FEW)
 def test_one_draw_more_would_not_fit(accounting, eta, rounds, size, epsilon):
-    neighbours = Neighbours(Relation.CHANGE_ONE, size=size)
-    bought = most_draws(
-        eta=eta, rounds=rounds, neighbours=neighbours, epsilon=epsilon, delta=1e-6, accounting=accounting
-    )
-    assert not DualQueryPrice(eta, rounds, bought + 1, neighbours, accounting).fits(epsilon, 1e-6)
+    neighbors = Neighbors(Relation.CHANGE_ONE, size=size)
+    bought = most_draws(eta=eta, rounds=rounds, neighbors=neighbors, epsilon=epsilon, delta=1e-6, accounting=accounting)
+    assert not DualQueryPrice(eta, rounds, bought + 1, neighbors, accounting).fits(epsilon, 1e-6)
     if bought:
-        assert DualQueryPrice(eta, rounds, bought, neighbours, accounting).epsilon(1e-6) <= epsilon * (1 + 1e-15)
+        assert DualQueryPrice(eta, rounds, bought, neighbors, accounting).epsilon(1e-6) <= epsilon * (1 + 1e-15)
 
 
 @every
 def test_a_run_that_costs_far_too_much_does_not_fit_even_beyond_the_floats(accounting):
-    senseless = price(eta=10**6, rounds=3, draws=5, neighbours=Neighbours(Relation.CHANGE_ONE, size=1))
+    senseless = price(eta=10**6, rounds=3, draws=5, neighbors=Neighbors(Relation.CHANGE_ONE, size=1))
     assert not replace(senseless, accounting=accounting).fits(1000, 1e-6)
 
 
 def test_a_pure_price_is_spent_to_the_last_draw():
     """The comparison is of exact rationals, not of rounded floats."""
-    third = Neighbours(Relation.ADD_REMOVE, size=3)
-    assert most_draws(eta=1, rounds=2, neighbours=third, epsilon=Fraction(1, 3), accounting=Accounting.PURE) == 1
-    assert most_draws(eta=1, rounds=2, neighbours=third, epsilon=Fraction(33, 100), accounting=Accounting.PURE) == 0
+    third = Neighbors(Relation.ADD_REMOVE, size=3)
+    assert most_draws(eta=1, rounds=2, neighbors=third, epsilon=Fraction(1, 3), accounting=Accounting.PURE) == 1
+    assert most_draws(eta=1, rounds=2, neighbors=third, epsilon=Fraction(33, 100), accounting=Accounting.PURE) == 0
 
 
 def test_a_delta_is_asked_for_and_checked():
@@ -216,7 +214,7 @@ def test_a_delta_is_asked_for_and_checked():
 @pytest.mark.parametrize(
     "wrong",
     [{"eta": 0}, {"rounds": 0}, {"rounds": 2.0}, {"draws": 0}, {"draws": [1, 2]}, {"draws": [0] * 40},
-     {"neighbours": Relation.CHANGE_ONE}, {"accounting": "zcdp"}],
+     {"neighbors": Relation.CHANGE_ONE}, {"accounting": "zcdp"}],
     ids=str,
 )  # fmt: skip
 def test_parameters_that_cannot_be_are_refused(wrong):

@@ -1,4 +1,4 @@
-"""The draws of a round have their law, and the exact auditor finds the losses of all neighbours within the price."""
+"""The draws of a round have their law, and the exact auditor finds the losses of all neighbors within the price."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
-from discreet.synthesis.base.neighbours import Neighbours
+from discreet.synthesis.base.neighbors import Neighbors
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.testing import Subject, conformance_checks
 from discreet.testing.planted.synthesis import DividesByPrivate
@@ -25,7 +25,7 @@ QUERIES = np.array(
 
 def stated(relation, *, eta=2, turn=4, sums=(1, 0, 3, 3, 2), draws=1, size=4, rows=1):
     return Drawing(
-        eta=eta, turn=turn, sums=list(sums), draws=draws, neighbours=Neighbours(relation, size=size, rows=rows)
+        eta=eta, turn=turn, sums=list(sums), draws=draws, neighbors=Neighbors(relation, size=size, rows=rows)
     )
 
 
@@ -35,7 +35,7 @@ def counted(table):
 
 
 def tables_apart(relation, records, rows):
-    """Yield all tables of so many records beside each of their neighbours: units of exactly `rows` records."""
+    """Yield all tables of so many records beside each of their neighbors: units of exactly `rows` records."""
     kinds = range(QUERIES.shape[1])
     units = list(combinations_with_replacement(kinds, rows))
     for rest in combinations_with_replacement(kinds, records):
@@ -49,9 +49,9 @@ def tables_apart(relation, records, rows):
 @pytest.mark.theorem("Drawing.privacy")
 @pytest.mark.parametrize("relation", [ADD, CHANGE])
 @pytest.mark.parametrize(("records", "rows"), [(0, 1), (3, 1), (2, 2)])
-def test_no_two_neighbouring_tables_lose_more_than_the_price(relation, records, rows):
+def test_no_two_neighboring_tables_lose_more_than_the_price(relation, records, rows):
     drawing = stated(relation, rows=rows)
-    verdict = audit(drawing, neighbours=tables_apart(relation, records, rows), search=0)
+    verdict = audit(drawing, neighbors=tables_apart(relation, records, rows), search=0)
     assert verdict.outcome is Outcome.KEPT
     assert verdict.high <= float(drawing.range) * (1 + 1e-9)
 
@@ -73,7 +73,7 @@ def test_the_losses_of_one_draw_span_at_most_the_range_and_reach_it(relation, tu
 @pytest.mark.parametrize("relation", [ADD, CHANGE])
 @pytest.mark.parametrize("draws", [1, 2])
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_pure_price_is_attained_by_its_own_neighbours(relation, draws, rows):
+def test_the_pure_price_is_attained_by_its_own_neighbors(relation, draws, rows):
     drawing = stated(relation, draws=draws, rows=rows)
     verdict = audit(drawing)
     assert verdict.outcome is Outcome.KEPT
@@ -87,16 +87,16 @@ def test_a_claim_of_half_the_range_is_refuted(relation):
 
 
 @pytest.mark.parametrize("eta", [1, 5, 20])
-def test_the_symmetric_weights_over_a_private_number_refute_the_price_of_the_centred_ones(eta):
-    """Adding a record moves c/N by up to 1/N and its negation the other way: the rho of the centred form is 4x low."""
-    faulty = DividesByPrivate(eta=eta, turn=4, sums=[0, 0], draws=1, neighbours=Neighbours(ADD, size=10))
-    right = Drawing(eta=eta, turn=4, sums=[0, 0], draws=1, neighbours=Neighbours(ADD, size=10))
+def test_the_symmetric_weights_over_a_private_number_refute_the_price_of_the_centered_ones(eta):
+    """Adding a record moves c/N by up to 1/N and its negation the other way: the rho of the centered form is 4x low."""
+    faulty = DividesByPrivate(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, size=10))
+    right = Drawing(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, size=10))
     pairs = [(([0, 9], 9), ([1, 9], 10)), (([0, 0], 9), ([1, 0], 10))]
     concentrated = ZCDP(right.range**2 / 8, relation=ADD)
-    assert audit(faulty, concentrated, neighbours=pairs, search=0).refuted
-    assert audit(faulty, neighbours=pairs, search=0).refuted
-    assert not audit(right, concentrated, neighbours=pairs, search=0).refuted
-    assert audit(right, neighbours=pairs, search=0).outcome is Outcome.KEPT
+    assert audit(faulty, concentrated, neighbors=pairs, search=0).refuted
+    assert audit(faulty, neighbors=pairs, search=0).refuted
+    assert not audit(right, concentrated, neighbors=pairs, search=0).refuted
+    assert audit(right, neighbors=pairs, search=0).outcome is Outcome.KEPT
 
 
 def test_where_the_size_is_the_number_of_records_the_weights_are_those_of_the_paper():
@@ -163,5 +163,5 @@ def test_inputs_that_are_not_counts_are_refused_without_showing_them(value):
 def test_parameters_that_cannot_be_are_refused(wrong):
     with pytest.raises(ParameterError):
         stated(ADD, **wrong)
-    with pytest.raises(ParameterError, match="Neighbours"):
-        Drawing(eta=1, turn=2, sums=[0], draws=1, neighbours=ADD)
+    with pytest.raises(ParameterError, match="Neighbors"):
+        Drawing(eta=1, turn=2, sums=[0], draws=1, neighbors=ADD)

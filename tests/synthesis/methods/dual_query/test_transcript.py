@@ -232,7 +232,7 @@ KILLED = """
     from discreet.synthesis.methods.dual_query.transcript import Round
 
     path, round_number, point = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    write, synchronise, writes = os.write, file_transcript.synchronise, [0]
+    write, synchronize, writes = os.write, file_transcript.synchronize, [0]
 
     def die():
         os.kill(os.getpid(), signal.SIGKILL)
@@ -247,14 +247,14 @@ KILLED = """
                 die()
         return write(place, line)
 
-    def synchronised(place):
+    def synchronized(place):
         if writes[0] == round_number + 1 and point == "written":
             die()
-        synchronise(place)
+        synchronize(place)
         if writes[0] == round_number + 1 and point == "durable":
             die()
 
-    file_transcript.os.write, file_transcript.synchronise = counted, synchronised
+    file_transcript.os.write, file_transcript.synchronize = counted, synchronized
     kept = FileTranscript(path)
     kept.begin({"workload": "ages"})
     for number in range(1, 6):

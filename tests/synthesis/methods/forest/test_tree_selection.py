@@ -1,4 +1,4 @@
-"""Scores of pairs: integers with the stated sensitivity, checked on all neighbours of small tables."""
+"""Scores of pairs: integers with the stated sensitivity, checked on all neighbors of small tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbours, Purse, Records
+from discreet.synthesis import Domain, Neighbors, Purse, Records
 from discreet.synthesis.base.purse import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays
 from discreet.synthesis.methods.forest.tree import (
@@ -57,7 +57,7 @@ def scores(rows: tuple[tuple[int, ...], ...], times: int) -> NDArray[np.int64]:
 def test_one_unit_moves_every_score_by_the_stated_sensitivity_at_most(
     relation: Relation, rows: int, times: int
 ) -> None:
-    bound = GRID * Neighbours(relation, 10, rows=rows).l1
+    bound = GRID * Neighbors(relation, 10, rows=rows).l1
     units = [unit for count in range(rows + 1) for unit in combinations_with_replacement(CELLS, count)]
     largest = 0
     for others in ((), (CELLS[3],), (CELLS[0], CELLS[7], CELLS[5])):
@@ -79,7 +79,7 @@ def test_each_choice_is_of_pairs_between_trees_and_a_whole_tree_ends_it() -> Non
 
     domain = Domain.of(a=range(2), b=range(3), c=range(2), d=range(2))
     records = Records(domain, np.zeros((4, 7), dtype=np.uint16))
-    purse = Noted.like(Purse.of(Neighbours(Relation.ADD_REMOVE, 7), epsilon=1), last_pair)
+    purse = Noted.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 7), epsilon=1), last_pair)
     one_ways = released(domain, [[5, 2], [4, 2, 1], [6, 1], [7, 0]])
     grown = grow_forest(records, purse, one_ways, deviation=1.0, step=Fraction(1, 10))
     assert offered == [7, 6, 4]  # six pairs and stopping; c-d taken, five left; b-d taken, b-c falls too; a joins last
@@ -148,7 +148,7 @@ def test_stopping_wins_where_noise_drowns_everything_and_never_where_there_is_no
     codes = np.tile(np.arange(40, dtype=np.uint16), (3, 10))
     records = Records(Domain.of(a=range(40), b=range(40), c=range(40)), codes)
     one_ways = OneWays(records.domain, {place: Noisy(np.full(40, 10), 0.1) for place in range(3)})
-    purse = Noted.like(Purse.of(Neighbours(Relation.ADD_REMOVE, 400), epsilon=1), lambda values: int(np.argmax(values)))
+    purse = Noted.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 400), epsilon=1), lambda values: int(np.argmax(values)))
     assert grow_forest(records, purse, one_ways, deviation=1e4, step=Fraction(1, 9)).edges == ()
     assert len(grow_forest(records, purse, one_ways, deviation=0.1, step=Fraction(1, 9)).edges) == 2
     noisy = OneWays(records.domain, {place: Noisy(np.full(40, 10), 1e4) for place in range(3)})

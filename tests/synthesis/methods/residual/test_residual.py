@@ -1,4 +1,4 @@
-"""Marginals from residuals: the closed forms are those of explicit linear algebra; the promise holds for neighbours."""
+"""Marginals from residuals: the closed forms are those of explicit linear algebra; the promise holds for neighbors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-from discreet.synthesis import Domain, Neighbours, Records, conjunctions, marginals
+from discreet.synthesis import Domain, Neighbors, Records, conjunctions, marginals
 from discreet.synthesis.methods.answers.noisy import NoisyAnswers
 from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
@@ -78,11 +78,11 @@ def _design(method: Residual) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 @pytest.mark.parametrize(("sizes", "sets"), SHAPES)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("aim", list(Aim))
-def test_variances_are_those_of_generalised_least_squares(
+def test_variances_are_those_of_generalized_least_squares(
     sizes: tuple[int, ...], sets: list[tuple[int, ...]], relation: Relation, aim: Aim
 ) -> None:
     domain = _domain(sizes)
-    method = Residual.of(Marginals(domain, sets), Neighbours(relation, size=50), rho=Fraction(1, 50), aim=aim)
+    method = Residual.of(Marginals(domain, sets), Neighbors(relation, size=50), rho=Fraction(1, 50), aim=aim)
     design, variances = _design(method)
     information = design.T @ (design / variances[:, None])
     asked = _incidence(sizes, sets)
@@ -102,7 +102,7 @@ def test_without_noise_every_marginal_comes_back_exactly(
     records = _records(domain, 40)
     monkeypatch.setattr(DiscreteGaussian, "draw", lambda _law, count: np.zeros(count, dtype=np.int64))
     workload = Marginals(domain, sets)
-    release = Residual.of(workload, Neighbours(relation, size=40), rho=1)(records)
+    release = Residual.of(workload, Neighbors(relation, size=40), rho=1)(records)
     assert np.allclose(release.answers * 40, workload.counts(records), atol=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_without_noise_every_marginal_comes_back_exactly(
 def test_estimates_are_linear_in_the_noise_so_that_they_are_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = _domain((2, 3, 2))
     records, workload = _records(domain, 30), marginals(domain, ways=2)
-    method = Residual.of(workload, Neighbours(Relation.ADD_REMOVE, size=30), rho=1)
+    method = Residual.of(workload, Neighbors(Relation.ADD_REMOVE, size=30), rho=1)
     noise = [coins(3, turn).integers(-9, 10, 100) for turn in range(len(method.allocation.residuals))]
     turns = iter(noise + [-one for one in noise])
     monkeypatch.setattr(DiscreteGaussian, "draw", lambda _law, count: next(turns)[:count].copy())
@@ -124,7 +124,7 @@ def test_estimates_are_linear_in_the_noise_so_that_they_are_unbiased(monkeypatch
 def test_marginals_agree_on_what_they_share(price: dict[str, Any], relation: Relation) -> None:
     domain = _domain((2, 3, 4, 2))
     workload = Marginals(domain, [(0, 1, 2), (1, 2, 3), (3, 2), (2,)])
-    release = Residual.of(workload, Neighbours(relation, size=60), **price)(_records(domain, 60))
+    release = Residual.of(workload, Neighbors(relation, size=60), **price)(_records(domain, 60))
     first, second = workload.table(0, release.answers), workload.table(1, release.answers)
     third, fourth = workload.table(2, release.answers), workload.table(3, release.answers)
     assert np.allclose(first.sum(axis=0), second.sum(axis=2), atol=1e-9)
@@ -138,7 +138,7 @@ def test_marginals_agree_on_what_they_share(price: dict[str, Any], relation: Rel
 def test_measured_squares_are_the_predicted_ones(relation: Relation, price: dict[str, Any]) -> None:
     domain = _domain((9, 8, 7, 6))
     workload, records = marginals(domain, ways=3), _records(domain, 500)
-    release = Residual.of(workload, Neighbours(relation, size=500), **price)(records)
+    release = Residual.of(workload, Neighbors(relation, size=500), **price)(records)
     assert release.deviations is not None
     errors = release.answers - workload.counts(records) / 500
     ratio = float(np.sum(errors**2) / np.sum(release.deviations**2))
@@ -152,12 +152,12 @@ def test_measured_squares_are_the_predicted_ones(relation: Relation, price: dict
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("rows", "everyone"), [(1, True), (1, False), (2, True)])
 @pytest.mark.parametrize("aim", list(Aim))
-def test_no_neighbours_are_farther_apart_than_the_price_allows(
+def test_no_neighbors_are_farther_apart_than_the_price_allows(
     sizes: tuple[int, ...], sets: list[tuple[int, ...]], relation: Relation, rows: int, everyone: bool, aim: Aim
 ) -> None:
     domain, rho = _domain(sizes), Fraction(1, 7)
-    neighbours = Neighbours(relation, 50, rows=rows, everyone=everyone)
-    method = Residual.of(Marginals(domain, sets), neighbours, rho=rho, aim=aim)
+    neighbors = Neighbors(relation, 50, rows=rows, everyone=everyone)
+    method = Residual.of(Marginals(domain, sets), neighbors, rho=rho, aim=aim)
     design, variances = _design(method)
     singles = (design / np.sqrt(variances)[:, None]).T
     units = [np.zeros((1, singles.shape[1])), singles]
@@ -181,7 +181,7 @@ def test_what_gets_noise_is_whole_numbers_and_the_noise_has_the_scale_of_the_the
 ) -> None:
     domain, rho = _domain((2, 3, 2)), Fraction(1, 7)
     records = _records(domain, 30)
-    method = Residual.of(marginals(domain, ways=2), Neighbours(relation, size=30), rho=rho)
+    method = Residual.of(marginals(domain, ways=2), Neighbors(relation, size=30), rho=rho)
     allocation = method.allocation
     used: list[Fraction] = []
     exact: list[NDArray[np.int64]] = []
@@ -219,9 +219,9 @@ def test_the_record_count_has_noise_where_a_unit_may_have_no_record(
         monkeypatch.setattr(law, "draw", lambda _law, count: np.full(count, 1000, dtype=np.int64))
     told = {}
     for everyone in (True, False):
-        neighbours = Neighbours(Relation.CHANGE_ONE, 7, everyone=everyone)
+        neighbors = Neighbors(Relation.CHANGE_ONE, 7, everyone=everyone)
         told[everyone] = [
-            float(made.of(workload, neighbours, **price)(records).evidence.get("number of records", -1.0))
+            float(made.of(workload, neighbors, **price)(records).evidence.get("number of records", -1.0))
             for made in (Residual, NoisyAnswers)
         ]
     assert told[True] == [7, 7]
@@ -234,7 +234,7 @@ def test_the_record_count_has_noise_where_a_unit_may_have_no_record(
 def test_a_pure_price_is_spent_once(relation: Relation) -> None:
     domain = _domain((2, 3, 4, 2))
     workload = Marginals(domain, [(0, 1, 2), (1, 2), (3,), (2, 3), (3,)])
-    method = Residual.of(workload, Neighbours(relation, size=50), epsilon=2)
+    method = Residual.of(workload, Neighbors(relation, size=50), epsilon=2)
     purse = Noted.like(method.purse)
     replace(method, purse=purse)(_records(domain, 50))
     assert len(purse.noised) == 2
@@ -251,24 +251,24 @@ def test_a_pure_price_is_spent_on_histograms_whose_shares_add_up(relation: Relat
     assert sets == ((2, 3), (0, 1, 2))
     assert sum(shares(sets, sizes)) == 1
     domain = _domain(sizes)
-    method = Residual.of(Marginals(domain, sets), Neighbours(relation, size=50), epsilon=2)
+    method = Residual.of(Marginals(domain, sets), Neighbors(relation, size=50), epsilon=2)
     for one, share in zip(sets, shares(sets, sizes), strict=True):
         scale = Fraction(1 if relation is Relation.ADD_REMOVE else 2) / (2 * share)
         assert method.purse.noise(share).noise.scale == scale, one
 
 
-def test_the_record_count_is_used_only_where_neighbours_share_it() -> None:
+def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
     domain = _domain((2, 3))
     workload = marginals(domain, ways=2)
-    exact = Residual.of(workload, Neighbours(Relation.CHANGE_ONE, size=7), rho=1)
+    exact = Residual.of(workload, Neighbors(Relation.CHANGE_ONE, size=7), rho=1)
     assert () not in exact.allocation.residuals
-    for neighbours in (
-        Neighbours(Relation.ADD_REMOVE, 7),
-        Neighbours(Relation.CHANGE_ONE, 7, rows=2),
-        Neighbours(Relation.CHANGE_ONE, 7, everyone=False),
+    for neighbors in (
+        Neighbors(Relation.ADD_REMOVE, 7),
+        Neighbors(Relation.CHANGE_ONE, 7, rows=2),
+        Neighbors(Relation.CHANGE_ONE, 7, everyone=False),
     ):
-        assert not neighbours.same_count
-        assert () in Residual.of(workload, neighbours, rho=1).allocation.residuals
+        assert not neighbors.same_count
+        assert () in Residual.of(workload, neighbors, rho=1).allocation.residuals
     assert np.isclose(exact(_records(domain, 7)).answers.sum(), 1)
 
 
@@ -279,7 +279,7 @@ def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], re
     domain = _domain((1, 2, 1, 3))
     workload = Marginals(domain, [(0, 1), (1, 0), (1,), (1, 3, 2), (0, 3), (3,), (3,)])
     for finish in Finish:
-        method = Residual.of(workload, Neighbours(relation, size=25), finish=finish, **price)
+        method = Residual.of(workload, Neighbors(relation, size=25), finish=finish, **price)
         release = method(_records(domain, count))
         assert release.answers.shape == (len(workload),)
         assert np.all(np.isfinite(release.answers))
@@ -290,8 +290,8 @@ def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], re
 def test_a_workload_that_asks_nothing_is_refused_under_change_one() -> None:
     domain = _domain((1, 2))
     with pytest.raises(ParameterError, match="one cell"):
-        Residual.of(Marginals(domain, [(0,)]), Neighbours(Relation.CHANGE_ONE, size=5), rho=1)
-    released = Residual.of(Marginals(domain, [(0,)]), Neighbours(Relation.ADD_REMOVE, size=5), rho=1)
+        Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.CHANGE_ONE, size=5), rho=1)
+    released = Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.ADD_REMOVE, size=5), rho=1)
     assert released(_records(domain, 5)).answers.shape == (1,)
 
 
@@ -299,32 +299,32 @@ def test_a_marginal_of_too_many_attributes_is_refused() -> None:
     workload = Marginals(_domain((2,) * 19), [tuple(range(19))])
     for price in ({"rho": 1}, {"epsilon": 1}):
         with pytest.raises(ParameterError, match="too many residuals"):
-            Residual.of(workload, Neighbours(Relation.ADD_REMOVE, size=5), **price)  # type: ignore[arg-type]
+            Residual.of(workload, Neighbors(Relation.ADD_REMOVE, size=5), **price)  # type: ignore[arg-type]
 
 
 def test_other_workloads_and_aims_are_refused() -> None:
-    domain, neighbours = _domain((2, 3)), Neighbours(Relation.ADD_REMOVE, size=5)
+    domain, neighbors = _domain((2, 3)), Neighbors(Relation.ADD_REMOVE, size=5)
     with pytest.raises(ParameterError, match="marginals"):
-        Residual.of(conjunctions(domain, ways=1, count=3), neighbours, rho=1)
+        Residual.of(conjunctions(domain, ways=1, count=3), neighbors, rho=1)
     with pytest.raises(ParameterError, match="Aim"):
-        Residual.of(marginals(domain, ways=1), neighbours, rho=1, aim="sum")  # type: ignore[arg-type]
+        Residual.of(marginals(domain, ways=1), neighbors, rho=1, aim="sum")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="confidence"):
-        Residual.of(marginals(domain, ways=1), neighbours, rho=1).half_width(1.0)
+        Residual.of(marginals(domain, ways=1), neighbors, rho=1).half_width(1.0)
 
 
 @pytest.mark.theorem("Residual.accuracy")
 def test_intervals_by_chernoff_are_wider_than_the_normal_ones_but_not_by_much() -> None:
-    method = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbours(Relation.ADD_REMOVE, size=5), rho=0.01)
+    method = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, size=5), rho=0.01)
     ratio = method.half_width(0.95) / np.array(method.deviations_of_counts)
     assert np.all((ratio > 1.96) & (ratio < 2.75))
-    pure = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbours(Relation.ADD_REMOVE, size=5), epsilon=1)
+    pure = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, size=5), epsilon=1)
     assert np.allclose(pure.half_width(0.75) / np.array(pure.deviations_of_counts), 2)
 
 
 def test_progress_tells_public_numbers_only() -> None:
     domain = _domain((2, 3, 2))
-    workload, neighbours = marginals(domain, ways=2), Neighbours(Relation.ADD_REMOVE, size=5)
-    for method in (Residual.of(workload, neighbours, rho=1), Residual.of(workload, neighbours, epsilon=1)):
+    workload, neighbors = marginals(domain, ways=2), Neighbors(Relation.ADD_REMOVE, size=5)
+    for method in (Residual.of(workload, neighbors, rho=1), Residual.of(workload, neighbors, epsilon=1)):
         told: list[tuple[int, int]] = []
 
         def tell(done: int, steps: int, kept: list[tuple[int, int]] = told) -> None:

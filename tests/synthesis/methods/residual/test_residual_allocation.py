@@ -1,4 +1,4 @@
-"""Allocations: the cost of neighbours by brute force, and the optimum against every other allocation tried."""
+"""Allocations: the cost of neighbors by brute force, and the optimum against every other allocation tried."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from discreet import Relation
 from discreet.data.invention import coins
-from discreet.synthesis import Neighbours
+from discreet.synthesis import Neighbors
 from discreet.synthesis.methods.residual import allocation as cost
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation
 from discreet.synthesis.methods.residual.basis import Attributes, closure
@@ -83,13 +83,13 @@ def test_weights_beyond_64_bits_are_searched_exactly() -> None:
 def _allocated(
     sets: list[Attributes], sizes: tuple[int, ...], aim: Aim
 ) -> tuple[tuple[Attributes, ...], tuple[int, ...]]:
-    made = Allocation.of(sets, sizes, Neighbours(Relation.CHANGE_ONE, size=9), aim)
+    made = Allocation.of(sets, sizes, Neighbors(Relation.CHANGE_ONE, size=9), aim)
     return made.residuals, made.weights
 
 
-def test_a_hundred_binary_attributes_pay_hardly_more_than_the_mean_over_neighbours() -> None:
+def test_a_hundred_binary_attributes_pay_hardly_more_than_the_mean_over_neighbors() -> None:
     pairs = [(one, two) for one in range(100) for two in range(one + 1, 100)]
-    made = Allocation.of(pairs, (2,) * 100, Neighbours(Relation.CHANGE_ONE, size=9), Aim.SUM)
+    made = Allocation.of(pairs, (2,) * 100, Neighbors(Relation.CHANGE_ONE, size=9), Aim.SUM)
     assert 2 * made.total <= made.distance <= 2.05 * made.total
     assert 0.97 < made.efficiency <= 1
 
@@ -99,7 +99,7 @@ def test_a_hundred_binary_attributes_pay_hardly_more_than_the_mean_over_neighbou
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("aim", [Aim.SUM, Aim.LARGEST])
 def test_no_other_weights_reach_less_than_the_bound(relation: Relation, rows: int, aim: Aim) -> None:
-    made = Allocation.of(SETS, SIZES, Neighbours(relation, 9, rows=rows), aim)
+    made = Allocation.of(SETS, SIZES, Neighbors(relation, 9, rows=rows), aim)
     assert made.efficiency <= 1 + 1e-9
     flips = coins(5)
     for spread in (0.01, 0.1, 1.0):
@@ -115,27 +115,27 @@ def test_no_other_weights_reach_less_than_the_bound(relation: Relation, rows: in
 @pytest.mark.theorem("Allocation.accuracy")
 def test_under_add_remove_the_sum_is_the_least_there_is() -> None:
     for rows in (1, 4):
-        made = Allocation.of(SETS, SIZES, Neighbours(Relation.ADD_REMOVE, 9, rows=rows), Aim.SUM)
+        made = Allocation.of(SETS, SIZES, Neighbors(Relation.ADD_REMOVE, 9, rows=rows), Aim.SUM)
         assert made.efficiency == pytest.approx(1, abs=1e-9)
 
 
 def test_the_largest_variance_is_nearly_the_least_there_is() -> None:
-    made = Allocation.of(SETS, SIZES, Neighbours(Relation.ADD_REMOVE, 9), Aim.LARGEST)
-    plain = Allocation.of(SETS, SIZES, Neighbours(Relation.ADD_REMOVE, 9), Aim.SUM)
+    made = Allocation.of(SETS, SIZES, Neighbors(Relation.ADD_REMOVE, 9), Aim.LARGEST)
+    plain = Allocation.of(SETS, SIZES, Neighbors(Relation.ADD_REMOVE, 9), Aim.SUM)
     assert made.variances.max() < plain.variances.max()
     assert made.efficiency > 0.99
 
 
 def test_a_marginal_asked_twice_counts_twice() -> None:
-    neighbours = Neighbours(Relation.ADD_REMOVE, 9)
-    once = Allocation.of([(0, 1), (2,)], SIZES, neighbours, Aim.SUM)
-    twice = Allocation.of([(0, 1), (2,), (2,)], SIZES, neighbours, Aim.SUM)
+    neighbors = Neighbors(Relation.ADD_REMOVE, 9)
+    once = Allocation.of([(0, 1), (2,)], SIZES, neighbors, Aim.SUM)
+    twice = Allocation.of([(0, 1), (2,), (2,)], SIZES, neighbors, Aim.SUM)
     assert twice.variances[1] < once.variances[1]
     assert twice.variances[0] > once.variances[0]
 
 
 def test_orders_share_the_price_by_their_number_of_attributes() -> None:
-    made = Allocation.of(SETS, SIZES, Neighbours(Relation.ADD_REMOVE, 9), Aim.EACH_ORDER)
+    made = Allocation.of(SETS, SIZES, Neighbors(Relation.ADD_REMOVE, 9), Aim.EACH_ORDER)
     spent = [0.0] * 4
     for part, weight in zip(made.residuals, made.weights, strict=True):
         spent[len(part)] += weight * np.prod([SIZES[one] - 1 for one in part])

@@ -1,4 +1,4 @@
-"""Residuals from noisy histograms: their combination is generalised least squares, to rounding."""
+"""Residuals from noisy histograms: their combination is generalized least squares, to rounding."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _rows(one: tuple[int, ...]) -> np.ndarray:
 
 
 @pytest.mark.theorem("combined.accuracy")
-def test_the_combination_is_generalised_least_squares() -> None:
+def test_the_combination_is_generalized_least_squares() -> None:
     deviations = [1.5, 4.0, 0.7]
     noisy = [
         Noisy(coins(place).integers(0, 50, [SIZES[at] for at in one]), deviation)

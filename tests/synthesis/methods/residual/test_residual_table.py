@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet import Relation
 from discreet.data import population, population_values
 from discreet.data.invention import coins
-from discreet.synthesis import Domain, Neighbours, Records, marginals
+from discreet.synthesis import Domain, Neighbors, Records, marginals
 from discreet.synthesis.methods.residual.finishing import fitted
 from discreet.synthesis.methods.residual.method import Finish, Residual
 from discreet.synthesis.workloads.marginals import Marginals
@@ -106,7 +106,7 @@ def test_without_much_noise_the_table_has_the_marginals_of_the_private_one() -> 
     truth = pairs.shares(people)
     for finish in Finish:
         # a count is off by some hundredths, and the bound is more than a hundred counts in every marginal
-        method = Residual.of(pairs, Neighbours(Relation.ADD_REMOVE, 3_000), rho=10_000, finish=finish)
+        method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, 3_000), rho=10_000, finish=finish)
         assert max(method.deviations_of_counts) < 0.1
         release = method(people)
         assert release.table.weights is not None
@@ -123,7 +123,7 @@ def test_the_shape_of_the_table_does_not_depend_on_the_records(price: dict[str, 
     workload = Marginals(domain, [(0, 1), (2, 0), (0, 2), (1,), (2,)])
     for count in (0, 1, 50):
         codes = np.zeros((4, count), dtype=np.uint16)
-        release = Residual.of(workload, Neighbours(relation, 50), **price)(Records(domain, codes))
+        release = Residual.of(workload, Neighbors(relation, 50), **price)(Records(domain, codes))
         assert release.table.records.codes.shape == (4, 24)
         assert release.table.weights is not None
         assert np.isclose(release.table.weights.sum(), 1)
@@ -135,7 +135,7 @@ def test_the_shape_of_the_table_does_not_depend_on_the_records(price: dict[str, 
 def test_a_large_domain_has_rows_of_a_forest() -> None:
     domain = Domain.of({f"a{place}": range(4) for place in range(9)})
     workload = Marginals(domain, [(0, 1)])
-    release = Residual.of(workload, Neighbours(Relation.ADD_REMOVE, 70), rho=1)(
+    release = Residual.of(workload, Neighbors(Relation.ADD_REMOVE, 70), rho=1)(
         Records(domain, np.zeros((9, 70), dtype=np.uint16))
     )
     assert release.table.weights is None

@@ -19,7 +19,7 @@ class NotedRounds(Noted):
     @classmethod
     def like(cls, purse: Purse, choice: Choice | None = None) -> NotedRounds:
         """Return a noting purse with the same promise."""
-        return cls(purse.guarantee, purse.amount, purse.neighbours, choice=choice)
+        return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
 
     @property
     def spent(self) -> Fraction:

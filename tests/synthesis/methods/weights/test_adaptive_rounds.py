@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbours, Purse, Records, conjunctions, parities
+from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, parities
 from discreet.synthesis.base.purse import Measured
 from discreet.synthesis.methods.weights.multiplicative import entropic_fit, satisfied, whole_domain
-from discreet.synthesis.methods.weights.rounds import AdaptiveRounds, Course, centred_guess
+from discreet.synthesis.methods.weights.rounds import AdaptiveRounds, Course, centered_guess
 from discreet.synthesis.workloads.workload import Workload
 from tests.synthesis.methods.weights.rounds_spending import NotedRounds
 
@@ -51,21 +51,21 @@ def run(rounds: AdaptiveRounds, records: Records, asked: Workload, purse: Purse)
 def test_the_rounds_spend_exactly_their_share(
     relation: Relation, rows: int, everyone: bool, price: Price, share: Fraction
 ) -> None:
-    neighbours = Neighbours(relation, 500, rows, everyone)
+    neighbors = Neighbors(relation, 500, rows, everyone)
     asked = conjunctions(DOMAIN, count=70)
-    purse = NotedRounds.like(Purse.of(neighbours, **price))
+    purse = NotedRounds.like(Purse.of(neighbors, **price))
     rounds = AdaptiveRounds.of(asked, purse, share, 2.0)
     run(rounds, skewed(500), asked, purse)
     public = relation is Relation.CHANGE_ONE and rows == 1 and everyone
     assert purse.spent == rounds.share == share
     assert len(purse.choices) == rounds.measurements
-    assert set(purse.sensitivities) == {neighbours.swing}
-    assert [sensitivity for _, sensitivity in purse.singles] == [neighbours.rows] * (not public) + [
-        neighbours.swing
+    assert set(purse.sensitivities) == {neighbors.swing}
+    assert [sensitivity for _, sensitivity in purse.singles] == [neighbors.rows] * (not public) + [
+        neighbors.swing
     ] * rounds.measurements
 
 
-@pytest.mark.theorem("AdaptiveRounds.privacy", "Neighbours.privacy")
+@pytest.mark.theorem("AdaptiveRounds.privacy", "Neighbors.privacy")
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_one_unit_moves_scores_and_measurements_by_the_swing_and_no_more(relation: Relation, rows: int) -> None:
@@ -74,9 +74,9 @@ def test_one_unit_moves_scores_and_measurements_by_the_swing_and_no_more(relatio
     units = [unit for size in range(rows + 1) for unit in combinations_with_replacement(cells, size)]
     others = [table for size in range(3) for table in combinations_with_replacement(cells, size)]
     random = np.random.default_rng(1)
-    guesses = [centred_guess(random.random(len(asked)), total) for total in (1, 2, 5)]
+    guesses = [centered_guess(random.random(len(asked)), total) for total in (1, 2, 5)]
 
-    def centred(table: list[tuple[int, int]]) -> np.ndarray:
+    def centered(table: list[tuple[int, int]]) -> np.ndarray:
         records = Records(SMALL, np.array(table, dtype=np.uint16).reshape(-1, 2).T)
         return 2 * asked.counts(records) - len(records)
 
@@ -84,15 +84,15 @@ def test_one_unit_moves_scores_and_measurements_by_the_swing_and_no_more(relatio
     for rest in others:
         for one in units:
             for other in [()] if relation is Relation.ADD_REMOVE else units:
-                here, there = centred([*rest, *one]), centred([*rest, *other])
+                here, there = centered([*rest, *one]), centered([*rest, *other])
                 furthest = max(furthest, int(np.abs(here - there).max()))
                 apart = np.array([one.count(cell) - other.count(cell) for cell in cells])
-                assert np.abs(apart).sum() <= Neighbours(relation, 10, rows).l1
-                assert (apart**2).sum() <= Neighbours(relation, 10, rows).squared
+                assert np.abs(apart).sum() <= Neighbors(relation, 10, rows).l1
+                assert (apart**2).sum() <= Neighbors(relation, 10, rows).squared
                 for guess in guesses:
                     moved = np.abs(np.abs(here - guess) - np.abs(there - guess))
-                    assert moved.max() <= Neighbours(relation, 10, rows).swing
-    assert furthest == Neighbours(relation, 10, rows).swing
+                    assert moved.max() <= Neighbors(relation, 10, rows).swing
+    assert furthest == Neighbors(relation, 10, rows).swing
 
 
 def replayed(course: Course, rounds: AdaptiveRounds, asked: Workload) -> list[np.ndarray]:
@@ -113,7 +113,7 @@ def replayed(course: Course, rounds: AdaptiveRounds, asked: Workload) -> list[np
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, price: Price) -> None:
     records, asked = skewed(2_000), conjunctions(DOMAIN, count=90)
-    purse = Purse.of(Neighbours(relation, 2_000), **price)
+    purse = Purse.of(Neighbors(relation, 2_000), **price)
     rounds = AdaptiveRounds.of(asked, purse, Fraction(1), np.log(DOMAIN.cells))
     course = run(rounds, records, asked, purse)
     truth = asked.shares(records)
@@ -147,7 +147,7 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
 )
 def test_the_public_rule_measures_between_one_query_and_all(queries: int, size: int, rho: Fraction) -> None:
     asked = conjunctions(DOMAIN, count=queries)
-    rounds = AdaptiveRounds.of(asked, Purse.of(Neighbours(Relation.ADD_REMOVE, size), rho=rho), Fraction(1), 1.0)
+    rounds = AdaptiveRounds.of(asked, Purse.of(Neighbors(Relation.ADD_REMOVE, size), rho=rho), Fraction(1), 1.0)
     assert min(16, queries) <= rounds.measurements <= min(160, queries)
     assert rounds.rounds <= 10
     assert rounds.share == 1
@@ -170,7 +170,7 @@ def test_scores_never_jump_however_large_the_noisy_count(released: int) -> None:
         return 0
 
     for records in (skewed(0), skewed(1)):
-        purse = Deaf.like(Purse.of(Neighbours(Relation.ADD_REMOVE, 10), epsilon=1), first)
+        purse = Deaf.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 10), epsilon=1), first)
         run(AdaptiveRounds.of(asked, purse, Fraction(1), 1.0), records, asked, purse)
     here, there = offered[: len(offered) // 2], offered[len(offered) // 2 :]
     assert min(scores.min() for scores in offered) >= 0
@@ -179,14 +179,14 @@ def test_scores_never_jump_however_large_the_noisy_count(released: int) -> None:
 
 def test_no_query_is_measured_twice_and_all_are_where_they_are_few() -> None:
     asked = conjunctions(DOMAIN, count=12)
-    purse = Purse.of(Neighbours(Relation.CHANGE_ONE, 100), rho=Fraction(1, 10))
+    purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 100), rho=Fraction(1, 10))
     course = run(AdaptiveRounds.of(asked, purse, Fraction(1), 1.0), skewed(100), asked, purse)
     assert sorted(course.chosen) == list(range(12))
 
 
 def test_progress_counts_rounds_whatever_the_records() -> None:
     asked, support = conjunctions(DOMAIN, count=25), whole_domain(DOMAIN)
-    purse = Purse.of(Neighbours(Relation.ADD_REMOVE, 100), rho=Fraction(1, 10))
+    purse = Purse.of(Neighbors(Relation.ADD_REMOVE, 100), rho=Fraction(1, 10))
     rounds = AdaptiveRounds.of(asked, purse, Fraction(1), 1.0)
     told: list[list[tuple[int, ...]]] = []
     for records in (skewed(0), skewed(1), skewed(900)):

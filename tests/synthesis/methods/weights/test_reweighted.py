@@ -12,7 +12,7 @@ import pytest
 
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Independent, Neighbours, Purse, Records, Reweighted, Tree, conjunctions
+from discreet.synthesis import Domain, Independent, Neighbors, Purse, Records, Reweighted, Tree, conjunctions
 from discreet.synthesis.methods.weights.multiplicative import divergence_of
 from discreet.synthesis.methods.weights.reweighted import SUPPORT, support_of
 from tests.synthesis.methods.spending import Noted
@@ -36,7 +36,7 @@ def twins(domain: Domain, count: int, seed: int = 4) -> Records:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 9)}])
 def test_base_and_rounds_spend_no_more_than_the_purse(relation: Relation, price: dict[str, Any]) -> None:
-    method = Reweighted.of(conjunctions(WIDE, count=60), Neighbours(relation, 300), **price)
+    method = Reweighted.of(conjunctions(WIDE, count=60), Neighbors(relation, 300), **price)
     whole, part = NotedRounds.like(method.purse), Noted.like(method.base.purse)
     assert isinstance(method.base, Tree)
     noting = replace(method, purse=whole, base=replace(method.base, purse=part))
@@ -44,14 +44,14 @@ def test_base_and_rounds_spend_no_more_than_the_purse(relation: Relation, price:
     assert part.spent <= 1
     assert whole.spent + part.spent * part.amount / whole.amount <= 1
     assert whole.spent == method.rounds.share == Fraction(1, 2)
-    assert release.guarantee == Purse.of(Neighbours(relation, 300), **price).guarantee
+    assert release.guarantee == Purse.of(Neighbors(relation, 300), **price).guarantee
 
 
 @pytest.mark.theorem("Reweighted.accuracy")
 @pytest.mark.parametrize("domain", [SMALL, WIDE])
 def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(domain: Domain) -> None:
     records, asked = twins(domain, 5_000), conjunctions(domain, ways=2, count=200, repeats=False)
-    purse = Purse.of(Neighbours(Relation.CHANGE_ONE, 5_000), rho=10**6)
+    purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 5_000), rho=10**6)
     base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), rows=SUPPORT)
     with pytest.warns(SenselessParameter):
         method = Reweighted.on(base, purse, reach=np.inf)
@@ -68,7 +68,7 @@ def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(do
 @pytest.mark.parametrize("reach", [np.inf, 0.05])
 def test_the_bound_holds_against_every_distribution_on_the_support(reach: float) -> None:
     records, asked = twins(SMALL, 2_000), conjunctions(SMALL, count=100)
-    purse = Purse.of(Neighbours(Relation.CHANGE_ONE, 2_000), rho=Fraction(1, 10))
+    purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 2_000), rho=Fraction(1, 10))
     base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), rows=SUPPORT)
     rounds, released = replace(Reweighted.on(base, purse).rounds, reach=reach), base(records)
     support, prior = support_of(released.table, SUPPORT)
@@ -93,7 +93,7 @@ def test_the_bound_holds_against_every_distribution_on_the_support(reach: float)
 @pytest.mark.parametrize("size", [1, 400, 10**8])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbours(relation, size), epsilon=1, delta=1e-9)
+    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbors(relation, size), epsilon=1, delta=1e-9)
     steps: list[tuple[int, int]] = []
     release = method(twins(WIDE, count), progress=lambda done, all_: steps.append((done, all_)))
     assert release.plan == method.plan
@@ -105,7 +105,7 @@ def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size:
 
 
 def test_a_domain_that_can_be_listed_is_the_support() -> None:
-    method = Reweighted.of(conjunctions(SMALL, count=30), Neighbours(Relation.CHANGE_ONE, 400), rho=Fraction(1, 10))
+    method = Reweighted.of(conjunctions(SMALL, count=30), Neighbors(Relation.CHANGE_ONE, 400), rho=Fraction(1, 10))
     release = method(twins(SMALL, 400))
     assert len(release.table) == SMALL.cells
     assert release.table.weights is not None
@@ -114,7 +114,7 @@ def test_a_domain_that_can_be_listed_is_the_support() -> None:
 
 def test_one_query_and_one_row_are_enough() -> None:
     asked = conjunctions(WIDE, count=1)
-    method = Reweighted.of(asked, Neighbours(Relation.ADD_REMOVE, 50), rho=Fraction(1, 10))
+    method = Reweighted.of(asked, Neighbors(Relation.ADD_REMOVE, 50), rho=Fraction(1, 10))
     release = replace(method, support=1)(twins(WIDE, 50))
     assert len(release.table) == 1
     assert release.evidence["chosen queries"] == (0,)
@@ -122,9 +122,9 @@ def test_one_query_and_one_row_are_enough() -> None:
 
 @pytest.mark.theorem("Reweighted.privacy")
 def test_a_base_whose_promise_does_not_add_up_is_refused() -> None:
-    asked, neighbours = conjunctions(WIDE, count=30), Neighbours(Relation.CHANGE_ONE, 400)
-    purse = Purse.of(neighbours, epsilon=1, delta=1e-6)
-    half = Independent.of(asked, neighbours, epsilon=Fraction(1, 2), delta=1e-6)
+    asked, neighbors = conjunctions(WIDE, count=30), Neighbors(Relation.CHANGE_ONE, 400)
+    purse = Purse.of(neighbors, epsilon=1, delta=1e-6)
+    half = Independent.of(asked, neighbors, epsilon=Fraction(1, 2), delta=1e-6)
     with pytest.raises(ParameterError, match=r"does not add up .* `Purse.part`"):
         Reweighted.on(half, purse)
     with pytest.raises(ParameterError, match="costs the whole purse"):
@@ -137,12 +137,12 @@ def test_a_base_whose_promise_does_not_add_up_is_refused() -> None:
         (lambda method: {"rounds": replace(method.rounds, share_choice=Fraction(1, 10))}, "cost more"),
         (lambda _: {"workload": conjunctions(WIDE, count=30, seed=2)}, "another workload"),
         (lambda _: {"support": 0}, "at least one row"),
-        (lambda _: {"purse": Purse.of(Neighbours(Relation.CHANGE_ONE, 401), rho=Fraction(1, 10))}, "others"),
-        (lambda method: {"purse": Purse.of(method.purse.neighbours, epsilon=1)}, "others"),
+        (lambda _: {"purse": Purse.of(Neighbors(Relation.CHANGE_ONE, 401), rho=Fraction(1, 10))}, "others"),
+        (lambda method: {"purse": Purse.of(method.purse.neighbors, epsilon=1)}, "others"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(change: Callable[[Reweighted], dict[str, Any]], words: str) -> None:
     asked = conjunctions(WIDE, count=30)
-    method = Reweighted.of(asked, Neighbours(Relation.CHANGE_ONE, 400), rho=Fraction(1, 10))
+    method = Reweighted.of(asked, Neighbors(Relation.CHANGE_ONE, 400), rho=Fraction(1, 10))
     with pytest.raises(ParameterError, match=words):
         replace(method, **change(method))

@@ -14,7 +14,7 @@ from discreet.privacy.accounting.contour.gaussian import NARROW
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import FixedSizePair, PoissonPair, PureApproxPair, Side
-from discreet.randomness.rigour import Ball, ball, lower_float, precision, upper_float
+from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
 
 _MOST_ATOMS = 1 << 16
 _CHUNK = 1 << 21
@@ -94,7 +94,7 @@ def _of_noise(pair: LocationPair) -> LossAtoms | None:
         p, q = [masses[abs(x - pair.shift)] for x in places], [masses[abs(x)] for x in places]
         right = (pair.noise.tail_ball(reach + 1), pair.noise.tail_ball(pair.shift + reach + 1))
         left = (pair.noise.tail_ball(pair.shift + reach + 1), pair.noise.tail_ball(reach + 1))
-        if not gaussian:  # beyond both centres the loss is constant: the tails belong to the outermost outcomes
+        if not gaussian:  # beyond both centers the loss is constant: the tails belong to the outermost outcomes
             p[-1], q[-1], p[0], q[0] = p[-1] + right[0], q[-1] + right[1], p[0] + left[0], q[0] + left[1]
         ends = [np.array([lower_float(b) for b in part]) for part in (p, q)]
         tops = [np.array([upper_float(b) for b in part]) for part in (p, q)]
@@ -140,7 +140,7 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
 
 
 def _mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
-    """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from cancelling."""
+    """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from canceling."""
     rate, rest = shares
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low = np.minimum(loss, 1.0)

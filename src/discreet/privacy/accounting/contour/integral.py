@@ -57,7 +57,7 @@ class Contour:
     """One line Re s = c with its nodes: serves every epsilon whose saddle is near c."""
 
     def __init__(self, moments: Moments, order: float, epsilon: float, kernel: Kernel, smoothing: float = 0.0) -> None:
-        """Choose the nodes for the neighbourhood of one epsilon, and evaluate the moments there.
+        """Choose the nodes for the neighborhood of one epsilon, and evaluate the moments there.
 
         `smoothing` is the mu of the Gaussian release added, 0 for none. Raises `Unsuitable` where the nodes would be
         too many.

@@ -25,7 +25,7 @@ _WITNESSES, _CHUNK = 64, 1 << 19
 _COLUMNS = ("log", "error", "ceiling")
 _CLEAR = -50.0
 _LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e12
-_OFF_CENTRE = 0.1
+_OFF_CENTER = 0.1
 _GOLDEN, _SECTIONS = (5**0.5 - 1) / 2, 12
 _NEWTON_STEPS, _NEAR = 40, 0.05
 
@@ -271,9 +271,9 @@ class Moments:
         return self._settled(order, end, objective)
 
     def _settled(self, order: float, end: float, objective: Callable[[float], float]) -> float:
-        """Walk on while a neighbouring order is better: a sharp bend of K can stop Newton's steps short of it.
+        """Walk on while a neighboring order is better: a sharp bend of K can stop Newton's steps short of it.
 
-        The neighbours also serve for bounds on aliases.
+        The neighbors also serve for bounds on aliases.
         """
         for _ in range(_NEWTON_STEPS):
             nearby = [min(part * order, end) for part in (0.6, 1.2, 1.8)]
@@ -296,8 +296,8 @@ class Moments:
             left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
             low, high = (low, right) if size(left) <= size(right) else (left, high)
         share = (low + high) / 2
-        if abs(share) < _OFF_CENTRE:  # some closed forms divide by s + 1/2
-            share = math.copysign(_OFF_CENTRE, share)
+        if abs(share) < _OFF_CENTER:  # some closed forms divide by s + 1/2
+            share = math.copysign(_OFF_CENTER, share)
         return size(share), -1 / (1 + math.exp(-share))
 
 

@@ -192,7 +192,7 @@ def _log_moments(placed: Sequence[tuple[TiltedLaw, int, float]], orders: Floats)
 
 
 def _folded(law: TiltedLaw, center: int, size: int, *, upper: bool) -> Floats:
-    """Wrap a law around a circle, its centre at 0."""
+    """Wrap a law around a circle, its center at 0."""
     place = (np.arange(len(law.weight)) + (law.first - center)) % size
     slack = 4 * UNIT * ((len(law.weight) - 1) // size)
     folded: Floats = np.bincount(place, weights=law.weight, minlength=size).astype(np.float64)

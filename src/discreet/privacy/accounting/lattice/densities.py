@@ -298,7 +298,7 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     """Return Gauss's nodes and weights on [0, 1], rounded from balls."""
     import flint
 
-    from discreet.randomness.rigour import precision
+    from discreet.randomness.rigor import precision
 
     with precision(128):
         pairs = [flint.arb.legendre_p_root(count, k, weight=True) for k in range(count)]

@@ -1,6 +1,6 @@
 """Two maps from a law of losses to masses on a grid: one that only raises delta(epsilon), one that only lowers it.
 
-Balance bins about grid losses by exchanges with their neighbours, and put single atoms on the grid: one kernel.
+Balance bins about grid losses by exchanges with their neighbors, and put single atoms on the grid: one kernel.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def raised(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     log_scale = max(part.log_scale(grid, theta) for part in parts)
     for part in parts:
         part.add_to(total, first, grid, theta, log_scale)
-    weight, log_scale = _normalised(total, log_scale, upper=True)
+    weight, log_scale = _normalized(total, log_scale, upper=True)
     shift = measure.wobble + snapped.moved
     return TiltedLaw(grid, first, weight, log_scale, theta, measure.infinite, shift, measure.log_excess)
 
@@ -121,14 +121,14 @@ class _Split:
 
 
 def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
-    """Merge outcomes into bins about the grid losses, balance each bin by exchanges with its neighbours, round down.
+    """Merge outcomes into bins about the grid losses, balance each bin by exchanges with its neighbors, round down.
 
     Privacy. The result's curve is at most the law's for every a >= 0, and so is that of every composition.
         Proof: outcomes that are merged, or handed to another bin with a fixed chance, by a rule that does not look at
         the table, are post-processing: the merged mass sits at the mean of its e^-loss, and by convexity of max(0, 1 -
         a y) that lowers the curve. Afterwards a loss is moved down or mass is dropped, which lowers max(0, 1 - a y)
         too.
-    Accuracy. For a density the curve falls by the second order of the step; for a loss off the grid without neighbours,
+    Accuracy. For a density the curve falls by the second order of the step; for a loss off the grid without neighbors,
         by the first.
     """
     atoms, snapped = measure.atoms, _snapped(measure.atoms, grid)
@@ -156,7 +156,7 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     np.add.at(total, snapped.index[exact] - first, heavy[exact])
     if measure.nodes is not None:
         merge_atoms(total, snapped.index - first, snapped.off, heavy, grid.step, theta, unsure)
-    total, log_scale = _normalised(total, log_scale, upper=False)
+    total, log_scale = _normalized(total, log_scale, upper=False)
     return TiltedLaw(grid, first, total, log_scale, theta, measure.infinite, shift)
 
 
@@ -222,7 +222,7 @@ def _room(size: int) -> Floats:
     return np.zeros(size)
 
 
-def _normalised(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Floats, float]:
+def _normalized(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Floats, float]:
     """Make the weights add up to about 1, so that high powers neither vanish nor overflow."""
     total = float(np.sum(weight))
     if total <= 0:
@@ -262,13 +262,13 @@ class Bins:
 
 
 def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, Floats]:
-    """Exchange once between all neighbours; shares are of a bin's own mass, whatever was decided for the others."""
+    """Exchange once between all neighbors; shares are of a bin's own mass, whatever was decided for the others."""
     above, below = _shifted(residual, -1), _shifted(residual, 1)
     gap_above = -np.expm1(-step) - math.exp(-step) * above  # how far the bin above lies above, in units of e^-loss
     gap_below = np.expm1(step) + math.exp(step) * below
     want_above = _ratio(np.maximum(residual, 0.0), gap_above, gap_above > step / 4)
     want_below = _ratio(np.maximum(-residual, 0.0), gap_below, gap_below > step / 4)
-    # P's mass of a neighbour in units of one's own: the tilted masses' ratio, tilted back
+    # P's mass of a neighbor in units of one's own: the tilted masses' ratio, tilted back
     to_above = _ratio(_shifted(mass, -1), mass, mass > 0) * math.exp(-theta * step)
     to_below = _ratio(_shifted(mass, 1), mass, mass > 0) * math.exp(theta * step)
     want_above = np.minimum(want_above, _MOST_GIVEN * to_above)
@@ -282,7 +282,7 @@ def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[F
 
 
 def _shifted(values: Floats, by: int) -> Floats:
-    """Return the values of the neighbours: by 1 those below, by -1 those above; 0 outside."""
+    """Return the values of the neighbors: by 1 those below, by -1 those above; 0 outside."""
     moved = np.zeros_like(values)
     if by > 0:
         moved[by:] = values[:-by]

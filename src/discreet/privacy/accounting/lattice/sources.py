@@ -23,7 +23,7 @@ from discreet.privacy.pairs import (
     PureApproxPair,
     Side,
 )
-from discreet.randomness.rigour import lower_float, precision, upper_float
+from discreet.randomness.rigor import lower_float, precision, upper_float
 
 _WHOLE = LossMap.of(Sampling.NONE, 1)
 _SMALL = 64 * UNIT
@@ -179,7 +179,7 @@ def _small(values: Floats) -> Floats:
 
 
 def noise_source(pair: LocationPair, reach: Reach) -> AtomSource | None:
-    """List the outcomes of integer noise about two centres; its losses are evenly spaced."""
+    """List the outcomes of integer noise about two centers; its losses are evenly spaced."""
     noise, shift = pair.noise, pair.shift
     if shift == 0:
         return table_source(certain())
@@ -252,7 +252,7 @@ def noise_table(pair: LocationPair, reach: Reach) -> FinitePair | None:
         mass = {y: noise.mass_ball(y) for y in range(-out - shift, shift + out + 1)}
         p, q = [mass[y - shift] for y in places], [mass[y] for y in places]
         tails = [noise.tail_ball(out + 1), noise.tail_ball(shift + out + 1)]
-        if not gaussian:  # beyond both centres the loss is constant: the tails belong to the outermost outcomes
+        if not gaussian:  # beyond both centers the loss is constant: the tails belong to the outermost outcomes
             p[0], p[-1] = p[0] + tails[1], p[-1] + tails[0]
             q[0], q[-1] = q[0] + tails[0], q[-1] + tails[1]
         columns = [

@@ -148,7 +148,7 @@ def unit_start(unit: str, kind: Type, salt: int) -> str:
 def factor(half: str) -> str:
     """Return the SQL text of an odd factor from its first half: another permutation, doubled, and 1.
 
-    The shift scatters neighbouring codes: without it the smallest products of consecutive ones would favour some.
+    The shift scatters neighboring codes: without it the smallest products of consecutive ones would favor some.
     """
     return f"(xor({half}, {half} >> 15) * {MULTIPLIERS[1]} & {CODE_MASK}) * 2 + 1"
 

@@ -66,8 +66,8 @@ def fitted(truths: Floats, answers: Floats) -> Fitted:
     """
     if truths.shape[0] != answers.shape[0] or truths.shape[1] == 0:
         raise InputError("there is one row of truths for each answer, and at least one record")
-    centre = truths.mean(axis=1, keepdims=True)
-    weights = _nearest_weights(_Distance.of(truths - centre, answers - centre[:, 0]), truths.shape[1])
+    center = truths.mean(axis=1, keepdims=True)
+    weights = _nearest_weights(_Distance.of(truths - center, answers - center[:, 0]), truths.shape[1])
     held = truths @ weights
     return Fitted(weights, held, _gap(truths.T @ (held - answers), weights), float(np.sum((held - answers) ** 2)))
 

@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, deviation_of, noise_for
+from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -62,9 +62,9 @@ class NoisyAnswers(Synthesizer):
     Reference. Dwork, McSherry, Nissim, Smith 2006; 2c - N: the symmetric form that DualQuery uses for its scores.
 
     >>> from discreet import Relation
-    >>> from discreet.synthesis import Domain, Neighbours, marginals
+    >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> pairs = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 5)), ways=1)
-    >>> method = NoisyAnswers.of(pairs, Neighbours(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
     >>> method.measurement.squared, round(method.deviation, 2)       # each of the two histograms moves by one
     (2, 10.0)
     """
@@ -78,7 +78,7 @@ class NoisyAnswers(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -92,17 +92,17 @@ class NoisyAnswers(Synthesizer):
         if given is not None and not isinstance(given, Given):
             raise ParameterError("given is Given.NOISY or Given.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
-        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
+        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
         return cls(workload, purse, given or (Given.TABLE if whole else Given.NOISY))
 
     @cached_property
     def measurement(self) -> Measurement:
         """What gets noise; public."""
-        neighbours = self.purse.neighbours
-        rows, known = neighbours.rows, neighbours.same_count
+        neighbors = self.purse.neighbors
+        rows, known = neighbors.rows, neighbors.same_count
         tied = ties(self.workload, negations=known)
         families = overlap(self.workload, tied.measured)
-        if neighbours.relation is Relation.CHANGE_ONE:
+        if neighbors.relation is Relation.CHANGE_ONE:
             changed = max(families.changed, 1)
             return Measurement(tied, None, rows * changed, rows**2 * changed)
         added = max(families.added, 1)
@@ -110,8 +110,8 @@ class NoisyAnswers(Synthesizer):
         signed = ties(self.workload, negations=True)
         factor = _best_factor(len(signed.measured), pure=self.purse.pure)
         queries = len(signed.measured)
-        centred = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
-        return min((direct, centred), key=self._deviation_with)
+        centered = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
+        return min((direct, centered), key=self._deviation_with)
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
@@ -135,7 +135,7 @@ class NoisyAnswers(Synthesizer):
             "measured": len(measurement.ties.measured),
             "form": "counts" if measurement.factor is None else "2c - N, with N",
             "noise": "Laplace" if self.purse.pure else "Gaussian",
-            "L1 distance of neighbours": measurement.shift,
+            "L1 distance of neighbors": measurement.shift,
             "square of their L2 distance": measurement.squared,
             "deviation of a count": self.deviation,
             "answers": self.given.value,
@@ -143,11 +143,11 @@ class NoisyAnswers(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> Release:
         """Count, add noise, make consistent."""
-        measurement, known = self.measurement, self.purse.neighbours.stated_count
+        measurement, known = self.measurement, self.purse.neighbors.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]
         released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
         every, total = measurement.counts(released, known)
-        size = self.purse.neighbours.size
+        size = self.purse.neighbors.size
         noisy = every / size
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
@@ -186,7 +186,7 @@ class NoisyAnswers(Synthesizer):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbours are.
+    """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbors are.
 
     Privacy. Let m queries be measured, of which a record satisfies at most M, and two records differ in at most C. One
         unit of at most r records moves the counts by at most r M in L1 and r sqrt(M) in L2 under add/remove, and by at

@@ -15,7 +15,7 @@ from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation, bounded_range_loss
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbours
+from discreet.synthesis.base import Neighbors
 
 Integers = NDArray[np.int64]
 Counted = tuple[Any, int]
@@ -32,7 +32,7 @@ class Drawing(Mechanism):
 
     Privacy. The losses of one draw lie in an interval of length r = eta (t - 1) swing / n, so it is r-DP and
         (r^2 / 8)-zCDP; the draws are independent, and all of them together are (draws * r)-DP.
-        Proof: one unit moves 2 c - N by at most swing (`Neighbours`), so L by at most h = eta (t - 1) swing / (2 n).
+        Proof: one unit moves 2 c - N by at most swing (`Neighbors`), so L by at most h = eta (t - 1) swing / (2 n).
         The loss of (query, sign) is sign (L - L') - ln(Z / Z'), with Z the sum of exp(L) + exp(-L) over all queries: a
         constant, give or take h. All losses lie in an interval of length 2 h = r, whatever the sign and the query. As
         the ratios of probabilities average to 1, the interval contains 0. The rest is `bounded_range_loss`. Nothing is
@@ -40,7 +40,7 @@ class Drawing(Mechanism):
     Cost. One exponential a query, and two words a draw.
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014.
 
-    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbours=Neighbours(Relation.CHANGE_ONE, size=100))
+    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbors=Neighbors(Relation.CHANGE_ONE, size=100))
     >>> drawing.guarantee
     PureDP(epsilon=0.16, relation=Relation.CHANGE_ONE)
     >>> queries, signs = drawing(([50, 50], 100))
@@ -48,14 +48,14 @@ class Drawing(Mechanism):
     (4, True)
     """
 
-    def __init__(self, *, eta: Number, turn: int, sums: Any, draws: int, neighbours: Neighbours) -> None:
+    def __init__(self, *, eta: Number, turn: int, sums: Any, draws: int, neighbors: Neighbors) -> None:
         """`turn` is the number of the round, from 1; `sums` are public: how many records so far satisfy each query."""
         self.eta = positive_rational(eta, name="eta")
         self.turn, self.draws = whole(turn, name="turn"), whole(draws, name="draws")
-        if not isinstance(neighbours, Neighbours):
-            raise ParameterError("neighbours say who is protected: Neighbours(relation, size)", parameter="neighbours")
-        self.protected = neighbours
-        self.relation = neighbours.relation
+        if not isinstance(neighbors, Neighbors):
+            raise ParameterError("neighbors say who is protected: Neighbors(relation, size)", parameter="neighbors")
+        self.protected = neighbors
+        self.relation = neighbors.relation
         public = _integers(sums)
         if public is None or np.any(public < 0) or np.any(public >= self.turn):
             raise ParameterError("sums are whole numbers from 0 to turn - 1, one a query", parameter="sums")
@@ -105,7 +105,7 @@ class Drawing(Mechanism):
         queries, signs = self(value)
         return queries + len(self.sums) * (signs < 0)
 
-    def neighbours(self) -> Iterator[tuple[Counted, Counted]]:
+    def neighbors(self) -> Iterator[tuple[Counted, Counted]]:
         """Yield tables in which the first query gains what the others lose, among few records and among many.
 
         Among many records that make all other outcomes certain, the first query's plus comes near the largest loss.
@@ -128,7 +128,7 @@ class Drawing(Mechanism):
         """Show the public parameters."""
         return (
             f"Drawing(eta={self.eta}, turn={self.turn}, sums=<{len(self.sums)} queries>, draws={self.draws}, "
-            f"neighbours={self.protected!r})"
+            f"neighbors={self.protected!r})"
         )
 
 

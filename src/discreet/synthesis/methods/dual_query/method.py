@@ -15,7 +15,7 @@ from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParame
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer, silent
+from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
@@ -63,7 +63,7 @@ class DualQuery(Synthesizer):
         Proof: round t draws independently with chance proportional to exp(sign L(q)), L(q) = eta ((t - 1) ((2c -
         N)/(2n) + 1/2) - S(q)), n the public size, c the count of q, N the number of records, S(q) how many of the t - 1
         records played satisfy q. Given the earlier draws S is fixed, and one unit moves 2c - N by at most swing (see
-        `Neighbours`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two outcomes differ
+        `Neighbors`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two outcomes differ
         by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are exact
         (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than its
         price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
@@ -101,7 +101,7 @@ class DualQuery(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -117,7 +117,7 @@ class DualQuery(Synthesizer):
 
         Args:
             workload: the queries.
-            neighbours: who is protected, with the public size.
+            neighbors: who is protected, with the public size.
             epsilon: the price; alone it is pure, with `delta` approximate.
             delta: goes with `epsilon`.
             rho: the price as zCDP, instead.
@@ -128,7 +128,7 @@ class DualQuery(Synthesizer):
             weights: how the records count.
             certify: in so many rounds a linear program bounds how much better a record could be; eight, or fewer.
         """
-        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
+        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
         way = accounting or (Accounting.PURE if purse.pure else Accounting.ZCDP)
         if purse.pure != (way is Accounting.PURE):
             wrong = ConflictingParameters if purse.pure else MissingParameter
@@ -150,12 +150,12 @@ class DualQuery(Synthesizer):
     @property
     def price(self) -> DualQueryPrice:
         """What the draws cost, by the chosen accounting."""
-        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.purse.neighbours, self.accounting)
+        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.purse.neighbors, self.accounting)
 
     @property
     def rate(self) -> Fraction:
         """What the integer scores are multiplied by: eta/(2n)."""
-        return self.eta / (2 * self.purse.neighbours.size)
+        return self.eta / (2 * self.purse.neighbors.size)
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -188,7 +188,7 @@ class DualQuery(Synthesizer):
         promise = self.guarantee
         numbers = [str(Fraction(getattr(promise, name, 0))) for name in ("epsilon", "delta", "rho")]
         return {
-            "method": self.name, "workload": self.workload.digest, "neighbours": repr(self.purse.neighbours),
+            "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.purse.neighbors),
             "promise": [type(promise).__name__, *numbers], **{name: str(value) for name, value in self.plan.items()},
         }  # fmt: skip
 
@@ -260,7 +260,7 @@ class _Game:
 
     def scores(self, turn: int) -> NDArray[Any]:
         """Return 2n/eta times L of every query: private."""
-        size = self.rules.purse.neighbours.size
+        size = self.rules.purse.neighbors.size
         return integer_scores(self._counts, len(self.records), turn=turn, sums=self._satisfied, size=size)
 
     def draw(self, turn: int) -> Round:

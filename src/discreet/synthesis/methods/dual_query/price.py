@@ -16,8 +16,8 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, round_up
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
 from discreet.privacy.numbers import nonnegative, number, positive_price, upward, whole, written_up
-from discreet.randomness.rigour import Ball
-from discreet.synthesis.base import Neighbours, Purse
+from discreet.randomness.rigor import Ball
+from discreet.synthesis.base import Neighbors, Purse
 
 _MOST_DRAWS = 1 << 50
 DRAWS_PER_ROUND = 2  # draws of a round for each round that there is
@@ -41,7 +41,7 @@ class DualQueryPrice:
     """A run of `rounds` rounds at learning rate `eta`: `draws` in each round, or a list with one number for each.
 
     The losses of one draw of round t lie in an interval of length e_t = eta (t - 1) swing / size (`Drawing`), swing and
-    size being those of the neighbours. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
+    size being those of the neighbors. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
 
     Privacy. For every adaptive choice of the records between the rounds, all draws together are
         (a) (sum s_t e_t)-DP;
@@ -62,25 +62,25 @@ class DualQueryPrice:
         advanced composition; Cesar, Rogers 2021 for (d); Dong, Durfee, Rogers 2020 for (e).
 
     >>> from discreet.privacy import Relation
-    >>> adult = Neighbours(Relation.CHANGE_ONE, size=30162)
-    >>> DualQueryPrice(eta=0.8, rounds=40, draws=1000, neighbours=adult).epsilon(1e-3)
+    >>> adult = Neighbors(Relation.CHANGE_ONE, size=30162)
+    >>> DualQueryPrice(eta=0.8, rounds=40, draws=1000, neighbors=adult).epsilon(1e-3)
     0.29297651645...
-    >>> most_draws(eta=0.8, rounds=40, neighbours=adult, epsilon=1, delta=1e-6)
+    >>> most_draws(eta=0.8, rounds=40, neighbors=adult, epsilon=1, delta=1e-6)
     3371
     """
 
     eta: Number
     rounds: int
     draws: int | Sequence[int]
-    neighbours: Neighbours
+    neighbors: Neighbors
     accounting: Accounting = Accounting.ZCDP
 
     def __post_init__(self) -> None:
         """Refuse what cannot be; keep the learning rate exactly."""
         object.__setattr__(self, "eta", positive_rational(self.eta, name="eta"))
         whole(self.rounds, name="rounds")
-        if not isinstance(self.neighbours, Neighbours):
-            raise ParameterError("neighbours say who is protected: Neighbours(relation, size)", parameter="neighbours")
+        if not isinstance(self.neighbors, Neighbors):
+            raise ParameterError("neighbors say who is protected: Neighbors(relation, size)", parameter="neighbors")
         if not isinstance(self.accounting, Accounting):
             raise ParameterError("accounting is a member of Accounting", parameter="accounting")
         if isinstance(self.draws, Sequence):
@@ -93,7 +93,7 @@ class DualQueryPrice:
     @property
     def ranges(self) -> tuple[tuple[Fraction, int], ...]:
         """The range of losses of one draw, and the number of draws, of the rounds 2, 3, ..."""
-        unit = Fraction(self.eta) * self.neighbours.range_per_count
+        unit = Fraction(self.eta) * self.neighbors.range_per_count
         counts = (self.draws,) * self.rounds if isinstance(self.draws, int) else self.draws
         return tuple((unit * before, counts[before]) for before in range(1, self.rounds))
 
@@ -111,8 +111,8 @@ class DualQueryPrice:
     def composed(self) -> PrivacyLoss:
         """The accountant's price of all draws: their worst pairs and their concentration."""
         if self.rounds == 1:
-            return PrivacyLoss.from_guarantee(PureDP(0, relation=self.neighbours.relation))
-        relation = self.neighbours.relation
+            return PrivacyLoss.from_guarantee(PureDP(0, relation=self.neighbors.relation))
+        relation = self.neighbors.relation
         return compose(bounded_range_loss(width, relation=relation) * count for width, count in self.ranges)
 
     def epsilon(self, delta: Number | None = None) -> float:
@@ -131,7 +131,7 @@ class DualQueryPrice:
 
     def guarantee(self, delta: Number | None = None) -> Guarantee:
         """Return the promise under this accounting: pure, concentrated if no delta is given, or approximate."""
-        relation = self.neighbours.relation
+        relation = self.neighbors.relation
         if self.accounting is Accounting.PURE:
             return PureDP(self.pure_epsilon, relation=relation)
         if self.accounting is Accounting.ZCDP and delta is None:
@@ -174,7 +174,7 @@ def most_draws(
     *,
     eta: Number,
     rounds: int,
-    neighbours: Neighbours,
+    neighbors: Neighbors,
     epsilon: Number,
     delta: Number | None = None,
     accounting: Accounting = Accounting.ZCDP,
@@ -188,10 +188,10 @@ def most_draws(
         raise ParameterError("the first round costs nothing: ask about 2 rounds or more", parameter="rounds")
 
     def fits(count: int) -> bool:
-        return DualQueryPrice(eta, rounds, count, neighbours, accounting).fits(epsilon, delta)
+        return DualQueryPrice(eta, rounds, count, neighbors, accounting).fits(epsilon, delta)
 
     if accounting is Accounting.CERTIFIED:  # at least the concentrated one's, and not many more
-        start = most_draws(eta=eta, rounds=rounds, neighbours=neighbours, epsilon=epsilon, delta=delta)
+        start = most_draws(eta=eta, rounds=rounds, neighbors=neighbors, epsilon=epsilon, delta=delta)
         return _largest(fits, max(start, 1), max(start // 32, 1))
     return _largest(fits, 1, 1)
 
@@ -277,11 +277,9 @@ def afford(purse: Purse, way: Accounting) -> Callable[[Fraction, int], int]:
 
     def most(eta: Fraction, rounds: int) -> int:
         if way is Accounting.ZCDP:
-            return int(purse.amount / DualQueryPrice(eta, rounds, 1, purse.neighbours).rho)
+            return int(purse.amount / DualQueryPrice(eta, rounds, 1, purse.neighbors).rho)
         level, delta = (promise.epsilon, promise.delta) if isinstance(promise, ApproxDP) else (purse.amount, None)
-        return most_draws(
-            eta=eta, rounds=rounds, neighbours=purse.neighbours, epsilon=level, delta=delta, accounting=way
-        )
+        return most_draws(eta=eta, rounds=rounds, neighbors=purse.neighbors, epsilon=level, delta=delta, accounting=way)
 
     return most
 
@@ -293,7 +291,7 @@ def affords(purse: Purse, price: DualQueryPrice) -> bool:
         Proof: by `DualQueryPrice` the draws are pure_epsilon-DP and rho-zCDP, and what `fits` says is (epsilon, delta)-
         DP. The amount of a purse implies its promise (`Purse`), as epsilon where it is pure and as rho otherwise.
     """
-    if price.neighbours != purse.neighbours:
+    if price.neighbors != purse.neighbors:
         return False
     match price.accounting, purse.guarantee:
         case Accounting.PURE, PureDP():

@@ -17,7 +17,7 @@ from discreet.privacy.numbers import number, probability, upward, whole
 from discreet.synthesis.workloads import PADDING, Marginals, Workload
 
 if TYPE_CHECKING:
-    from discreet.randomness.rigour import Ball
+    from discreet.randomness.rigor import Ball
 
 
 @dataclass(frozen=True, slots=True)

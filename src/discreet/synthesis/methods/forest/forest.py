@@ -39,7 +39,7 @@ class Forest:
         from the leaves to the roots, give the mean of any product of functions of one attribute each.
     Cost. With at most three literals one sum over the values of one attribute for each query.
 
-    >>> domain = Domain.of(sky=["clear", "grey"], umbrella=["no", "yes"])
+    >>> domain = Domain.of(sky=["clear", "gray"], umbrella=["no", "yes"])
     >>> joint = np.array([[0.6, 0.1], [0.05, 0.25]])
     >>> model = Forest.of(domain, [joint.sum(axis=1), joint.sum(axis=0)], edges=[(0, 1)], joints=[joint])
     >>> model.marginal((1, 0)).round(9).tolist()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbours, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload
@@ -123,7 +123,7 @@ class Independent(Synthesizer):
     >>> literals = Literals(np.array([0, 1], dtype=np.int32), np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], dtype=bool))
     >>> none = np.zeros(1, dtype=bool)
     >>> workload = Workload(domain, literals, np.array([[0, 1]], dtype=np.int32), none, none, "women in small homes")
-    >>> Independent.of(workload, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1).plan["noise"].keys()
+    >>> Independent.of(workload, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1).plan["noise"].keys()
     dict_keys(['sex', 'rooms'])
     """
 
@@ -136,7 +136,7 @@ class Independent(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -144,8 +144,8 @@ class Independent(Synthesizer):
         rows: int | None = None,
     ) -> Independent:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbours))
+        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
 
     @property
     def shares(self) -> dict[int, Fraction]:
@@ -178,8 +178,8 @@ def one_way_shares(domain: Domain, total: Fraction, *, pure: bool) -> dict[int, 
     return dict(zip(places, divided_by_size(total, [domain.sizes[place] for place in places], pure=pure), strict=True))
 
 
-def checked_rows(rows: int | None, domain: Domain, neighbours: Neighbours) -> int:
+def checked_rows(rows: int | None, domain: Domain, neighbors: Neighbors) -> int:
     """Return the stated number of rows, or a public default."""
     if rows is None:
-        return default_rows(domain, neighbours.size)
+        return default_rows(domain, neighbors.size)
     return whole(rows, name="rows")

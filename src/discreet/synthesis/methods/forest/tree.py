@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbours, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
@@ -69,7 +69,7 @@ class Tree(Synthesizer):
     >>> from discreet.privacy import Relation
     >>> from discreet.synthesis import Domain, marginals
     >>> asked = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"]), ways=2)
-    >>> plan = Tree.of(asked, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6).plan
+    >>> plan = Tree.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6).plan
     >>> plan["most_edges"], str(plan["one_ways"]), str(plan["pairs"])
     (2, '2/5', '27/50')
     """
@@ -92,7 +92,7 @@ class Tree(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -100,8 +100,8 @@ class Tree(Synthesizer):
         rows: int | None = None,
     ) -> Tree:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbours))
+        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
 
     @property
     def most_edges(self) -> int:
@@ -196,7 +196,7 @@ def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation:
         Proof: a step is one choice among pairs that join different trees, so after k edges there are as many trees as
         such attributes less k, and at one tree no pair is left. Penalties and the set of open pairs depend on what was
         released only, so one unit moves a pair's score as `distance_in_steps` says, and that of stopping not at all.
-        Scores may rise and fall together on neighbours, so a choice is priced as one among scores of any direction.
+        Scores may rise and fall together on neighbors, so a choice is priced as one among scores of any direction.
     """
     pairs = candidate_pairs(records.domain)
     scores, harms = scored(records, pairs, one_ways, deviation)
@@ -205,7 +205,7 @@ def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation:
     chosen, steps = list[int](), 0
     while len(left):
         steps += 1
-        pick = purse.choose(np.append(scores[left], 0), step, sensitivity=GRID * purse.neighbours.l1)
+        pick = purse.choose(np.append(scores[left], 0), step, sensitivity=GRID * purse.neighbors.l1)
         if pick == len(left):
             break
         chosen.append(int(left[pick]))
@@ -252,7 +252,7 @@ def candidate_pairs(domain: Domain) -> list[tuple[int, int]]:
 def distance_in_steps(histogram: NDArray[np.int64], expected: Floats) -> int:
     """Return the L1 distance of a histogram from expected counts, in whole steps of 1/16 record.
 
-    Privacy. One unit moves it by at most 16 times the L1 distance of the histograms of neighbours.
+    Privacy. One unit moves it by at most 16 times the L1 distance of the histograms of neighbors.
         Proof: the expected counts are rounded to whole steps first and are the same for both tables, the histogram is
         whole; then the triangle inequality. Expected counts are cut off so that no sum leaves 64 bits: one that came
         back at the other end would jump.
@@ -351,10 +351,10 @@ def fitted(noisy: Floats, rows: Floats, columns: Floats) -> Floats:
     (the mean of both), and alternating scaling fits the margins again. A trace of the product keeps every row and
     column possible.
     """
-    centred = noisy + ((rows - noisy.sum(axis=1)) / len(columns))[:, None]
-    centred = centred + ((columns - centred.sum(axis=0)) / len(rows))[None, :]
-    by_rows = np.stack([onto_simplex(one, share) for one, share in zip(centred, rows, strict=True)])
-    by_columns = np.stack([onto_simplex(one, share) for one, share in zip(centred.T, columns, strict=True)], axis=1)
+    centered = noisy + ((rows - noisy.sum(axis=1)) / len(columns))[:, None]
+    centered = centered + ((columns - centered.sum(axis=0)) / len(rows))[None, :]
+    by_rows = np.stack([onto_simplex(one, share) for one, share in zip(centered, rows, strict=True)])
+    by_columns = np.stack([onto_simplex(one, share) for one, share in zip(centered.T, columns, strict=True)], axis=1)
     table = (by_rows + by_columns) / 2 + _TRACE * np.outer(rows, columns)
     for _ in range(_SWEEPS):
         table *= _ratio(rows, table.sum(axis=1))[:, None]

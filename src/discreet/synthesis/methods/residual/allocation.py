@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
-from discreet.synthesis.base import Neighbours
+from discreet.synthesis.base import Neighbors
 from discreet.synthesis.methods.residual.basis import Attributes, cells, closure, freedom
 
 _BITS = 60  # weights are integers whose total, freedoms counted, stays below 2^60: exact in 64 bits
@@ -44,7 +44,7 @@ class Aim(enum.Enum):
 class Allocation:
     """Integer weights of residuals: that of B is measured with variance 1/(unit weight(B) n(B)), unit set by the price.
 
-    Privacy. Let z be the difference of the histograms of neighbours over the whole domain and P(B) the projection onto
+    Privacy. Let z be the difference of the histograms of neighbors over the whole domain and P(B) the projection onto
         the residuals of B. Residuals scaled by n(B), with independent discrete Gaussian noise of a scale with square at
         least n(B)/(unit w(B)) on every entry, are rho-zCDP with unit = 2 rho / `distance`.
         Proof: what gets noise is n(B) times the residual itself, a table of integers that is already projected, so the
@@ -52,7 +52,7 @@ class Allocation:
         divergence of order a of at most a |n(B) r|^2 / (2 n(B)/(unit w(B))) = a unit w(B) n(B) |r|^2 / 2 (Canonne,
         Kamath, Steinke 2020), r the difference of the residuals. r repeated over the D/n(B) records of each cell, D the
         number of all records that there can be, and divided by D/n(B), is P(B) z; so |r|^2 = (D/n(B)) |P(B) z|^2.
-        Independent parts add up, for each pair of neighbours by itself: D_a <= a unit Q(z)/2, where Q(z) = sum of w(B)
+        Independent parts add up, for each pair of neighbors by itself: D_a <= a unit Q(z)/2, where Q(z) = sum of w(B)
         D |P(B) z|^2 is a quadratic form with kernel K(x, y) = sum of w(B) g(B), g(B) the product over B of k - 1 where
         the records x and y agree and of -1 where they differ, k the size of the attribute. So it remains to bound Q by
         `distance`. K(x, x) = q, the sum of w(B) f(B), for every x. Add/remove: z is a sum of at most `rows` records,
@@ -66,7 +66,7 @@ class Allocation:
         of variances or, for `Aim.LARGEST`, a smaller largest one, than `efficiency` times this one's. For
         `Aim.SUM` under add/remove `efficiency` is 1, up to the rounding of the weights.
         Proof: a mechanism that adds Gaussian noise of covariance S to W h has the information M = W' S^-1 W, and keeps
-        rho-zCDP only if z' M z <= 2 rho for all differences z of neighbours. So under add/remove, with z = rows e(x),
+        rho-zCDP only if z' M z <= 2 rho for all differences z of neighbors. So under add/remove, with z = rows e(x),
         rows^2 M(x, x) <= 2 rho for every record x; under change-one, with z = rows (e(x) - e(y)), the mean of z' M z
         over all x and y is at most 2 rho. The sum of the variances of the best unbiased estimate, each cell
         counted with the importance of its marginal, is the trace of L M^+ L', convex in M. Renaming the values of an
@@ -81,17 +81,17 @@ class Allocation:
 
     sets: tuple[Attributes, ...]
     sizes: tuple[int, ...]
-    neighbours: Neighbours
+    neighbors: Neighbors
     aim: Aim
     residuals: tuple[Attributes, ...]
     weights: tuple[int, ...]
     least: float  # a lower bound on the aim, times 2 rho, for every allocation
 
     @classmethod
-    def of(cls, sets: Sequence[Attributes], sizes: Sequence[int], neighbours: Neighbours, aim: Aim) -> Allocation:
+    def of(cls, sets: Sequence[Attributes], sizes: Sequence[int], neighbors: Neighbors, aim: Aim) -> Allocation:
         """Allocate for marginals (attributes in order, each of at least two values; repeats count again)."""
         check_residuals(sets)
-        residuals = measured(sets, neighbours)
+        residuals = measured(sets, neighbors)
         if not residuals:
             raise ParameterError("every marginal has one cell, and the number of records is public", parameter="sets")
         links = _Links.of(sets, residuals, sizes)
@@ -99,8 +99,8 @@ class Allocation:
         chosen = _by_order(ideal, links.freedoms, residuals) if aim is Aim.EACH_ORDER else ideal
         scale = 2.0**_BITS / float(links.freedoms @ chosen)
         weights = tuple(max(1, math.floor(one * scale)) for one in chosen.tolist())
-        changing = links.freedoms * ideal * (_mean_distance(neighbours) * _moves(residuals, neighbours)) ** 0.5
-        return cls(tuple(sets), tuple(sizes), neighbours, aim, residuals, weights, float(changing.sum()) ** 2)
+        changing = links.freedoms * ideal * (_mean_distance(neighbors) * _moves(residuals, neighbors)) ** 0.5
+        return cls(tuple(sets), tuple(sizes), neighbors, aim, residuals, weights, float(changing.sum()) ** 2)
 
     @cached_property
     def total(self) -> int:
@@ -111,12 +111,12 @@ class Allocation:
 
     @cached_property
     def distance(self) -> int:
-        """The square of the distance of neighbours in the norm of the theorem, at most, in units."""
-        rows = self.neighbours.rows
-        if self.neighbours.relation is Relation.ADD_REMOVE:
+        """The square of the distance of neighbors in the norm of the theorem, at most, in units."""
+        rows = self.neighbors.rows
+        if self.neighbors.relation is Relation.ADD_REMOVE:
             return rows**2 * self.total
         lowest = lowest_kernel(dict(zip(self.residuals, self.weights, strict=True)), self.sizes)
-        if self.neighbours.same_count:
+        if self.neighbors.same_count:
             return 2 * (self.total - lowest)
         return rows**2 * max(self.total, 2 * (self.total - lowest))
 
@@ -144,20 +144,20 @@ def check_residuals(sets: Sequence[Attributes]) -> None:
         raise ParameterError("a marginal of so many attributes has too many residuals", parameter="sets")
 
 
-def measured(sets: Sequence[Attributes], neighbours: Neighbours) -> tuple[Attributes, ...]:
+def measured(sets: Sequence[Attributes], neighbors: Neighbors) -> tuple[Attributes, ...]:
     """Return the residuals that need noise: all subsets, less the empty one where the number of records is public."""
     every = closure(sets)
-    return every[1:] if neighbours.same_count else every
+    return every[1:] if neighbors.same_count else every
 
 
-def _mean_distance(neighbours: Neighbours) -> int:
-    """Return the mean square distance of neighbours with the most records, in units of what one record costs."""
-    return (2 if neighbours.relation is Relation.CHANGE_ONE else 1) * neighbours.rows**2
+def _mean_distance(neighbors: Neighbors) -> int:
+    """Return the mean square distance of neighbors with the most records, in units of what one record costs."""
+    return (2 if neighbors.relation is Relation.CHANGE_ONE else 1) * neighbors.rows**2
 
 
-def _moves(residuals: Sequence[Attributes], neighbours: Neighbours) -> NDArray[np.float64]:
-    """Return 1 for the residuals that such neighbours move, 0 for the number of records under change-one."""
-    changing = neighbours.relation is Relation.CHANGE_ONE
+def _moves(residuals: Sequence[Attributes], neighbors: Neighbors) -> NDArray[np.float64]:
+    """Return 1 for the residuals that such neighbors move, 0 for the number of records under change-one."""
+    changing = neighbors.relation is Relation.CHANGE_ONE
     return np.array([0.0 if changing and not part else 1.0 for part in residuals])
 
 

@@ -63,7 +63,7 @@ def scaled_residual(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts
 
 
-def centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def centered(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Project an array onto the residuals: subtract the mean along each axis in turn."""
     for axis in range(values.ndim):
         values = values - values.mean(axis=axis, keepdims=True)
@@ -88,7 +88,7 @@ class Residuals:
         has no bias, and each of its cells has the variance sum over B of v(B) f(B) n(B)/n(A)^2, where f(B) is the
         product of the sizes less one. All marginals agree on what they share.
         Proof: on one axis of size k the identity is (I - J/k) + J/k, J all ones; the product over the axes in A expands
-        into one term for each B, centring along B and averaging along the rest. Averages along the rest of h(A) are
+        into one term for each B, centering along B and averaging along the rest. Averages along the rest of h(A) are
         sums divided by n(A)/n(B), and the sums are h(B). That gives the first statement. Estimates without correlation
         add up their variances; every diagonal entry of P(B) is the product of 1 - 1/k, that is f(B)/n(B), and the
         factor n(B)/n(A) enters squared. Summing the estimate of h(A) over an axis removes the terms whose B contains it

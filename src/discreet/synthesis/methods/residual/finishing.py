@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.synthesis.domain import Domain, SyntheticTable
 from discreet.synthesis.methods.forest import Forest
-from discreet.synthesis.methods.residual.basis import Attributes, Residuals, centred, freedom
+from discreet.synthesis.methods.residual.basis import Attributes, Residuals, centered, freedom
 from discreet.synthesis.methods.weights import whole_domain
 from discreet.synthesis.workloads import Marginals
 
@@ -48,10 +48,10 @@ def shrunk(found: Residuals, domain: Domain) -> tuple[Residuals, Forest]:
     forest = _forest(found, Residuals(found.sizes, parts, found.variances), shares, domain)
     larger = [part for part in found.parts if len(part) > 2]
     if larger:
-        modelled = Marginals(domain, larger)
-        answers = total * forest.answers(modelled)
+        modeled = Marginals(domain, larger)
+        answers = total * forest.answers(modeled)
         for place, part in enumerate(larger):
-            aim = centred(modelled.table(place, answers))
+            aim = centered(modeled.table(place, answers))
             parts[part] = towards(found.parts[part], aim, found.variances[part], freedom(part, found.sizes))
     return Residuals(found.sizes, parts, found.variances), forest
 

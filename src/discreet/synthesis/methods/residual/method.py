@@ -22,7 +22,7 @@ from discreet.laws import DiscreteGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
-from discreet.synthesis.base import Neighbours, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import (
@@ -30,7 +30,7 @@ from discreet.synthesis.methods.residual.basis import (
     Residuals,
     cell_variance,
     cells,
-    centred,
+    centered,
     closure,
     core,
     histogram,
@@ -53,7 +53,7 @@ class Finish(enum.Enum):
 class Residual(Synthesizer):
     """Measure every residual of the marginals asked for, each as precisely as is best, and put the marginals together.
 
-    Privacy. Keeps the promise of the purse, for the neighbours that it states.
+    Privacy. Keeps the promise of the purse, for the neighbors that it states.
         Proof: `Allocation` where the price is rho, or the rho of an approximate promise; `measure_histograms` where it
         is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
         is never read.
@@ -69,10 +69,10 @@ class Residual(Synthesizer):
         for reconstruction from residuals.
 
     >>> from discreet import Relation
-    >>> from discreet.synthesis import Domain, Neighbours, marginals
+    >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbours(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """
@@ -87,7 +87,7 @@ class Residual(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -105,7 +105,7 @@ class Residual(Synthesizer):
             )
         if not isinstance(aim, Aim | None) or not isinstance(finish, Finish):
             raise ParameterError("aim is an Aim, finish is a Finish", parameter="aim")
-        made = cls(workload, Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
+        made = cls(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
         check_residuals(made.cores)
         if not made.purse.pure:
             made.allocation.distance  # noqa: B018  refuses, and searches, before any data is there
@@ -120,7 +120,7 @@ class Residual(Synthesizer):
     def allocation(self) -> Allocation:
         """How precisely each residual is measured, where the noise is Gaussian."""
         aim = self.aim or (Aim.SUM if self.finish is Finish.UNBIASED else Aim.EACH_ORDER)
-        return Allocation.of(self.cores, self.workload.domain.sizes, self.purse.neighbours, aim)
+        return Allocation.of(self.cores, self.workload.domain.sizes, self.purse.neighbors, aim)
 
     @cached_property
     def variances(self) -> Mapping[Attributes, float]:
@@ -167,15 +167,15 @@ class Residual(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> Release:
         """Measure, put together, finish."""
-        known = self.purse.neighbours.stated_count
+        known = self.purse.neighbors.stated_count
         found = self._measured(records, known, progress)
-        size = self.purse.neighbours.size
+        size = self.purse.neighbors.size
         unbiased = self.finish is Finish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]
         if not unbiased:
             arrays = [non_negative(one, number_of_records(found)) for one in arrays]
-        table, made = synthetic_table(moved, forest, self.purse.neighbours.size, self.cores)
+        table, made = synthetic_table(moved, forest, self.purse.neighbors.size, self.cores)
         cells = np.diff(self.workload.offsets)
         deviations = np.repeat(np.array(self.deviations_of_counts) / size, cells)
         answers = np.concatenate([one.ravel() for one in arrays]) / size
@@ -200,7 +200,7 @@ def measure_residuals(
     every entry, and the projection onto residuals throws away the part of the noise that can hold no signal: what is
     left has the covariance v(B) P(B), though nothing correlated was ever drawn.
 
-    Privacy. rho-zCDP for the neighbours of the allocation.
+    Privacy. rho-zCDP for the neighbors of the allocation.
         Proof: `Allocation`, with the scales rounded up; the projection works on what was released.
     """
     sizes = allocation.sizes
@@ -214,7 +214,7 @@ def measure_residuals(
         exact = scaled_residual(histogram(records, part))
         noise = laws[scale].draw(exact.size).reshape(exact.shape)
         released = np.asarray(add_noise(exact, noise), dtype=np.float64)
-        parts[part] = np.asarray(centred(released) / cells(part, sizes))
+        parts[part] = np.asarray(centered(released) / cells(part, sizes))
         variances[part] = float(scale / cells(part, sizes)) ** 2
         tell(place + 1)
     return Residuals(sizes, parts, variances)
@@ -260,7 +260,7 @@ def combined(
     Accuracy. With noise of variance s(A) in each cell of the histogram A, the residual of B gets covariance v(B) P(B),
         1/v(B) = sum over A containing B of n(B)/(s(A) n(A)); no linear unbiased estimate from these histograms has a
         smaller variance in any direction.
-        Proof: B's component of the histogram A, summed over the attributes outside B and centred, is an unbiased
+        Proof: B's component of the histogram A, summed over the attributes outside B and centered, is an unbiased
         estimate of r(B) with covariance s(A) (n(A)/n(B)) P(B): a sum of n(A)/n(B) cells each, then a projection. As the
         components of different B lie in orthogonal spaces, independent noise of one variance has uncorrelated
         components there; so all of the histograms are equivalent to these estimates, uncorrelated, and for one B all
@@ -275,7 +275,7 @@ def combined(
         for part in closure([one]):
             outside = tuple(axis for axis, name in enumerate(one) if name not in part)
             weight = variances[part] * cells(part, sizes) / (noisy.deviation**2 * cells(one, sizes))
-            component = weight * centred(values.sum(axis=outside))
+            component = weight * centered(values.sum(axis=outside))
             estimates[part] = estimates[part] + component if part in estimates else component
     if total is not None:
         estimates[()], variances[()] = np.array(float(total)), 0.0
@@ -285,7 +285,7 @@ def combined(
 def histogram_variances(sets: Sequence[Attributes], sizes: tuple[int, ...], purse: Purse) -> dict[Attributes, float]:
     """Return the variance coefficient of each residual, known before anything is measured."""
     variances = _variances(sets, [purse.deviation(share) for share in shares(sets, sizes)], sizes)
-    if purse.neighbours.same_count:
+    if purse.neighbors.same_count:
         variances[()] = 0.0
     return variances
 

@@ -90,10 +90,10 @@ def entropic_fit(
     strength: float,
     start: NDArray[np.float64] | None = None,
 ) -> Fit:
-    """Return the distribution A that minimises strength KL(A, prior) + sum_i (q_i(A) - values_i)^2 / (2 variances_i).
+    """Return the distribution A that minimizes strength KL(A, prior) + sum_i (q_i(A) - values_i)^2 / (2 variances_i).
 
     `truths[i]` says which records of the support satisfy query i. The minimum is the prior times exp(sum_i l_i q_i):
-    what multiplicative weights would reach if they were replayed for ever. The multipliers l minimise the convex
+    what multiplicative weights would reach if they were replayed for ever. The multipliers l minimize the convex
     function ln sum_x prior(x) exp(sum_i l_i q_i(x)) - l . values + sum_i strength variances_i l_i^2 / 2, here by
     Newton steps that are halved until they gain. `strength` and `variances` are positive.
 
@@ -148,7 +148,7 @@ def _dual(
     values: NDArray[np.float64],
     penalty: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the height of the function that the multipliers minimise, and the weights they stand for."""
+    """Return the height of the function that the multipliers minimize, and the weights they stand for."""
     top = float(exponents.max())
     weights = np.exp(exponents - top)
     total = float(weights.sum())

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -40,7 +40,7 @@ class Mwem(Synthesizer):
     >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
     >>> asked = queries(domain, [{"sex": "m", "smokes": "yes"}])
     >>> people = domain.encode({"sex": ["m"] * 1000, "smokes": ["yes"] * 1000})
-    >>> release = Mwem.of(asked, Neighbours(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> release = Mwem.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
     >>> bool(release.answers[0] > 0.9)
     True
     """
@@ -65,14 +65,14 @@ class Mwem(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
     ) -> Mwem:
         """State the workload, who is protected and the price; the rest follows by a public rule."""
-        return cls.from_purse(workload, Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho))
+        return cls.from_purse(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 
     @classmethod
     def from_purse(cls, workload: Workload, purse: Purse) -> Mwem:

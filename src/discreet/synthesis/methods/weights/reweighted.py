@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base import Neighbours, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -62,7 +62,7 @@ class Reweighted(Synthesizer):
             raise ParameterError(
                 "the base's promise does not add up with that of the rounds: pay it from `Purse.part`", parameter="base"
             )
-        if part.pure != self.purse.pure or part.neighbours != self.purse.neighbours:
+        if part.pure != self.purse.pure or part.neighbors != self.purse.neighbors:
             raise ParameterError("the base protects others, or is priced otherwise, than the whole", parameter="base")
         if part.amount + self.rounds.share * self.purse.amount > self.purse.amount:
             raise ParameterError("base and rounds cost more than the whole purse", parameter="rounds")
@@ -75,7 +75,7 @@ class Reweighted(Synthesizer):
     def of(
         cls,
         workload: Workload,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -84,7 +84,7 @@ class Reweighted(Synthesizer):
         """State the workload, who is protected and the price: half for a tree of marginals, half for the rounds."""
         from discreet.synthesis.methods.forest import Tree
 
-        purse = Purse.of(neighbours, epsilon=epsilon, delta=delta, rho=rho)
+        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
         return cls.on(Tree(workload=workload, purse=purse.part(Fraction(1, 2)), rows=SUPPORT), purse)
 
     @classmethod

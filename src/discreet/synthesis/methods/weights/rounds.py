@@ -57,7 +57,7 @@ class AdaptiveRounds:
 
     With c_q the count of a query, N the number of records and a_q its present answer, a query is chosen by the integer
     |(2 c_q - N) - round((2 a_q - 1) N')|, where N' is the stated number of records where there is one (`stated_count`)
-    and a noisy count elsewhere; what is measured is 2 c_q - N. The weights minimise strength KL(A, prior) + sum_i
+    and a noisy count elsewhere; what is measured is 2 c_q - N. The weights minimize strength KL(A, prior) + sum_i
     (q_i(A) - m_i)^2 / (2 variance), m_i the measured shares, and strength = sqrt(measurements / (8 divergence)) /
     deviation, which the bound below suggests. The variance is that of the noise, or the square of `resolution` where a
     support cannot tell shares that close apart. The strength is doubled whenever the weights would go further than
@@ -65,7 +65,7 @@ class AdaptiveRounds:
 
     Privacy. The rounds cost share_total + measurements (share_choice + share_measurement) of the purse, which is what
         they were given, under both relations and for any number of records a unit.
-        Proof: one unit moves 2 c_q - N by at most `Neighbours.swing`. a_q and N' were released or computed from what
+        Proof: one unit moves 2 c_q - N by at most `Neighbors.swing`. a_q and N' were released or computed from what
         was, so the score moves by at most as much, by the triangle inequality; which queries are left to choose from
         is released too. N moves by at most rows; the stated number is a constant. Each choice and each measurement thus
         has the sensitivity it states; `Purse` adds up the shares, and how many there are of each is public. No share is
@@ -88,7 +88,7 @@ class AdaptiveRounds:
         the mean of squares.
     Cost. One pass over queries and support a round, and one over queries and records.
     Reference. Hardt, Ligett, McSherry 2012 (one query a round, multiplicative weights); Liu, Vietri, Steinke, Ullman,
-        Wu 2021 (a public support). The proof by strong convexity is that of regularised leaders: Shalev-Shwartz 2012.
+        Wu 2021 (a public support). The proof by strong convexity is that of regularized leaders: Shalev-Shwartz 2012.
     """
 
     measurements: int
@@ -124,8 +124,8 @@ class AdaptiveRounds:
         As many queries are measured as keep noise times the root of their number below 0.04, but 16 to 160 and no more
         than there are; half of the share goes to the choices.
         """
-        share_total = Fraction(0) if purse.neighbours.same_count else share * _TOTAL_SHARE
-        left, size, swing = share - share_total, purse.neighbours.size, purse.neighbours.swing
+        share_total = Fraction(0) if purse.neighbors.same_count else share * _TOTAL_SHARE
+        left, size, swing = share - share_total, purse.neighbors.size, purse.neighbors.swing
 
         def noise(count: int) -> float:
             return purse.single_deviation(left / (2 * count), sensitivity=swing) / (2 * size)
@@ -173,12 +173,12 @@ class AdaptiveRounds:
         anchor: NDArray[np.float64] | None = None,
     ) -> Course:
         """Run; `anchor`, where given, are better answers than the prior's own, to which changes are added."""
-        centred = 2 * workload.counts(records) - len(records)
+        centered = 2 * workload.counts(records) - len(records)
         total = self._total(records, purse)
         plain = workload.shares(support, prior)
         offset = np.zeros(len(workload)) if anchor is None else anchor - plain
         answers = plain + offset
-        noise = purse.single_deviation(self.share_measurement, sensitivity=purse.neighbours.swing) / (2 * total)
+        noise = purse.single_deviation(self.share_measurement, sensitivity=purse.neighbors.swing) / (2 * total)
         deviation = max(noise, self.resolution)
         strength = self.strength(deviation)
         left = np.ones(len(workload), dtype=np.bool_)
@@ -189,9 +189,9 @@ class AdaptiveRounds:
         fit = Fit(prior / prior.sum(), np.zeros(0))
         for done in range(self.rounds):
             progress(done, self.rounds)
-            fresh = self._choose(centred, answers, total, left, purse, len(chosen))
+            fresh = self._choose(centered, answers, total, left, purse, len(chosen))
             chosen += fresh
-            values += [self._measure(int(centred[query]), total, purse) for query in fresh]
+            values += [self._measure(int(centered[query]), total, purse) for query in fresh]
             before.append(tuple(float(answers[query]) for query in fresh))
             truths = np.vstack([truths, [satisfied(workload, query, support.codes) for query in fresh]])
             start = np.append(fit.multipliers, np.zeros(len(fresh)))
@@ -228,15 +228,15 @@ class AdaptiveRounds:
 
     def _total(self, records: Records, purse: Purse) -> int:
         """Return the number of records, as stated where it is public and else with noise; at least 1."""
-        stated = purse.neighbours.stated_count
+        stated = purse.neighbors.stated_count
         if stated is not None:
             return min(stated, _MOST_RECORDS)
-        released = purse.measure(len(records), self.share_total, sensitivity=purse.neighbours.count)
+        released = purse.measure(len(records), self.share_total, sensitivity=purse.neighbors.count)
         return min(max(released.value, 1), _MOST_RECORDS)
 
     def _choose(
         self,
-        centred: NDArray[np.int64],
+        centered: NDArray[np.int64],
         answers: NDArray[np.float64],
         total: int,
         left: NDArray[np.bool_],
@@ -244,22 +244,22 @@ class AdaptiveRounds:
         already: int,
     ) -> list[int]:
         """Return the queries of one round, and take them from those that are left."""
-        scores = np.abs(centred - centred_guess(np.clip(answers, 0.0, 1.0), total))
+        scores = np.abs(centered - centered_guess(np.clip(answers, 0.0, 1.0), total))
         fresh: list[int] = []
         for _ in range(min(self.together, self.measurements - already)):
             places = np.flatnonzero(left)
-            swing = purse.neighbours.swing
+            swing = purse.neighbors.swing
             query = int(places[purse.choose(scores[places], self.share_choice, sensitivity=swing)])
             left[query] = False
             fresh.append(query)
         return fresh
 
-    def _measure(self, centred: int, total: int, purse: Purse) -> float:
+    def _measure(self, centered: int, total: int, purse: Purse) -> float:
         """Return the share of one query with noise: outside [0, 1] where the noise takes it there."""
-        released = purse.measure(centred, self.share_measurement, sensitivity=purse.neighbours.swing)
+        released = purse.measure(centered, self.share_measurement, sensitivity=purse.neighbors.swing)
         return (1 + released.value / total) / 2
 
 
-def centred_guess(answers: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+def centered_guess(answers: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     """Return what 2 c - N would be for these answers, as integers."""
     return np.rint((2 * answers - 1) * total).astype(np.int64)

@@ -67,7 +67,7 @@ def alike(losses: Floats, tolerance: float) -> tuple[NDArray[np.int64], NDArray[
     rising = -losses[order]
     starts = [0]
     while True:
-        # counted from the first of a group: from neighbour to neighbour many small steps would add up
+        # counted from the first of a group: from neighbor to neighbor many small steps would add up
         end = int(np.searchsorted(rising, rising[starts[-1]] + tolerance, side="right"))
         if end >= rising.size:
             return order, np.array(starts, dtype=np.int64)
@@ -80,7 +80,7 @@ def positive(chances: Floats) -> Floats:
         raise ParameterError(
             f"these inputs lie so far apart that an outcome has a chance below {_LEAST:g}, too small for floating "
             "point; take inputs that are closer together",
-            parameter="neighbours",
+            parameter="neighbors",
         )
     return chances
 

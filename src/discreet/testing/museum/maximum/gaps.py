@@ -34,7 +34,7 @@ class GapByIndex(NumericExhibit):
         _DING + " prove it for continuous noise, which has no ties",
     )
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Leaders before a pair of stragglers, all moving by one."""
         base = np.array([20.0, 20.0, 20.0, 20.0, 0.0, 0.0])
         moved = base + np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0])

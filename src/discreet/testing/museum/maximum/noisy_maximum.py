@@ -53,7 +53,7 @@ class NoisyMaximum(NumericExhibit):
     )
     varied: ClassVar[Varied | None] = ANSWERS
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Five scores that all may differ."""
         return all_differ(5)
 

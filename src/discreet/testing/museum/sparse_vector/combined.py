@@ -82,7 +82,7 @@ class SparseVectorParallel(NumericExhibit):
         self.third, self.fourth = SparseVectorValues(hits=2, cells=24), SparseVectorMisscaled(hits=2)
         self.third.random = self.fourth.random = self.random
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Ten answers that all may differ."""
         return all_differ(10)
 

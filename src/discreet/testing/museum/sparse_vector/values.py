@@ -216,7 +216,7 @@ def _two_hits(answers: list[Answers]) -> Counter[tuple[Answers, Answers, tuple[A
 
 
 def _log_ratio(sides: list[_Side]) -> _Side:
-    """Return ln P / Q on nodes and edges; the leftmost edge, where nothing has passed yet, takes its neighbour's."""
+    """Return ln P / Q on nodes and edges; the leftmost edge, where nothing has passed yet, takes its neighbor's."""
     nodes = np.log(sides[0].nodes / sides[1].nodes)
     inner = np.log(sides[0].edges[1:] / sides[1].edges[1:])
     return _Side(nodes, np.concatenate([inner[:1], inner]))

@@ -63,7 +63,7 @@ class SparseVector(NumericExhibit):
             self.threshold_scale *= hits if self.redraws else 1
             self.hits = hits
 
-    def neighbours(self) -> list[Vectors]:
+    def neighbors(self) -> list[Vectors]:
         """Ten answers that all may differ."""
         return all_differ(10)
 
@@ -193,7 +193,7 @@ class SparseVectorNoiseless(SparseVector):
         return (value >= bar).astype(np.int8)
 
     def pair(self, first: Vector, second: Vector) -> Pair:
-        """Return the pair in closed form: between two neighbouring answers every threshold gives the same verdicts."""
+        """Return the pair in closed form: between two neighboring answers every threshold gives the same verdicts."""
         masses = [self._verdicts(value) for value in (first, second)]
         outcomes = list(dict.fromkeys([*masses[0], *masses[1]]))
         p, q = (np.array([mass.get(outcome, 0.0) for outcome in outcomes]) for mass in masses)
@@ -205,7 +205,7 @@ class SparseVectorNoiseless(SparseVector):
         ends = np.concatenate([[-np.inf], places, [np.inf]])
         scaled = (ends - self.threshold) / self.threshold_scale
         chances = positive(laplace_between(scaled[:-1], scaled[1:]))
-        # a threshold in (a, b] between neighbouring answers a < b is reached by the answers from b on
+        # a threshold in (a, b] between neighboring answers a < b is reached by the answers from b on
         return {tuple((value >= b).astype(int).tolist()): float(c) for b, c in zip(ends[1:], chances, strict=True)}
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.randomness.rigour import (
+from discreet.randomness.rigor import (
     ball,
     ceil_of_upper,
     floor_of_lower,

@@ -11,7 +11,7 @@ from discreet.privacy.numbers import whole
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbors:
     """Tables that differ in one unit, of at most `rows` records; `size` is public, about or exactly the record count.
 
     Under change-one both tables have the same number of units. `size` scales answers and sets parameters; it is a
@@ -42,7 +42,7 @@ class Neighbours:
         """Refuse what is not stated."""
         if self.relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
             raise MissingParameter(
-                "say who is a neighbour: Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation"
+                "say who is a neighbor: Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation"
             )
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
             raise ParameterError("size is a public number of records, at least 1", parameter="size")
@@ -54,7 +54,7 @@ class Neighbours:
 
     @property
     def same_count(self) -> bool:
-        """Whether neighbours are said to have the same number of records: each unit has one, and one is changed."""
+        """Whether neighbors are said to have the same number of records: each unit has one, and one is changed."""
         return self.relation is Relation.CHANGE_ONE and self.rows == 1 and self.everyone
 
     @property
@@ -78,12 +78,12 @@ class Neighbours:
 
     @property
     def l1(self) -> int:
-        """The L1 distance of one histogram, of any set of attributes, on neighbours."""
+        """The L1 distance of one histogram, of any set of attributes, on neighbors."""
         return self._times * self.rows
 
     @property
     def squared(self) -> int:
-        """The square of the L2 distance of one histogram on neighbours."""
+        """The square of the L2 distance of one histogram on neighbors."""
         return self._times * self.rows**2
 
     @property

@@ -12,7 +12,7 @@ Vector = tuple[int, ...]
 
 
 def moved(vector: Vector, step: int, *, monotone: bool) -> Iterator[Vector]:
-    """Yield the neighbours of a vector: every entry moves by at most `step`, all the same way if monotone."""
+    """Yield the neighbors of a vector: every entry moves by at most `step`, all the same way if monotone."""
     directions = ((0, step), (-step, 0)) if monotone else ((-step, step),)
     for low, high in directions:
         for moves in itertools.product(range(low, high + 1), repeat=len(vector)):
@@ -22,7 +22,7 @@ def moved(vector: Vector, step: int, *, monotone: bool) -> Iterator[Vector]:
 def losses(
     law: Callable[[Vector], Law[Any]], size: int, places: range, step: int, *, monotone: bool
 ) -> Iterator[tuple[Any, Vector, Vector]]:
-    """Yield the loss pair of every vector with entries in `places` and each of its neighbours, with the vectors."""
+    """Yield the loss pair of every vector with entries in `places` and each of its neighbors, with the vectors."""
     known: dict[Vector, Law[Any]] = {}
 
     def of(vector: Vector) -> Law[Any]:

@@ -13,8 +13,8 @@ law is evaluated at one point, are as good. Addition, subtraction, multiplicatio
 
 The samplers do not rely on 4 units: they decide only when the answer is the same for every result within 2^12 units
 (slack 2^10), and hand everything else to ball arithmetic. `self_test` compares numpy with correctly rounded values on
-all array lengths from 1 to 70 (vectorised bodies and their tails are different code), and is run once per process
-before the first vectorised draw, on a few hundred points; the test suite runs it on many more and with vector
+all array lengths from 1 to 70 (vectorized bodies and their tails are different code), and is run once per process
+before the first vectorized draw, on a few hundred points; the test suite runs it on many more and with vector
 instructions switched off. A test is not a proof: the assumption is listed in the threat model.
 """
 
@@ -146,7 +146,7 @@ def ensure_tested() -> None:
 
 
 def _worst(function: np.ufunc, arguments: NDArray[np.float64]) -> float:
-    """Return the largest error over all array lengths from 1 to 70, covering bodies and tails of vectorised loops."""
+    """Return the largest error over all array lengths from 1 to 70, covering bodies and tails of vectorized loops."""
     truth = _true_values(function, arguments)
     worst = 0.0
     computed = function(arguments)
