@@ -22,7 +22,7 @@ WORK_IN_MEMORY = {
     "nothing but the import": "None",
     "1e6 Gaussians, scale 50": "loss_of([('gaussian', {'scale': 50.0}, 10**6)]).epsilon(1e-5)",
     "1e6 Laplaces, scale 1000": "loss_of([('laplace', {'scale': 1000.0}, 10**6)]).epsilon(1e-5)",
-    "1e6 pure promises, epsilon 0.001": "loss_of([('promise', {'epsilon': 0.001}, 10**6)]).epsilon(1e-5)",
+    "1e6 pure guarantees, epsilon 0.001": "loss_of([('guarantee', {'epsilon': 0.001}, 10**6)]).epsilon(1e-5)",
     "1e4 sampled Gaussians": f"loss_of({_SAMPLED}).epsilon(1e-5)",
     "1e4 sampled Gaussians, delta 1e-30": f"loss_of({_SAMPLED}).epsilon(1e-30)",
     "1000 different Laplaces": f"loss_of({_DIFFERENT}).epsilon(1e-5)",

@@ -107,7 +107,7 @@ WORKS = (
         rounds=1,
         tolerance=1e-4,
     ),
-    Work("1e3 pure promises, epsilon 0.02", [("promise", {"epsilon": 0.02}, 1000)], truths.PURE_THOUSAND),
+    Work("1e3 pure guarantees, epsilon 0.02", [("guarantee", {"epsilon": 0.02}, 1000)], truths.PURE_THOUSAND),
 )
 
 
@@ -174,7 +174,7 @@ def small_deltas(peers: Peers) -> list[Row]:
     rows = []
     kinds: dict[str, tuple[list[Part], Curve]] = {
         "1e3 Gaussians, scale 50": ([("gaussian", {"scale": 50.0}, 1000)], gaussian(Fraction(2, 5))),
-        "1e3 pure promises, epsilon 0.02": ([("promise", {"epsilon": 0.02}, 1000)], pure(0.02, 1000)),
+        "1e3 pure guarantees, epsilon 0.02": ([("guarantee", {"epsilon": 0.02}, 1000)], pure(0.02, 1000)),
     }
     for what, (parts, curve) in kinds.items():
         for delta in (1e-12, 1e-15, 1e-30, 1e-300):
@@ -225,21 +225,21 @@ def filters(_: Peers) -> list[Row]:
         "zCDP, pure queries": (lambda: adaptive.ZCDPFilter(1100), PureDP),
     }
     rows = []
-    for what, (make, promise) in spends.items():
+    for what, (make, guarantee) in spends.items():
         # built beforehand and all different, so that no remembered price answers for another query
-        promises = [promise(0.01 + 1e-9 * number) for number in range(QUERIES)]
-        seconds = min(_spending(make(), promises) for _ in range(3))
+        guarantees = [guarantee(0.01 + 1e-9 * number) for number in range(QUERIES)]
+        seconds = min(_spending(make(), guarantees) for _ in range(3))
         rows.append(Row(f"filter, {what}: 1e5 queries", f"{seconds:.3f} s", bar="<= 2 s", holds=seconds <= 2))
     return rows
 
 
-def _spending(session: Any, promises: list[Any]) -> float:
-    """Return the CPU seconds of spending all promises, from empty caches."""
+def _spending(session: Any, guarantees: list[Any]) -> float:
+    """Return the CPU seconds of spending all guarantees, from empty caches."""
     forget()
 
     def spend() -> None:
-        for promise in promises:
-            session.spend(promise)
+        for guarantee in guarantees:
+            session.spend(guarantee)
 
     return cpu_seconds(spend)
 

@@ -45,7 +45,7 @@ def numpy_on_the_wire() -> Bar:
 
 
 def planted() -> Iterator[Bar]:
-    """Run the level that claims each planted fault on the faulty mechanism and on the right one."""
+    """Run the level that guarantees each planted fault on the faulty mechanism and on the right one."""
     found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for fault in PLANTED.values():
         found[_level(fault)].append((fault.caught(), fault.false_alarm()))

@@ -19,7 +19,7 @@ TIGHT = (
     "NoisyHist1",
     "ReportNoisyMax2",
     "OneTimeRAPPOR",
-)  # the loss is the claim, or near
+)  # the loss is the guarantee, or near
 
 
 def bounds() -> Iterator[Bar]:
@@ -46,7 +46,7 @@ def _best(exhibit: Exhibit) -> float:
 
 
 def false_alarms() -> Iterator[Bar]:
-    """Yield how many audits wrongly refute mechanisms whose loss is exactly their claim, for both ways to stop."""
+    """Yield how many audits wrongly refute mechanisms whose loss is exactly their guarantee, for both ways to stop."""
     right = [one for one in benchmark() if one.label.name in TIGHT]
     wrong = 0
     for exhibit, until, _ in product(right, Until, range(AUDITS // (2 * len(right)))):

@@ -13,7 +13,7 @@ from benchmarks.statistics.side import Floats
 from discreet import statistics
 
 
-def _promise(case: Case) -> dict[str, Any]:
+def _guarantee(case: Case) -> dict[str, Any]:
     """Return the guarantee as every statistic takes it."""
     relation = dp.Relation.CHANGE_ONE if case.change_one else dp.Relation.ADD_REMOVE
     return {"relation": relation, "epsilon": case.epsilon}
@@ -21,7 +21,7 @@ def _promise(case: Case) -> dict[str, Any]:
 
 def _bounded(case: Case) -> dict[str, Any]:
     """Return the guarantee and the bounds; as for the peers, a public number of rows means that no value is missing."""
-    given = _promise(case) | {"bounds": case.bounds}
+    given = _guarantee(case) | {"bounds": case.bounds}
     return given | {"missing": sum(case.bounds) / 2} if case.change_one else given
 
 
@@ -37,17 +37,17 @@ def _box(case: Case) -> dict[str, Any]:
 
 # by name, because a room under construction may lack one: the case is then shown without ours
 MAKERS: dict[str, tuple[str, Callable[[Case], dict[str, Any]]]] = {
-    "count": ("Count", _promise),
-    "count_true": ("Count", lambda case: _promise(case) | {"filtered": True}),
-    "count_distinct": ("CountDistinct", _promise),
+    "count": ("Count", _guarantee),
+    "count_true": ("Count", lambda case: _guarantee(case) | {"filtered": True}),
+    "count_distinct": ("CountDistinct", _guarantee),
     "sum": ("Sum", _bounded),
     "mean": ("Mean", _bounded),
     "variance": ("Variance", _bounded),
     "standard_deviation": ("StandardDeviation", _bounded),
     "quantile": ("Quantile", lambda case: _ranked(case) | {"level": case.levels[0]}),
     "quantiles": ("Quantiles", lambda case: _ranked(case) | {"levels": case.levels}),
-    "histogram": ("Histogram", lambda case: _promise(case) | {"keys": case.keys}),
-    "histogram_unknown": ("DiscoveredHistogram", lambda case: _promise(case) | {"delta": case.delta}),
+    "histogram": ("Histogram", lambda case: _guarantee(case) | {"keys": case.keys}),
+    "histogram_unknown": ("DiscoveredHistogram", lambda case: _guarantee(case) | {"delta": case.delta}),
     "covariance": ("Covariance", _box),
 }
 

@@ -2,7 +2,7 @@
 
 Adult and KDD99 are used where they are at hand, else invented people with the same kind of columns; each line says
 which. Errors are means over 10 releases with their standard errors; the queries are seeded, the noise is not. All
-promises are (epsilon, 1/n^2) under change-one unless a line says otherwise, and parameters come from the public rule.
+guarantees are (epsilon, 1/n^2) under change-one unless a line says otherwise, and parameters come from the public rule.
 Answers to baselines without noise are exact and private: they are there to compare with.
 """
 

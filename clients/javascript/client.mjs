@@ -54,7 +54,7 @@ export function largestCoin(epsilon, inside, outside) {
   const exp = expBelow(a, b);
   const coin = (TOTAL * inside * exp) / ((outside << EXP_BITS) + inside * exp);
   const [likely, unlikely] = [coin * outside, (TOTAL - coin) * inside];
-  if (likely <= unlikely || likely << EXP_BITS > unlikely * exp) refuse("this coin breaks its promise");
+  if (likely <= unlikely || likely << EXP_BITS > unlikely * exp) refuse("this coin breaks its guarantee");
   return coin;
 }
 

@@ -2,7 +2,7 @@
 
 Copy this file to a device, or read it to write a client in another language. It trusts nobody: from the parameters of a
 spec it computes itself what the spec says about them, the probability of a truthful report above all, and refuses to
-report unless that keeps the promise of epsilon. Arithmetic is on whole numbers and fractions; there are no floats.
+report unless that keeps the guarantee of epsilon. Arithmetic is on whole numbers and fractions; there are no floats.
 
     python standalone.py SPEC.json VALUE        prints the report, one integer; "-" reads the value from the input
 
@@ -94,17 +94,17 @@ def exp_below(epsilon: Fraction) -> int:
     return total
 
 
-def keeps_promise(coin: int, inside: int, outside: int, exp: int) -> bool:
+def keeps_guarantee(coin: int, inside: int, outside: int, exp: int) -> bool:
     """Say whether (coin / inside) / ((2^64 - coin) / outside) is at least 1 and proven to be at most e^epsilon."""
     likely, unlikely = coin * outside, (COIN_TOTAL - coin) * inside
     return likely > unlikely and (likely << EXP_BITS) <= unlikely * exp
 
 
 def largest_coin(epsilon: Fraction, inside: int, outside: int) -> int:
-    """Return the largest coin that keeps the promise for `inside` preferred outputs and `outside` others."""
+    """Return the largest coin that keeps the guarantee for `inside` preferred outputs and `outside` others."""
     exp = exp_below(epsilon)
     coin = COIN_TOTAL * inside * exp // ((outside << EXP_BITS) + inside * exp)
-    if not keeps_promise(coin, inside, outside, exp):
+    if not keeps_guarantee(coin, inside, outside, exp):
         raise SpecRefused("at this epsilon so many outputs cannot be told apart: reports would say nothing")
     return coin
 
@@ -861,7 +861,7 @@ class Client:
     >>> Client(text.replace("393556", "393557"))
     Traceback (most recent call last):
         ...
-    clients.python.standalone.SpecRefused: the coin of this spec breaks its promise: reports would tell more than ...
+    clients.python.standalone.SpecRefused: the coin of this spec breaks its guarantee: reports would tell more than ...
     """
 
     def __init__(self, spec_text: str) -> None:
@@ -892,8 +892,8 @@ class Client:
             one = wanted[place] if isinstance(wanted, list) and place < len(wanted) else None
             if not re.fullmatch("[0-9]{1,20}", str(one)) or int(str(one)) > COIN_TOTAL:
                 raise SpecRefused("the coin of this spec is missing, or no number from 0 to 2^64")
-            if not keeps_promise(int(str(one)), inside, outside, exp):
-                raise SpecRefused("the coin of this spec breaks its promise: reports would tell more than e^epsilon")
+            if not keeps_guarantee(int(str(one)), inside, outside, exp):
+                raise SpecRefused("the coin of this spec breaks its guarantee: reports would tell more than e^epsilon")
 
     def report(self, value: Any) -> int:
         """Return the one report of this person; a refused value spends nothing."""

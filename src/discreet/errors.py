@@ -14,8 +14,8 @@
     │   └── PrivateKeys                  it groups by keys that are not public, without what that takes
     ├── QueryFailed (RuntimeError)       the engine gave no answer after the charge; the price is spent
     ├── InputError (ValueError)          a value is outside the declared domain (the value is never shown)
-    ├── RelationMismatch (ValueError)    promises for different neighbor relations were mixed
-    ├── NoSoundConversion (ValueError)   the promise asked for does not follow from the one at hand
+    ├── RelationMismatch (ValueError)    guarantees for different neighbor relations were mixed
+    ├── NoSoundConversion (ValueError)   the guarantee asked for does not follow from the one at hand
     ├── BudgetExceeded (RuntimeError)    a release does not fit into what is left of a budget; nothing was spent
     ├── LedgerError (RuntimeError)       the ledger of spending cannot do what was asked; nothing was released
     │   ├── WaitedTooLong                the same question is still being answered elsewhere; nothing was spent
@@ -99,11 +99,11 @@ class InputError(DiscreetError, ValueError):
 
 
 class RelationMismatch(DiscreetError, ValueError):
-    """Promises or sensitivities stated for different neighbor relations were mixed."""
+    """Guarantees or sensitivities stated for different neighbor relations were mixed."""
 
 
 class NoSoundConversion(DiscreetError, ValueError):
-    """The promise asked for does not follow from the one at hand."""
+    """The guarantee asked for does not follow from the one at hand."""
 
 
 class BudgetExceeded(DiscreetError, RuntimeError):

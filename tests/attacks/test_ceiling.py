@@ -91,7 +91,7 @@ def test_a_query_that_looks_at_both_values_is_two_steps_and_beats_the_ceiling_of
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-def test_a_pure_promise_gives_the_odds_of_the_textbook(epsilon):
+def test_a_pure_guarantee_gives_the_odds_of_the_textbook(epsilon):
     odds = np.exp(epsilon)
     loss = dp.PureDP(epsilon, relation=ADD_REMOVE).loss
     assert ceiling(loss, flip=Flip.ONE_ROW).upper == pytest.approx(odds / (1 + odds))

@@ -51,7 +51,7 @@ def test_many_published_counts_give_members_away_and_few_do_not(found):
 
 @pytest.mark.theorem("fundamental_law.privacy")
 @pytest.mark.parametrize("row", range(len(QUERIES)))
-def test_from_the_safe_noise_on_the_counts_keep_the_promise_together(found, row):
+def test_from_the_safe_noise_on_the_counts_keep_the_guarantee_together(found, row):
     safe = float(found.safe[row])
     assert (gaussian_loss(safe) * QUERIES[row]).delta(1.0).upper <= 1e-6
     assert (gaussian_loss(safe * 0.999) * QUERIES[row]).delta(1.0).lower > 1e-6

@@ -101,7 +101,7 @@ def test_gaussian_meets_its_target_and_wastes_nothing(sensitivity: float) -> Non
 def test_the_zcdp_of_discrete_gaussian_noise_holds_over_the_whole_curve(scale: float) -> None:
     verdict = audit(dp.Gaussian(scale=scale, sensitivity=1))
     assert verdict.outcome is Outcome.KEPT
-    assert isinstance(verdict.claim, dp.ZCDP)
+    assert isinstance(verdict.guarantee, dp.ZCDP)
 
 
 def test_a_claim_below_the_truth_is_refuted_for_good() -> None:
@@ -110,7 +110,7 @@ def test_a_claim_below_the_truth_is_refuted_for_good() -> None:
     assert verdict.high >= verdict.low > 1.0
 
 
-def test_a_gaussian_has_no_pure_promise() -> None:
+def test_a_gaussian_has_no_pure_guarantee() -> None:
     assert audit(dp.Gaussian(scale=1, sensitivity=1), dp.PureDP(50)).refuted
 
 
@@ -189,9 +189,9 @@ def test_both_directions_of_a_pair_are_examined() -> None:
     assert audit(OneSided(), dp.PureDP(0.1)).refuted
 
 
-@pytest.mark.parametrize("claim", [dp.ZCDP(0.0045), dp.RenyiDP(2, 0.003), dp.GaussianDP(0.05)])
-def test_a_false_claim_about_a_whole_curve_is_never_certified(claim: dp.Guarantee) -> None:
-    assert audit(dp.Gaussian(scale=10, sensitivity=1), claim).outcome is not Outcome.KEPT
+@pytest.mark.parametrize("guarantee", [dp.ZCDP(0.0045), dp.RenyiDP(2, 0.003), dp.GaussianDP(0.05)])
+def test_a_false_claim_about_a_whole_curve_is_never_certified(guarantee: dp.Guarantee) -> None:
+    assert audit(dp.Gaussian(scale=10, sensitivity=1), guarantee).outcome is not Outcome.KEPT
 
 
 def test_rare_disclosures_are_not_certified_away() -> None:
@@ -203,8 +203,8 @@ def test_rare_disclosures_are_not_certified_away() -> None:
         def neighbors(self) -> list[tuple[int, int]]:
             return [(0, 1)]
 
-    for claim in (dp.ZCDP(0.001), dp.GaussianDP(0.01), dp.RenyiDP(2, 0.01)):
-        assert audit(Rarely(), claim).outcome is not Outcome.KEPT
+    for guarantee in (dp.ZCDP(0.001), dp.GaussianDP(0.01), dp.RenyiDP(2, 0.01)):
+        assert audit(Rarely(), guarantee).outcome is not Outcome.KEPT
     assert audit(Rarely(), dp.ApproxDP(0, 1e-9)).outcome is Outcome.KEPT
 
 
@@ -223,7 +223,7 @@ def test_arrays_are_audited_as_arrays() -> None:
 
 
 def test_an_audit_says_what_it_needs() -> None:
-    with pytest.raises(MissingParameter, match="claim"):
+    with pytest.raises(MissingParameter, match="guarantee"):
         audit(naive_laplace)
     with pytest.raises(ParameterError, match="law"):
         audit(naive_laplace, dp.PureDP(1))

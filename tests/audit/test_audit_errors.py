@@ -211,7 +211,13 @@ def test_a_number_of_runs_is_whole(draws: Any, level: Level) -> None:
 
 def verdict_of(level: Level, outcome: Outcome, confidence: float | None, **others: Any) -> Verdict:
     """Return a verdict with what matters here."""
-    parts: dict[str, Any] = {"claim": CLAIM, "low": 2.0, "findings": (), "witness": Witness(0, 1, "output 0"), **others}
+    parts: dict[str, Any] = {
+        "guarantee": CLAIM,
+        "low": 2.0,
+        "findings": (),
+        "witness": Witness(0, 1, "output 0"),
+        **others,
+    }
     return Verdict(
         level=level,
         outcome=outcome,
@@ -225,9 +231,11 @@ def verdict_of(level: Level, outcome: Outcome, confidence: float | None, **other
 
 
 def test_only_an_exact_audit_is_certain() -> None:
-    assert "verdict: refuted: the claim is certainly exceeded" in str(verdict_of(Level.EXACT, Outcome.REFUTED, None))
+    assert "verdict: refuted: the guarantee is certainly exceeded" in str(
+        verdict_of(Level.EXACT, Outcome.REFUTED, None)
+    )
     sampled = str(verdict_of(Level.STATISTICAL, Outcome.REFUTED, 0.95))
-    assert "verdict: refuted: the claim is exceeded (at confidence 0.95)" in sampled
+    assert "verdict: refuted: the guarantee is exceeded (at confidence 0.95)" in sampled
     assert "certainly" not in sampled
 
 
@@ -251,7 +259,7 @@ def test_a_refutation_by_form_alone_says_so() -> None:
 def test_the_claim_is_printed_without_a_relation_that_nobody_stated() -> None:
     assert "not stated here" not in str(verdict_of(Level.EXACT, Outcome.KEPT, None))
     stated = dp.PureDP(1, relation=dp.Relation.ADD_REMOVE)
-    assert "added or removed" in str(verdict_of(Level.EXACT, Outcome.KEPT, None, claim=stated))
+    assert "added or removed" in str(verdict_of(Level.EXACT, Outcome.KEPT, None, guarantee=stated))
 
 
 @pytest.mark.parametrize("level", Level)
@@ -276,18 +284,18 @@ def test_a_fault_of_floating_point_is_called_one(outcome: Outcome) -> None:
 def test_a_picture_has_no_entry_for_what_is_not_drawn() -> None:
     exact = audit(dp.Laplace(epsilon=1, sensitivity=1)).plot()
     labels = [text.get_text() for legend in exact.figure.legends for text in legend.get_texts()]
-    assert sorted(labels) == ["at least 1", "claim"]
+    assert sorted(labels) == ["at least 1", "guarantee"]
 
 
 def test_a_loss_is_not_drawn_beside_a_claim_about_a_curve() -> None:
-    wire = verdict_of(Level.WIRE, Outcome.KEPT, 1 - 1e-9, claim=dp.ZCDP(0.5), low=0.1).plot()
+    wire = verdict_of(Level.WIRE, Outcome.KEPT, 1 - 1e-9, guarantee=dp.ZCDP(0.5), low=0.1).plot()
     assert [text.get_text() for legend in wire.figure.legends for text in legend.get_texts()] == ["at least 0.1"]
     assert wire.figure.axes[0].get_xlabel() == "privacy loss"
 
 
 def test_one_run_is_not_certain_and_its_chances_end_at_one() -> None:
-    found = one_run(canaries=100, guesses=100, right=95, claim=CLAIM)
-    assert "verdict: refuted: the claim is exceeded (at confidence 0.95)" in str(found)
+    found = one_run(canaries=100, guesses=100, right=95, guarantee=CLAIM)
+    assert "verdict: refuted: the guarantee is exceeded (at confidence 0.95)" in str(found)
     assert found.plot().figure.axes[0].get_ylim()[1] == 1.0
 
 

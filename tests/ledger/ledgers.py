@@ -32,8 +32,8 @@ def digest(name):
 
 
 def request(name="q", *, analyst="ana", price=0.125, **more):
-    promise = epsilon(price) if isinstance(price, int | float) else price
-    return Request(analyst=analyst, price=promise, digest=digest(name), description=f"SELECT {name}", **more)
+    guarantee = epsilon(price) if isinstance(price, int | float) else price
+    return Request(analyst=analyst, price=guarantee, digest=digest(name), description=f"SELECT {name}", **more)
 
 
 def in_a_process_of_its_own(task, path, **arguments):

@@ -121,7 +121,7 @@ def test_a_first_report_is_drawn_by_the_law_of_the_spec() -> None:
     assert [found[output] for output in range(3)] == list(spec.law(2).probabilities)
 
 
-def test_the_promise_is_for_life() -> None:
+def test_the_guarantee_is_for_life() -> None:
     client = DirectResponse(epsilon=Fraction(1, 3), values=4).memoized(distinct=5)
     assert client.guarantee == PureDP(1.6666666666666667, relation=Relation.CHANGE_ONE)
     assert client.loss.releases == 5

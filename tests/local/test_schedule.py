@@ -35,9 +35,9 @@ def test_a_memoized_schedule_costs_what_its_client_says() -> None:
 
 
 def test_a_delta_buys_less_than_the_sum_and_never_more() -> None:
-    promise = Schedule(200).at_delta(SPEC, 1e-6)
-    assert promise.relation is Relation.CHANGE_ONE
-    assert promise.epsilon < 0.7 * 100
+    guarantee = Schedule(200).at_delta(SPEC, 1e-6)
+    assert guarantee.relation is Relation.CHANGE_ONE
+    assert guarantee.epsilon < 0.7 * 100
     assert Schedule(1).at_delta(SPEC, 1e-6).epsilon <= 0.5
     third = DirectResponse(epsilon=Fraction(1, 3), values=4)
     assert Schedule(3).at_delta(third, 0).epsilon == Schedule(3).guarantee(third).epsilon == 1

@@ -1,4 +1,4 @@
-"""Promises that several files of this room test with."""
+"""Guarantees that several files of this room test with."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_what_is_no_estimate_is_refused_by_name(change, name):
     assert caught.value.parameter == name
 
 
-def test_html_is_escaped_and_says_the_promise():
+def test_html_is_escaped_and_says_the_guarantee():
     html = estimate(method="<script>")._repr_html_()
     assert "<script>" not in html
     assert "1-differential privacy" in html

@@ -18,7 +18,9 @@ def test_unstated_takes_on_the_other_relation(relation):
 
 
 def test_two_different_relations_are_refused_with_what_to_do():
-    with pytest.raises(RelationMismatch, match=r"'add/remove', another for 'change one'.*group_privacy\(promise, 2\)"):
+    with pytest.raises(
+        RelationMismatch, match=r"'add/remove', another for 'change one'.*group_privacy\(guarantee, 2\)"
+    ):
         combine(Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     with pytest.raises(RelationMismatch):
         combine(Relation.CHANGE_ONE, Relation.ADD_REMOVE)

@@ -1,4 +1,4 @@
-"""A float in a price or a promise is the decimal that it prints as, for whoever asks, charges and draws the noise."""
+"""A float in a price or a guarantee is the decimal that it prints as, for whoever asks, charges and draws the noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet import mechanisms, statistics
 from discreet.errors import ParameterError
-from discreet.ledger.contract.terms import promise_from_plain, promise_to_plain
+from discreet.ledger.contract.terms import guarantee_from_plain, guarantee_to_plain
 from discreet.local import DirectResponse
 from discreet.privacy import (
     ZCDP,
@@ -43,7 +43,7 @@ from discreet.synthesis.base.purse import Purse
 
 TENTH = Fraction(1, 10)
 prices = st.floats(1e-6, 10.0)
-PROMISES = [
+GUARANTEES = [
     (PureDP(1), PureDP),
     (ApproxDP(1, 0.5), lambda part: ApproxDP(part, 0.01)),
     (ZCDP(1), ZCDP),
@@ -51,7 +51,7 @@ PROMISES = [
 ]
 
 
-@pytest.mark.parametrize(("budget", "of"), PROMISES, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(("budget", "of"), GUARANTEES, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("spelling", [0.1, np.float64(0.1), np.float32(0.1), np.float16(0.1), TENTH], ids=repr)
 def test_a_filter_admits_exactly_ten_times_a_tenth(budget, of, spelling):
     session = privacy_filter(budget)
@@ -86,7 +86,7 @@ def test_ten_tenths_of_parts_are_one():
     assert counts == PureDP(1, relation=Relation.ADD_REMOVE)
 
 
-def test_equal_promises_mean_the_same_numbers():
+def test_equal_guarantees_mean_the_same_numbers():
     assert PureDP(0.1) == PureDP(TENTH) == PureDP(np.float32(0.1))
     assert len({PureDP(0.1), PureDP(TENTH)}) == 1
     assert PureDP(0.1) != PureDP(Fraction(0.1))
@@ -109,7 +109,7 @@ def test_session_statistics_and_synthesis_read_a_price_alike():
 
 
 @given(prices)
-def test_the_noise_costs_no_more_than_its_promise_says(epsilon):
+def test_the_noise_costs_no_more_than_its_guarantee_says(epsilon):
     for sensitivity in (1, 3):
         mechanism = mechanisms.Laplace(epsilon=epsilon, sensitivity=sensitivity)
         assert mechanism.steps / mechanism.noise.scale == decimals(epsilon) <= written(epsilon)
@@ -122,20 +122,20 @@ def test_the_noise_costs_no_more_than_its_promise_says(epsilon):
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**9))
-def test_a_promised_float_is_the_least_whose_decimals_reach_the_number(value):
+def test_a_guaranteed_float_is_the_least_whose_decimals_reach_the_number(value):
     up, down = written_up(value), written_down(value)
     assert written(math.nextafter(up, -math.inf)) < value <= written(up)
     assert written(down) <= value < written(math.nextafter(down, math.inf))
 
 
 @given(st.floats(0, allow_nan=False, allow_infinity=False))
-def test_a_promise_survives_being_written_down(value):
+def test_a_guarantee_survives_being_written_down(value):
     assert decimals(value) == Fraction(repr(value)) or 0 < value < 1e-100
     assert decimals(value) <= written(value)
     assert written(value) in (decimals(value), Fraction(value))
     assert plainly(written(value)) == value
     if value >= 2.3e-308:
-        assert promise_from_plain(promise_to_plain(PureDP(value))) == PureDP(value)
+        assert guarantee_from_plain(guarantee_to_plain(PureDP(value))) == PureDP(value)
 
 
 @given(st.floats(0, 1e300, allow_subnormal=True))

@@ -1,4 +1,4 @@
-"""Every planted fault is caught at the level that claims it, and no right mechanism is convicted there."""
+"""Every planted fault is caught at the level that guarantees it, and no right mechanism is convicted there."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from tools.figures.catalog import FIGURES, FOLDER, draw, main
 
 from tools.figures.experiments import EXPERIMENTS
-from tools.pages.docstrings import claims, subjects
+from tools.pages.docstrings import guarantees, subjects
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -34,8 +34,10 @@ def drawn(tmp_path_factory):
 
 
 def named_in_docstrings():
-    stated = (claim for subject in subjects(ROOT / "src" / "discreet") for claim in claims(subject.docstring))
-    return sorted({claim.statement.split()[0] for claim in stated if claim.head == "Figure"})
+    stated = (
+        guarantee for subject in subjects(ROOT / "src" / "discreet") for guarantee in guarantees(subject.docstring)
+    )
+    return sorted({guarantee.statement.split()[0] for guarantee in stated if guarantee.head == "Figure"})
 
 
 @pytest.mark.parametrize("name", named_in_docstrings())

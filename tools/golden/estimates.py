@@ -26,7 +26,7 @@ Make = Callable[[], Any]
 
 
 def statistic_lines() -> Lines:
-    """Return the estimates of every statistic, with interval, promise and method."""
+    """Return the estimates of every statistic, with interval, guarantee and method."""
     for key, ask in _statistics():
         with fixed_words(key):
             answer = ask()
@@ -183,12 +183,12 @@ def _answered(answer: Any) -> str:
     """Return an answer as text; a table of estimates entry by entry."""
     if isinstance(answer, statistics.EstimateTable):
         entries = ", ".join(f"{written(key)}: {_ends(answer[key])}" for key in answer)
-        return f"{{{entries}}} together {written(answer.together)} {_promise(answer)}"
+        return f"{{{entries}}} together {written(answer.together)} {_guarantee(answer)}"
     if isinstance(answer, Estimate):
-        return f"{_ends(answer)} {_promise(answer)}"
+        return f"{_ends(answer)} {_guarantee(answer)}"
     if isinstance(answer, statistics.MatrixEstimate):
         parts = ", ".join(written(part) for part in (answer.matrix, answer.low, answer.high, answer.count))
-        return f"{parts} {_promise(answer)}"
+        return f"{parts} {_guarantee(answer)}"
     return f"{written(tuple(answer))} rank error {written(answer.rank_error)} {written(answer.guarantee)}"
 
 
@@ -197,6 +197,6 @@ def _ends(answer: Estimate) -> str:
     return f"{written(answer.value)} [{written(answer.low)}, {written(answer.high)}]"
 
 
-def _promise(answer: Any) -> str:
-    """Return what an answer promises and how its interval was made."""
+def _guarantee(answer: Any) -> str:
+    """Return what an answer guarantees and how its interval was made."""
     return f"{written(answer.guarantee)} by {answer.method}"

@@ -22,7 +22,7 @@ FILES: dict[str, Callable[[], Lines]] = {
     "local_reports": local_model.report_lines,
     "local_wire": local_model.wire_lines,
     "prices": prices.price_lines,
-    "promises": prices.promise_lines,
+    "guarantees": prices.guarantee_lines,
     "records": prices.record_lines,
     "plans": plans.plan_lines,
     "answers": plans.answer_lines,

@@ -107,7 +107,7 @@ def _laws() -> Iterator[tuple[str, Any]]:
 
 
 def mechanism_lines() -> Lines:
-    """Return the outputs of every mechanism, with its promise."""
+    """Return the outputs of every mechanism, with its guarantee."""
     for key, make, values in _mechanisms():
         yield f"{key}/guarantee", written(make().guarantee, 12)
         for place, value in enumerate(values):

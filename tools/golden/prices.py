@@ -1,4 +1,4 @@
-"""Certified numbers of the accountant, promises and their conversions, and records of releases."""
+"""Certified numbers of the accountant, guarantees and their conversions, and records of releases."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def _compositions() -> Iterator[tuple[str, PrivacyLoss]]:
     )
     yield "mixed", privacy.compose([gaussian * 300, laplace * 100, privacy.discrete_laplace_loss(20, **people) * 10])
     yield "mixed with samples", privacy.compose([step * 100, laplace * 20])
-    promises = (privacy.PureDP(0.1), privacy.ApproxDP(0.1, 1e-8), privacy.ZCDP(0.005), privacy.GaussianDP(0.1))
-    for promise in promises:
-        yield f"20 times {written(promise)}", promise.loss * 20
+    guarantees = (privacy.PureDP(0.1), privacy.ApproxDP(0.1, 1e-8), privacy.ZCDP(0.005), privacy.GaussianDP(0.1))
+    for guarantee in guarantees:
+        yield f"20 times {written(guarantee)}", guarantee.loss * 20
 
 
 def _calibrations() -> Lines:
@@ -87,28 +87,28 @@ def _enclosed(ask: Callable[[], Any]) -> str:
     return f"[{found.lower:.12g}, {found.upper:.12g}] by {found.method}"
 
 
-def promise_lines() -> Lines:
-    """Return promises as code and as words, and what follows from them."""
-    for promise in _promises():
-        key = repr(promise)
-        yield f"{key}/words", str(promise)
-        yield f"{key}/group of 3", _promised(partial(privacy.group_privacy, promise, 3))
-        yield f"{key}/10 times", _promised(partial(privacy.repeated, promise, 10))
-        yield f"{key}/advanced", _promised(partial(privacy.advanced_composition, promise, 100, 1e-6))
-        yield f"{key}/sampled", _promised(partial(_sampled, promise))
-        for other in _promises():
-            yield f"{key}/implies {other!r}", _promised(partial(privacy.implies, promise, other))
+def guarantee_lines() -> Lines:
+    """Return guarantees as code and as words, and what follows from them."""
+    for guarantee in _guarantees():
+        key = repr(guarantee)
+        yield f"{key}/words", str(guarantee)
+        yield f"{key}/group of 3", _guaranteed(partial(privacy.group_privacy, guarantee, 3))
+        yield f"{key}/10 times", _guaranteed(partial(privacy.repeated, guarantee, 10))
+        yield f"{key}/advanced", _guaranteed(partial(privacy.advanced_composition, guarantee, 100, 1e-6))
+        yield f"{key}/sampled", _guaranteed(partial(_sampled, guarantee))
+        for other in _guarantees():
+            yield f"{key}/implies {other!r}", _guaranteed(partial(privacy.implies, guarantee, other))
     yield "split", written(privacy.split(0.5, 1e-6, times=1000), 12)
     yield from _filters()
 
 
-def _sampled(promise: Any) -> privacy.Guarantee:
-    """Return what a release on a Poisson sample of a tenth promises."""
-    return privacy.amplify_by_poisson(promise, 0.1)
+def _sampled(guarantee: Any) -> privacy.Guarantee:
+    """Return what a release on a Poisson sample of a tenth guarantees."""
+    return privacy.amplify_by_poisson(guarantee, 0.1)
 
 
-def _promises() -> list[privacy.Guarantee]:
-    """Return promises of every notion and relation."""
+def _guarantees() -> list[privacy.Guarantee]:
+    """Return guarantees of every notion and relation."""
     return [
         privacy.PureDP(1),
         privacy.PureDP(0.5, relation=ADD_REMOVE),
@@ -120,7 +120,7 @@ def _promises() -> list[privacy.Guarantee]:
     ]
 
 
-def _promised(ask: Callable[[], Any]) -> str:
+def _guaranteed(ask: Callable[[], Any]) -> str:
     """Return what follows, or why nothing does."""
     try:
         return written(ask(), 12)
@@ -133,7 +133,7 @@ def _filters() -> Lines:
     price = privacy.PureDP(0.05)
     for budget in (privacy.PureDP(1), privacy.ApproxDP(1, 1e-6), privacy.ZCDP(0.5), privacy.GaussianDP(1)):
         keeper = privacy.privacy_filter(budget)
-        yield f"privacy_filter/{budget!r}", f"{type(keeper).__name__} {_promised(partial(keeper.fits, price))}"
+        yield f"privacy_filter/{budget!r}", f"{type(keeper).__name__} {_guaranteed(partial(keeper.fits, price))}"
 
 
 def record_lines() -> Lines:

@@ -98,7 +98,7 @@ def _of_prices() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "privacy/a record without a price", lambda: p.ReleaseRecord.of("magic", relation="add/remove", unit="x")
     yield "privacy/records that are no list", lambda: p.records_from_json("{}")
     yield "privacy/senseless epsilon", lambda: p.warn_if_senseless(PureDP(50), people=100)
-    yield "audit/no claim", lambda: audit(lambda value: value)
+    yield "audit/no guarantee", lambda: audit(lambda value: value)
     yield "audit/no neighbors", lambda: audit(lambda value: value, PureDP(1))
     yield "testing/no exhibit", lambda: exhibit_named("nobody")
 

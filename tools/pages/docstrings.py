@@ -2,7 +2,7 @@
 
 ::
 
-    Privacy. What is promised.
+    Privacy. What is guaranteed.
         Proof: why.
     Accuracy. How far off the answer may be.
 

@@ -48,8 +48,8 @@ def response(options: Options, epsilon: float, categories: int = 2) -> Any:
     return pld.from_randomized_response(categories / (math.expm1(epsilon) + categories), categories, **options)
 
 
-def promise(options: Options, epsilon: float, delta: float = 0.0) -> Any:
-    """Return the worst release that keeps an (epsilon, delta) promise."""
+def guarantee(options: Options, epsilon: float, delta: float = 0.0) -> Any:
+    """Return the worst release that keeps an (epsilon, delta) guarantee."""
     stated = accounting.pld.common.DifferentialPrivacyParameters(epsilon, delta)
     return pld.from_privacy_parameters(stated, options["value_discretization_interval"])
 
@@ -60,7 +60,7 @@ KINDS: dict[str, Callable[..., Any]] = {
     "discrete_gaussian": discrete_gaussian,
     "discrete_laplace": discrete_laplace,
     "response": response,
-    "promise": promise,
+    "guarantee": guarantee,
 }
 
 

@@ -1,6 +1,6 @@
 """The opendp side of the benchmark of marginals, run in opendp's own environment: MST and AIM with public keys.
 
-With all keys stated opendp takes no delta, so its budget is the rho that discreet's promise comes from.
+With all keys stated opendp takes no delta, so its budget is the rho that discreet's guarantee comes from.
 """
 
 from __future__ import annotations

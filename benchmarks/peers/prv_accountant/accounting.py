@@ -25,12 +25,12 @@ def laplace(scale: float) -> Any:
     return prv.LaplaceMechanism(1 / scale)
 
 
-def promise(epsilon: float, delta: float = 0.0) -> Any:
-    """Return the worst release that keeps an (epsilon, delta) promise."""
+def guarantee(epsilon: float, delta: float = 0.0) -> Any:
+    """Return the worst release that keeps an (epsilon, delta) guarantee."""
     return prv.PureDPMechanism(epsilon) if delta == 0 else prv.ApproximateDPMechanism(epsilon, delta)
 
 
-KINDS: dict[str, Callable[..., Any]] = {"gaussian": gaussian, "laplace": laplace, "promise": promise}
+KINDS: dict[str, Callable[..., Any]] = {"gaussian": gaussian, "laplace": laplace, "guarantee": guarantee}
 
 
 def epsilon(parts: list[list[Any]], delta: float, error: float) -> list[float]:

@@ -55,7 +55,7 @@ def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Frac
     0.8807970779778...
     """
     if not isinstance(loss, PrivacyLoss):
-        hint = "; of a promise, such as PureDP(1), it is the .loss: PureDP(1).loss" if hasattr(loss, "loss") else ""
+        hint = "; of a guarantee, such as PureDP(1), it is the .loss: PureDP(1).loss" if hasattr(loss, "loss") else ""
         raise ParameterError(
             f"loss must be a price, such as a mechanism's .loss times the queries{hint}", parameter="loss"
         )

@@ -45,7 +45,7 @@ class Region(Enum):
 
     RECONSTRUCTED = "at least 95 % of a secret column is recovered"
     TRACED = "a member is called one ten times as often as an outsider (10 % against 1 %)"
-    BETWEEN = "neither attack succeeds, and nothing is promised"
+    BETWEEN = "neither attack succeeds, and nothing is guaranteed"
     SAFE = "the answers are differentially private together"
 
 
@@ -74,7 +74,7 @@ class LawMap:
 
     @property
     def regions(self) -> NDArray[np.object_]:
-        """The region of every cell: a promise outranks no attack that succeeded."""
+        """The region of every cell: a guarantee outranks no attack that succeeded."""
         found = np.full(self.recovered.shape, Region.BETWEEN, dtype=object)
         found[self.errors[None, :] >= self.safe[:, None]] = Region.SAFE
         found[self.traced >= TRACED] = Region.TRACED
@@ -283,7 +283,7 @@ def _other(seed: int, number: int) -> int:
 
 
 def _safe(queries: int, epsilon: Number, delta: Number) -> float:
-    """Return the least noise with which so many counts keep the promise together."""
+    """Return the least noise with which so many counts keep the guarantee together."""
     return float(calibrate(lambda sigma: gaussian_loss(sigma) * queries, epsilon=epsilon, delta=delta))
 
 

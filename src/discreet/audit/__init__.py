@@ -1,4 +1,4 @@
-"""Does a mechanism keep its claim? Its law, its wire format and its running code against the promise."""
+"""Does a mechanism keep its guarantee? Its law, its wire format and its running code are put to the test."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def __dir__() -> list[str]:
 
 def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     mechanism: Mechanism | Lawful | Compared | Callable[[Any], Any],
-    claim: Guarantee | None = None,
+    guarantee: Guarantee | None = None,
     *,
     neighbors: Iterable[tuple[Any, Any]] | None = None,
     level: Level | str = Level.EXACT,
@@ -80,9 +80,9 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     until: Until = Until.SPENT,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
-    """Put a mechanism's promise to the test.
+    """Put a mechanism's guarantee to the test.
 
-    `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the claim on the
+    `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the guarantee on the
     neighbors given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
     ascent find from the worst of them. What a mechanism takes on trust about the data, such as `monotone=True`, is a
     condition of the verdict; `OnTables` audits the mechanism with the query before it, on neighbors that no such
@@ -90,8 +90,8 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     `Level.WIRE` runs the code `draws` times on both inputs of each pair and looks at the form of outputs and errors; it
     takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
     `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
-    that are to be right together as `suite`. `Until.DECIDED` stops as soon as the claim is refuted, or can hardly be
-    any more. `progress` is told the share of runs done.
+    that are to be right together as `suite`. `Until.DECIDED` stops as soon as the guarantee is refuted, or can hardly
+    be any more. `progress` is told the share of runs done.
     `confidence`, `suite`, `until` and `progress` are for `Level.STATISTICAL` alone: an exact audit is certain, a wire
     audit has a confidence of 1 - 1e-9.
 
@@ -104,7 +104,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     """
     examined = chosen_level(level)
     check_kind(mechanism)
-    promise = _claimed(mechanism, claim)
+    guarantee = _stated_guarantee(mechanism, guarantee)
     check_level(mechanism, examined)
     if neighbors is None and not hasattr(mechanism, "neighbors"):
         raise MissingParameter(
@@ -115,34 +115,34 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     if examined is Level.EXACT:
         from discreet.audit.exact import audit_exact
 
-        return audit_exact(own, promise, pairs, search=search, own=neighbors is None)
+        return audit_exact(own, guarantee, pairs, search=search, own=neighbors is None)
     watched = Watched(mechanism)
     if examined is Level.WIRE:
         from discreet.audit.wire import audit_wire
 
-        return _told(audit_wire(watched, promise, pairs, draws=checked_draws(draws, _WIRE_DRAWS)), watched)
+        return _told(audit_wire(watched, guarantee, pairs, draws=checked_draws(draws, _WIRE_DRAWS)), watched)
     from discreet.audit.statistical import DRAWS, audit_statistical
 
     check_until(until)
     runs = checked_draws(draws, DRAWS)
     found = audit_statistical(
-        watched, promise, pairs, draws=runs, confidence=confidence, suite=suite, until=until, progress=progress
+        watched, guarantee, pairs, draws=runs, confidence=confidence, suite=suite, until=until, progress=progress
     )
     return _told(found, watched)
 
 
-def _claimed(mechanism: object, claim: object) -> Guarantee:
-    """Return the claim to test, the mechanism's own if none is given, and check that it is about its neighbors."""
-    if claim is None:
-        claim = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "claim", None)
-        if claim is None:
+def _stated_guarantee(mechanism: object, guarantee: object) -> Guarantee:
+    """Return the guarantee to test, the mechanism's own if none is given, and check that it is about its neighbors."""
+    if guarantee is None:
+        guarantee = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "guarantee", None)
+        if guarantee is None:
             raise MissingParameter(
-                "a bare callable makes no claim: pass the guarantee to test it against", parameter="claim"
+                "a bare callable makes no guarantee: pass the guarantee to test it against", parameter="guarantee"
             )
-    if not isinstance(claim, Guarantee):
-        raise ParameterError("a claim is a Guarantee, such as PureDP(0.1)", parameter="claim")
-    combine(getattr(mechanism, "relation", claim.relation), claim.relation)
-    return claim
+    if not isinstance(guarantee, Guarantee):
+        raise ParameterError("guarantee must be a Guarantee, such as PureDP(0.1)", parameter="guarantee")
+    combine(getattr(mechanism, "relation", guarantee.relation), guarantee.relation)
+    return guarantee
 
 
 def _told(verdict: Verdict, watched: Watched) -> Verdict:

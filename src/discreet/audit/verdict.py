@@ -1,6 +1,6 @@
-"""What an audit found: the claim, what was certainly exceeded or certainly kept, and the witness.
+"""What an audit found: the guarantee, what was certainly exceeded or certainly kept, and the witness.
 
-Its picture shows the loss that was found, the claim beside it, and the cap of a sampling audit.
+Its picture shows the loss that was found, the guarantee beside it, and the cap of a sampling audit.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Level(Enum):
 
 
 class Outcome(Enum):
-    """What can be said about the claim."""
+    """What can be said about the guarantee."""
 
-    REFUTED = "refuted: the claim is certainly exceeded"
+    REFUTED = "refuted: the guarantee is certainly exceeded"
     KEPT = "kept on everything that was searched"
     OPEN = "neither refuted nor certified"
     NOT_REFUTED = "not refuted by this many runs, which certifies nothing"
@@ -50,8 +50,8 @@ def as_confidence(confidence: float) -> str:
 
 
 def refuted_at(confidence: float) -> str:
-    """Say that a claim is refuted by sampling."""
-    return f"refuted: the claim is exceeded (at confidence {as_confidence(confidence)})"
+    """Say that a guarantee is refuted by sampling."""
+    return f"refuted: the guarantee is exceeded (at confidence {as_confidence(confidence)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +67,17 @@ class Witness:
 class Verdict:
     """The finding of an audit.
 
-    For pure and approximate claims `low` and `high` are losses (for the latter at the claim's delta); for the other
-    notions they are shares of what the claim allows, the worst over a range of deltas, so that 1 is the limit. `low` is
+    For pure and approximate guarantees `low` and `high` are losses (for the latter at the guarantee's delta); for the
+    other notions they are shares of what the guarantee allows, the worst over a range of deltas, so that 1 is the
+    limit. `low` is
     certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved, which is None for
     exact audits). `high` bounds the loss on the inputs that were searched; None where the level cannot tell. `cap` is
     the largest loss that so many samples could have refuted, had every one of them told; None for exact audits. `pairs`
     counts the pairs of inputs in both directions, at every level. `conditions` are statements about the data that the
-    claim takes on trust, each with the loss where it is false.
+    guarantee takes on trust, each with the loss where it is false.
     """
 
-    claim: Guarantee
+    guarantee: Guarantee
     level: Level
     outcome: Outcome
     low: float
@@ -92,7 +93,7 @@ class Verdict:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is exceeded: certainly, or at the confidence stated where sampling was involved."""
+        """Whether the guarantee is exceeded: certainly, or at the confidence stated where sampling was involved."""
         return self.outcome is Outcome.REFUTED
 
     @property
@@ -104,15 +105,15 @@ class Verdict:
             return f"{self.outcome.value}, on condition"
         if not self.refuted or self.confidence is None:
             return self.outcome.value
-        limit = float(self.claim.epsilon) if isinstance(self.claim, PureDP | ApproxDP) else 0.0
+        limit = float(self.guarantee.epsilon) if isinstance(self.guarantee, PureDP | ApproxDP) else 0.0
         if self.findings and self.low <= limit:
             return "refuted: outputs have a form that none may have"
         return refuted_at(self.confidence)
 
     @property
     def in_losses(self) -> bool:
-        """Whether `low` and `high` are losses, and not shares of what the claim allows."""
-        return isinstance(self.claim, PureDP | ApproxDP) or self.level is Level.WIRE
+        """Whether `low` and `high` are losses, and not shares of what the guarantee allows."""
+        return isinstance(self.guarantee, PureDP | ApproxDP) or self.level is Level.WIRE
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -123,15 +124,18 @@ class Verdict:
         high = "" if self.high is None else f", at most {self.high:.6g} on the inputs searched"
         pairs = f"{self.pairs // 2} pair{'' if self.pairs == _ONE_PAIR else 's'} of neighbors in both directions"
         rows = [
-            ("claim", self.claim.in_words() if self.claim.relation is Relation.UNSTATED else str(self.claim)),
+            (
+                "guarantee",
+                self.guarantee.in_words() if self.guarantee.relation is Relation.UNSTATED else str(self.guarantee),
+            ),
             ("verdict", self.sentence),
-            ("loss" if self.in_losses else "share of the claim", f"at least {self.low:.6g}{high}"),
+            ("loss" if self.in_losses else "share of the guarantee", f"at least {self.low:.6g}{high}"),
             ("examined", f"{self.level.value}; {pairs}, {self.samples} samples, {self.seconds:.2f} s"),
         ]
         if self.confidence is not None:
             rows.append(("confidence", as_confidence(self.confidence)))
         if self.cap is not None:
-            what = "epsilon" if self.in_losses else "share of the claim"
+            what = "epsilon" if self.in_losses else "share of the guarantee"
             rows.append(("cap", f"with this many draws at most {what} {self.cap:.4g} can be refuted"))
         if self.witness is not None:
             rows.append(("witness", f"{self.witness.event}, inputs {self.witness.first} and {self.witness.second}"))
@@ -144,7 +148,7 @@ class Verdict:
         return definition_list(self._rows())
 
     def plot(self) -> Plot:
-        """Draw what was found beside what was claimed: the interval of the loss, the claim, and the cap."""
+        """Draw what was found beside what was claimed: the interval of the loss, the guarantee, and the cap."""
         return drawn(self)
 
 
@@ -153,14 +157,16 @@ _VISIBLE = 1e-3
 
 
 def drawn(verdict: Verdict) -> Plot:
-    """Draw the interval of the loss as a bar, the claim as a line, and what could have been refuted as a range."""
-    claim = _limit(verdict)
-    known = [one for one in (verdict.low, verdict.high, verdict.cap, claim) if one is not None and math.isfinite(one)]
+    """Draw the interval of the loss as a bar, the guarantee as a line, and what could have been refuted as a range."""
+    guarantee = _limit(verdict)
+    known = [
+        one for one in (verdict.low, verdict.high, verdict.cap, guarantee) if one is not None and math.isfinite(one)
+    ]
     reach = _BEYOND * max([*known, 1e-9])
     low = min(verdict.low, reach)
     drawing = axes(
-        title=f"{verdict.claim!r}: {verdict.sentence}",
-        x_label="privacy loss" if verdict.in_losses else "share of what the claim allows",
+        title=f"{verdict.guarantee!r}: {verdict.sentence}",
+        x_label="privacy loss" if verdict.in_losses else "share of what the guarantee allows",
         height=2.6,
     )
     if verdict.cap is not None:
@@ -170,8 +176,10 @@ def drawn(verdict: Verdict) -> Plot:
     wider = 0.0 if verdict.high is None else min(verdict.high, reach) - low
     if wider > _VISIBLE * reach:
         drawing.barh([0], [wider], left=[low], height=0.4, color=color, alpha=0.3, label="possible")
-    if claim is not None:
-        drawing.axvline(claim, color=INK if verdict.refuted else GREEN, linewidth=2, linestyle="--", label="claim")
+    if guarantee is not None:
+        drawing.axvline(
+            guarantee, color=INK if verdict.refuted else GREEN, linewidth=2, linestyle="--", label="guarantee"
+        )
     drawing.set_xlim(0.0, reach)
     drawing.set_yticks([])
     figure = cast("Figure", drawing.figure)
@@ -180,9 +188,9 @@ def drawn(verdict: Verdict) -> Plot:
 
 
 def _limit(verdict: Verdict) -> float | None:
-    """Return what the claim allows in the terms of the bounds; None for a loss and a claim about a whole curve."""
-    if isinstance(verdict.claim, PureDP | ApproxDP):
-        return float(verdict.claim.epsilon)
+    """Return what the guarantee allows in the terms of the bounds; None for a loss against a whole curve."""
+    if isinstance(verdict.guarantee, PureDP | ApproxDP):
+        return float(verdict.guarantee.epsilon)
     return None if verdict.in_losses else 1.0
 
 
@@ -190,4 +198,4 @@ class Until(Enum):
     """When a statistical audit stops."""
 
     SPENT = "all runs are spent: the sharpest bound"
-    DECIDED = "the claim is refuted, or can hardly be any more: the fewest runs"
+    DECIDED = "the guarantee is refuted, or can hardly be any more: the fewest runs"

@@ -5,8 +5,8 @@ infinities, minus zero, not being a multiple of a power of two, being reachable 
 inputs. Floats are looked for inside lists, tuples and dicts too. Forms and errors are not known beforehand, so they are
 collected on the first half of the draws and counted on the second. Each event is counted once a draw on both inputs of
 a pair, and turned into a lower bound on epsilon by Clopper-Pearson intervals with a Bonferroni correction over all
-events and pairs. A claim is refuted when such a bound exceeds it; forms that are wrong on any input (NaN, infinities,
-minus zero, off the declared grid) are findings, and refute by themselves.
+events and pairs. A guarantee is refuted when such a bound exceeds it; forms that are wrong on any input (NaN,
+infinities, minus zero, off the declared grid) are findings, and refute by themselves.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ class Runs:
 
 
 def audit_wire(
-    mechanism: Callable[[Any], Any], claim: Guarantee, neighbors: Iterable[tuple[Any, Any]], *, draws: int
+    mechanism: Callable[[Any], Any], guarantee: Guarantee, neighbors: Iterable[tuple[Any, Any]], *, draws: int
 ) -> Verdict:
     """Run the mechanism on both inputs of each pair and look at the form of what comes out."""
     started = time.perf_counter()
     pairs = list(neighbors)
     if not pairs or draws < 2:
         raise ParameterError("a wire audit needs at least one pair of inputs and two draws", parameter="neighbors")
-    delta, limit = _allowed(claim)
+    delta, limit = _allowed(guarantee)
     runs = [(_runs(mechanism, first, draws), _runs(mechanism, second, draws)) for first, second in pairs]
     scale = getattr(mechanism, "scale", None)
     halves = [(first.halves(), second.halves()) for first, second in runs]
     events = [
-        _events(first[0], second[0], inputs, _scales(scale, claim, inputs))
+        _events(first[0], second[0], inputs, _scales(scale, guarantee, inputs))
         for (first, second), inputs in zip(halves, pairs, strict=True)
     ]
     tested, rest = draws - draws // 2, (1 - _CONFIDENCE) / (2 * sum(len(listed) for listed in events))
@@ -91,7 +91,7 @@ def audit_wire(
     failed = all(form.startswith("error") for run in everything for form in run.forms)
     outcome = Outcome.REFUTED if best > limit or findings else Outcome.OPEN if failed else Outcome.KEPT
     return Verdict(
-        claim=claim,
+        guarantee=guarantee,
         level=Level.WIRE,
         outcome=outcome,
         low=best,
@@ -181,13 +181,13 @@ def _walk(output: Any) -> Iterator[float]:
             yield from _walk(entry)
 
 
-def _scales(stated: object, claim: Guarantee, inputs: tuple[Any, Any]) -> set[float]:
-    """Return the scales of noise to try: the one stated, and what a pure claim needs for two numbers this far apart."""
+def _scales(stated: object, guarantee: Guarantee, inputs: tuple[Any, Any]) -> set[float]:
+    """Return the scales of noise to try: the one stated, and what a pure guarantee needs for this distance."""
     if not all(isinstance(value, int | float | Fraction) and -_LARGEST < value < _LARGEST for value in inputs):
         return set()
     scales: set[float] = {float(stated)} if isinstance(stated, int | float | Fraction) else set()
-    if isinstance(claim, PureDP) and claim.epsilon > 0:
-        scales.add(abs(float(inputs[1]) - float(inputs[0])) / float(claim.epsilon))
+    if isinstance(guarantee, PureDP) and guarantee.epsilon > 0:
+        scales.add(abs(float(inputs[1]) - float(inputs[0])) / float(guarantee.epsilon))
     return {scale for scale in scales if 0.0 < scale < _LARGEST}
 
 
@@ -261,13 +261,13 @@ def reachable(outputs: Floats, place: float, scale: float) -> NDArray[np.bool_]:
     return hit
 
 
-def _allowed(claim: Guarantee) -> tuple[float, float]:
-    """Return a delta, the claim's own or one in a thousand more, and the epsilon that the claim allows at it."""
-    match claim:
+def _allowed(guarantee: Guarantee) -> tuple[float, float]:
+    """Return a delta, the guarantee's own or one in a thousand more, and the epsilon allowed at it."""
+    match guarantee:
         case PureDP():
-            return 0.0, float(claim.epsilon)
+            return 0.0, float(guarantee.epsilon)
         case ApproxDP():
-            return float(claim.delta), float(claim.epsilon)
-    own = Fraction(claim.delta) if isinstance(claim, ZCDP) else Fraction(0)
+            return float(guarantee.delta), float(guarantee.epsilon)
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
     delta = float(own + (1 - own) * _ALLOWANCE)
-    return delta, claim.loss.epsilon(delta).upper
+    return delta, guarantee.loss.epsilon(delta).upper

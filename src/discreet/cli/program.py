@@ -31,7 +31,7 @@ COMMANDS = {
     "account": ("account", "Price a plan of releases, or find the noise for a target."),
     "local": ("program", "Plan and rehearse reports that their senders randomize."),
     "attack": ("program", "Attack invented people: linkage, reconstruction, membership and more."),
-    "audit": ("program", "Put promises to the test: the museum of broken mechanisms, discreet itself."),
+    "audit": ("program", "Put guarantees to the test: the museum of broken mechanisms, discreet itself."),
     "demo": ("demo", "Attack an invented hospital, then ask discreet instead."),
 }
 _WITHOUT_SQL = ("account", "local", "attack", "audit")  # an attack through SQL says itself what it misses
@@ -129,4 +129,4 @@ def attack() -> None:
 
 @click.group(cls=LazyGroup, listed=AUDITS, heading="Audits", prefix="audit_", context_settings=SETTINGS)
 def audit() -> None:
-    """Put promises to the test."""
+    """Put guarantees to the test."""

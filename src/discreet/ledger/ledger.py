@@ -22,7 +22,7 @@ from discreet.ledger.contract import (
     Terms,
     Verification,
     balance_of,
-    checked_promise,
+    checked_guarantee,
     complete,
     decide,
     fitting,
@@ -162,7 +162,7 @@ class Ledger(ABC):
 
     def fits(self, analyst: str, price: Guarantee) -> int:
         """Return how many more charges of this price the total and the analyst's own cap leave room for."""
-        checked_promise(price, name="price")
+        checked_guarantee(price, name="price")
         with self._glance() as shelf:
             return fitting(shelf, analyst, price)
 

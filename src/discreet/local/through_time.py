@@ -89,7 +89,7 @@ class MemoizedClient:
 
     @property
     def guarantee(self) -> PureDP:
-        """What the person is promised for life: distinct * epsilon for changing all values, the pattern being fixed."""
+        """The guarantee for life: distinct * epsilon for changing all values, the pattern being fixed."""
         return PureDP(written_up(self.distinct * self.spec.epsilon), relation=Relation.CHANGE_ONE)
 
     @property
@@ -287,7 +287,7 @@ class Schedule:
         return self.rounds if self.distinct is None else min(self.rounds, self.distinct)
 
     def guarantee(self, spec: Spec) -> PureDP:
-        """Return the pure promise for all rounds."""
+        """Return the pure guarantee for all rounds."""
         return PureDP(written_up(self.reports * checked_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
 
     def loss(self, spec: Spec) -> PrivacyLoss:
@@ -295,7 +295,7 @@ class Schedule:
         return checked_spec(spec).loss * self.reports
 
     def at_delta(self, spec: Spec, delta: Number) -> ApproxDP:
-        """Return the best promise for all rounds at a delta, never worse than the pure one."""
+        """Return the best guarantee for all rounds at a delta, never worse than the pure one."""
         epsilon = min(written_up(Fraction(self.loss(spec).epsilon(delta).upper)), self.guarantee(spec).epsilon)
         return ApproxDP(epsilon, delta, relation=Relation.CHANGE_ONE)
 
@@ -345,7 +345,7 @@ def lifetime(
     if rounds is None:
         raise MissingParameter("rounds= is the number of rounds of a life, never guessed", parameter="rounds")
     if delta is None:
-        raise MissingParameter("delta= belongs to the promise and is never defaulted", parameter="delta")
+        raise MissingParameter("delta= belongs to the guarantee and is never defaulted", parameter="delta")
     return Lifetime(checked_spec(spec), Schedule(rounds), Schedule(rounds, distinct_values(distinct)), delta)
 
 

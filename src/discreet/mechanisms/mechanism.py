@@ -1,4 +1,4 @@
-"""What every mechanism has: a promise, a price, a law, and the neighbors on which its promise is put to the test."""
+"""What every mechanism has: a guarantee, a price, a law, and the neighbors on which it is put to the test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """The promise in its simplest form."""
+        """The guarantee in its simplest form."""
 
     @property
     @abstractmethod
@@ -36,10 +36,10 @@ class Mechanism(ABC):
         """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
 
     def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
-        """Return what the promise takes on trust beside the sensitivity, with pairs of inputs that it rules out.
+        """Return what the guarantee takes on trust beside the sensitivity, with pairs of inputs that it rules out.
 
         Nothing in a mechanism can check such a statement about the data: an audit looks at the pairs too, and says that
-        the promise is conditional and what it would lose on them.
+        the guarantee is conditional and what it would lose on them.
         """
         return {}
 
@@ -61,23 +61,23 @@ class Mechanism(ABC):
 
 
 class PurelyPrivate(Mechanism):
-    """A mechanism whose price is its pure promise: nothing tighter is known of its losses."""
+    """A mechanism whose price is its pure guarantee: nothing tighter is known of its losses."""
 
     relation: Relation
 
     @property
     @abstractmethod
-    def _promised(self) -> Fraction:
-        """The promised epsilon, exactly."""
+    def _guaranteed(self) -> Fraction:
+        """The guaranteed epsilon, exactly."""
 
     @property
     def guarantee(self) -> PureDP:
         """Pure differential privacy."""
-        return PureDP(written_up(self._promised), relation=self.relation)
+        return PureDP(written_up(self._guaranteed), relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The worst loss of the pure promise."""
+        """The worst loss of the pure guarantee."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
 

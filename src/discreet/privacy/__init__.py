@@ -1,4 +1,4 @@
-"""Promises and prices: relations, guarantees and their conversions, losses that add up, sampling, live sessions."""
+"""Guarantees and prices: relations, guarantees and their conversions, losses that add up, sampling, live sessions."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Target(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A released value with a confidence interval for a stated target, and the promise under which it was released.
+    """A released value with a confidence interval for a stated target, and the guarantee under which it was released.
 
     An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
     it.
@@ -67,11 +67,11 @@ class Estimate:
         if not isinstance(self.target, Target):
             raise ParameterError("target must be Target.TABLE or Target.POPULATION", parameter="target")
         if not isinstance(self.guarantee, Guarantee):
-            raise ParameterError("guarantee must be a promise, such as PureDP(1)", parameter="guarantee")
+            raise ParameterError("guarantee must be a guarantee, such as PureDP(1)", parameter="guarantee")
 
     @property
     def cost(self) -> PrivacyLoss:
-        """The price of the release: its own curve where that is known, else the worst that keeps the promise."""
+        """The price of the release: its own curve where that is known, else the worst that keeps the guarantee."""
         return self.guarantee.loss if self.loss is None else self.loss
 
     def __float__(self) -> float:
@@ -88,7 +88,7 @@ class Estimate:
             [
                 ("estimate", self._value()),
                 (f"{_percent(self.confidence)} % interval for the {self.target.value}", self._interval()),
-                ("promise", self.guarantee),
+                ("guarantee", self.guarantee),
                 ("method", self.method),
             ]
         )

@@ -3,14 +3,15 @@
 People write 0.1 and mean one tenth; the nearest binary fraction is a little more, and ten of them would not fit into 1.
 So the reading is the same for whoever asks, whoever charges and whoever draws the noise, and it is made here alone.
 
-A price is read by its decimals. The float of a promise with at most 15 digits is read so too; one with more digits was
-computed and rounded up as a binary fraction, so it is never read below that. Floats of more than 120 decimal places are
+A price is read by its decimals. The float of a guarantee with at most 15 digits is read so too; one with more digits
+was computed and rounded up as a binary fraction, so it is never read below that. Floats of more than 120 decimal places
+are
 taken for what they are in binary. With W the first reading and R the second:
 
 Lemma (order). W <= R, and if f < g are floats then R(f) < R(g). Proof: let m be the middle between f and the next
 float. W(f) rounds to f, so W(f) <= m, and f < m: hence R(f) <= m. W(g) rounds to g, so m <= W(g) <= R(g). Both ends are
 met only if W(f) = m = W(g), and one decimal does not round to two floats.
-So noise drawn for the price W(f) keeps the promise R(f), and what was computed is promised by `written_up`.
+So noise drawn for the price W(f) keeps the guarantee R(f), and what was computed is guaranteed by `written_up`.
 
 Formulas are evaluated in ball arithmetic, more precisely until it is enough, and rounded outwards. The bounds hold at
 any precision; precision only makes them tight. So a formula is written once, in the form that is plainest to prove, and
@@ -34,7 +35,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, round_down, round_up
 from discreet.randomness.rigor import Ball, ball, precision
 
-Promise = TypeVar("Promise")  # a dataclass of numbers; promises are a floor above
+Notion = TypeVar("Notion")  # a dataclass of numbers; guarantees are a floor above
 
 _LARGEST = Fraction(sys.float_info.max)
 _SURELY_FLOAT = 1 << 1000
@@ -125,7 +126,7 @@ def decimals(value: Number) -> Fraction:
 
 
 def written(value: Number) -> Fraction:
-    """Return a finite number of a promise exactly: a float by its decimals if they are few, else never below itself.
+    """Return a finite number of a guarantee exactly: a float by its decimals if they are few, else never below itself.
 
     >>> written(0.1), written(1 / 3) == Fraction(1 / 3)
     (Fraction(1, 10), True)
@@ -158,7 +159,7 @@ def positive_price(value: object, *, name: str) -> Fraction:
 
 
 def written_up(value: Fraction) -> float:
-    """Return the least float that, in a promise, is read as at least the rational: what may be promised for it.
+    """Return the least float that, in a guarantee, is read as at least the rational: what may be guaranteed for it.
 
     >>> written_up(Fraction(3, 10)), written_up(Fraction(1, 3)) > Fraction(1, 3)
     (0.3, True)
@@ -167,7 +168,7 @@ def written_up(value: Fraction) -> float:
 
 
 def written_down(value: Fraction) -> float:
-    """Return the greatest float that, in a promise, is read as at most the rational: what may be spent of it."""
+    """Return the greatest float that, in a guarantee, is read as at most the rational: what may be spent of it."""
     return _first_written(value, round_down(value), -1)
 
 
@@ -181,24 +182,24 @@ def _first_written(value: Fraction, start: float, direction: int) -> float:
     return start if (written(start) - value) * direction >= 0 else math.nextafter(start, direction * math.inf)
 
 
-def as_written(promise: Promise) -> Promise:
-    """Return a promise whose floats are taken as they are written, 0.3 as three tenths."""
-    return _with_floats(promise, written)
+def as_written(guarantee: Notion) -> Notion:
+    """Return a guarantee whose floats are taken as they are written, 0.3 as three tenths."""
+    return _with_floats(guarantee, written)
 
 
-def as_computed(promise: Promise) -> Promise:
-    """Return a promise whose floats were computed, each rounded up as a binary fraction, for all who read it."""
-    return _with_floats(promise, lambda value: written_up(Fraction(value)))
+def as_computed(guarantee: Notion) -> Notion:
+    """Return a guarantee whose floats were computed, each rounded up as a binary fraction, for all who read it."""
+    return _with_floats(guarantee, lambda value: written_up(Fraction(value)))
 
 
-def _with_floats(promise: Promise, read: Callable[[float], Number]) -> Promise:
-    numbers = {one.name: getattr(promise, one.name) for one in fields(promise)}  # type: ignore[arg-type]
+def _with_floats(guarantee: Notion, read: Callable[[float], Number]) -> Notion:
+    numbers = {one.name: getattr(guarantee, one.name) for one in fields(guarantee)}  # type: ignore[arg-type]
     changed = {name: read(value) for name, value in numbers.items() if isinstance(value, float)}
-    return replace(promise, **changed) if changed else promise  # type: ignore[type-var]
+    return replace(guarantee, **changed) if changed else guarantee  # type: ignore[type-var]
 
 
 def plainly(value: Fraction) -> Number:
-    """Return a rational as people write it: an int or a float where a promise reads that as the same number.
+    """Return a rational as people write it: an int or a float where a guarantee reads that as the same number.
 
     >>> plainly(Fraction(2)), plainly(Fraction(1, 10)), plainly(Fraction(1, 3))
     (2, 0.1, Fraction(1, 3))

@@ -8,10 +8,10 @@ from discreet.errors import RelationMismatch
 
 
 class Relation(Enum):
-    """The neighbor relation a sensitivity was computed for and a promise holds for.
+    """The neighbor relation a sensitivity was computed for and a guarantee holds for.
 
     `ADD_REMOVE` hides whether a person is in the table at all. `CHANGE_ONE` hides what the person's row says, while the
-    number of rows is public. A promise that states neither holds for whichever relation its sensitivity was computed
+    number of rows is public. A guarantee that states neither holds for whichever relation its sensitivity was computed
     for; it composes with either, and takes that one on.
 
     >>> print(Relation.ADD_REMOVE.sentence)
@@ -40,7 +40,7 @@ _SENTENCES = {
 
 
 def combine(first: Relation, second: Relation) -> Relation:
-    """Return the relation under which two promises hold together; refuse two different stated ones.
+    """Return the relation under which two guarantees hold together; refuse two different stated ones.
 
     >>> combine(Relation.UNSTATED, Relation.CHANGE_ONE)
     Relation.CHANGE_ONE
@@ -50,17 +50,17 @@ def combine(first: Relation, second: Relation) -> Relation:
     if second in (first, Relation.UNSTATED):
         return first
     raise RelationMismatch(
-        f"one promise is for {first.value!r}, another for {second.value!r}: their numbers mean different things and "
+        f"one guarantee is for {first.value!r}, another for {second.value!r}: their numbers mean different things and "
         "cannot be combined. Compute both sensitivities for one relation; or use that changing a row is removing one "
-        "and adding one: from an add/remove promise follows group_privacy(promise, 2).under(Relation.CHANGE_ONE)."
+        "and adding one: from an add/remove guarantee follows group_privacy(guarantee, 2).under(Relation.CHANGE_ONE)."
     )
 
 
 def require_known(source: Relation, wanted: Relation) -> None:
-    """Refuse to conclude a promise for a stated relation from one for another relation, or for none."""
+    """Refuse to conclude a guarantee for a stated relation from one for another relation, or for none."""
     combine(source, wanted)
     if source is Relation.UNSTATED and wanted is not Relation.UNSTATED:
         raise RelationMismatch(
-            f"a promise for {wanted.value!r} cannot be concluded from one that does not state its relation. State it: "
-            f"relation=Relation.{wanted.name} on the sensitivity or on the promise at hand."
+            f"a guarantee for {wanted.value!r} does not follow from one that does not state its relation. State it: "
+            f"relation=Relation.{wanted.name} on the sensitivity or on the guarantee at hand."
         )

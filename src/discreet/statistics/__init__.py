@@ -1,4 +1,4 @@
-"""Private statistics of columns: each returns an estimate with its interval, its promise and its price."""
+"""Private statistics of columns: each returns an estimate with its interval, its guarantee and its price."""
 
 from discreet.statistics.columns import Missing, Rows
 from discreet.statistics.histograms import (

@@ -40,7 +40,7 @@ class Statistic(Mechanism):
 
     `law` and `release` speak of what leaves the noise, before the arithmetic; a call returns the estimate.
 
-    Privacy. A statistic keeps the promise of its mechanism.
+    Privacy. A statistic keeps the guarantee of its mechanism.
         Proof: `estimate` sees the release and public numbers only, and post-processing costs nothing. What remains is
         that neighboring tables move `measure` by no more than the mechanism was built for, which each one proves.
     """
@@ -88,7 +88,7 @@ class Statistic(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the mechanism."""
+        """The guarantee of the mechanism."""
         return self.mechanism.guarantee
 
     @property
@@ -115,7 +115,7 @@ class Statistic(Mechanism):
         return {name: {"value": line.value, "low": line.low, "high": line.high} for name, line in lines}
 
     def __repr__(self) -> str:
-        """Show the promise and the relation."""
+        """Show the guarantee and the relation."""
         return f"{type(self).__name__}({self.guarantee!r})"
 
 

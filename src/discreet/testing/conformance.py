@@ -45,7 +45,7 @@ _MOST_CALLS, _ALIKE, _ONCE = 200_000, 10, 5000
 
 
 class ConformanceFailure(AssertionError):
-    """A mechanism does not do what its claim needs; the message says which duty and how it failed."""
+    """A mechanism does not do what its guarantee needs; the message says which duty and how it failed."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _releases_are_independent(subject: Subject) -> None:
 
 
 def _price_covers(subject: Subject) -> None:
-    """The exact audit must keep the claim."""
+    """The exact audit must keep the guarantee."""
     verdict = audit(subject.make(), search=subject.search)
     _demand(verdict.outcome is Outcome.KEPT, f"the guarantee does not hold:\n{verdict}")
 

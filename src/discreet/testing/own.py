@@ -204,7 +204,7 @@ class OwnVerdict:
     """What the levels found about one mechanism; `fit` is the chance of a worse fit if the sampler is right."""
 
     name: str
-    claim: Guarantee
+    guarantee: Guarantee
     exact: Verdict
     wire: Verdict
     statistical: Verdict
@@ -213,7 +213,7 @@ class OwnVerdict:
 
     @property
     def refuted(self) -> bool:
-        """Whether any level refutes the claim, or the sampler does not follow its law."""
+        """Whether any level refutes the guarantee, or the sampler does not follow its law."""
         levels = (self.exact, self.wire, self.statistical)
         return any(one.refuted for one in levels) or self.fit < ALARM / self.suite
 
@@ -241,12 +241,12 @@ class OwnAudit:
         return tuple(one.name for one in self.verdicts if one.refuted)
 
     def table(self) -> Table:
-        """Return the verdicts as a table; losses of concentrated claims are shares of what the claim allows."""
-        columns = ["mechanism", "claim", "exact", "wire", "sampled", "fit p", "verdict"]
+        """Return the verdicts as a table; losses of concentrated guarantees are shares of what the guarantee allows."""
+        columns = ["mechanism", "guarantee", "exact", "wire", "sampled", "fit p", "verdict"]
         rows = [
             [
                 one.name,
-                in_short(one.claim),
+                in_short(one.guarantee),
                 _enclosed(one.exact),
                 one.wire.outcome.name.lower(),
                 f"{one.statistical.low:.2f}",
@@ -294,7 +294,7 @@ def _audited(own: Own, draws: int, suite: int) -> OwnVerdict:
     pairs = list(islice(mechanism.neighbors(), _WIRE_PAIRS))
     return OwnVerdict(
         name=own.name,
-        claim=mechanism.guarantee,
+        guarantee=mechanism.guarantee,
         exact=audit(mechanism, search=0),
         wire=audit(mechanism, level=Level.WIRE, neighbors=pairs, draws=looks),
         statistical=audit(
@@ -323,15 +323,15 @@ def _enclosed(verdict: Verdict) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def in_short(claim: Guarantee) -> str:
-    """Write a claim in a few letters."""
-    match claim:
+def in_short(guarantee: Guarantee) -> str:
+    """Write a guarantee in a few letters."""
+    match guarantee:
         case PureDP():
-            return f"{float(claim.epsilon):.4g}-DP"
+            return f"{float(guarantee.epsilon):.4g}-DP"
         case ApproxDP():
-            return f"({float(claim.epsilon):.4g}, {float(claim.delta):.1g})-DP"
-        case ZCDP() if claim.delta:
-            return f"({float(claim.rho):.4g}, {float(claim.delta):.1g})-zCDP"
+            return f"({float(guarantee.epsilon):.4g}, {float(guarantee.delta):.1g})-DP"
+        case ZCDP() if guarantee.delta:
+            return f"({float(guarantee.rho):.4g}, {float(guarantee.delta):.1g})-zCDP"
         case ZCDP():
-            return f"{float(claim.rho):.4g}-zCDP"
-    return str(claim).partition(":")[0]
+            return f"{float(guarantee.rho):.4g}-zCDP"
+    return str(guarantee).partition(":")[0]

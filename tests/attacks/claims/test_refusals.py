@@ -124,7 +124,7 @@ def test_a_ceiling_does_not_guess_what_a_flip_does():
         ceiling(dp.PureDP(1).loss)
 
 
-def test_a_promise_is_not_its_price():
+def test_a_guarantee_is_not_its_price():
     with pytest.raises(ParameterError, match=r"PureDP\(1\)\.loss"):
         ceiling(dp.PureDP(1), flip=Flip.ONE_ROW)
     with pytest.raises(ParameterError, match=r"PureDP\(1\)\.loss"):

@@ -53,7 +53,7 @@ def test_the_bound_is_reached_by_a_column_that_fits():
     worst = misfit(answers)
     place = int(secret @ (1 << np.arange(8)))
     assert worst[place] == worst[255 - place] == 2
-    # both fit within 2 and differ in 8 = 4 * 2 places: no decoder can promise more
+    # both fit within 2 and differ in 8 = 4 * 2 places: no decoder can guarantee more
     assert misfit(answers).min() <= 2
 
 

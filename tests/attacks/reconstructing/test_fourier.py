@@ -120,8 +120,8 @@ def test_a_budget_of_rho_split_over_all_queries_leaves_the_normal_chance_of_the_
         counted = ceiling(counts_loss(Fraction(rho) / queries, queries=queries // 2), flip=Flip.ONE_ROW)
         assert counted.upper == pytest.approx(_phi(math.sqrt(rho) / 2), abs=1e-6)
         assert share < counted.lower <= counted.upper < highest.lower
-        promised = ceiling(dp.ZCDP(rho, relation=dp.Relation.ADD_REMOVE).loss, flip=Flip.ONE_ROW)
-        assert highest.upper <= promised.upper
+        guaranteed = ceiling(dp.ZCDP(rho, relation=dp.Relation.ADD_REMOVE).loss, flip=Flip.ONE_ROW)
+        assert highest.upper <= guaranteed.upper
 
 
 @pytest.mark.theorem("fourier.privacy", "counts_loss.privacy")

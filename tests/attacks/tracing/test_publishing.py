@@ -1,4 +1,4 @@
-"""Frequencies of a group in discrete Gaussian noise: below the curve of their mu, and as private as they promise."""
+"""Frequencies of a group in discrete Gaussian noise: below the curve of their mu, and as private as they guarantee."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_rounding_normal_noise_to_integers_gives_the_discrete_law():
 
 @pytest.mark.theorem("PrivateFrequencies.privacy")
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-5), (0.1, 1e-6), (4, 1e-9)])
-def test_the_noise_keeps_the_promise_it_was_calibrated_for(epsilon, delta):
+def test_the_noise_keeps_the_guarantee_it_was_calibrated_for(epsilon, delta):
     mu = gaussian_mu(epsilon, delta)
     assert dp.GaussianDP(mu).loss.delta(epsilon).upper <= delta
     assert dp.GaussianDP(mu * (1 + 1e-9)).loss.delta(epsilon).upper > delta - 1e-17

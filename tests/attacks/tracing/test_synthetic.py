@@ -1,4 +1,4 @@
-"""Attacks on synthetic tables: they work on real rows, and on releases they stay below what the promise allows."""
+"""Attacks on synthetic tables: they work on real rows, and on releases they stay below what the guarantee allows."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def wins(release: Synthesizer | None, rounds: int) -> float:
 
 @pytest.mark.theorem("table_membership.privacy")
 @pytest.mark.parametrize("method", ["independent", "dual query"])
-def test_a_member_is_not_told_from_an_outsider_better_than_the_promise_allows(method: str) -> None:
+def test_a_member_is_not_told_from_an_outsider_better_than_the_guarantee_allows(method: str) -> None:
     domain, _ = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
     neighbors, rounds, epsilon = Neighbors(Relation.CHANGE_ONE, 6), 300, Fraction(1, 5)
@@ -117,7 +117,7 @@ def test_a_member_is_not_told_from_an_outsider_better_than_the_promise_allows(me
 
 
 @pytest.mark.theorem("link_synthetic.privacy")
-def test_claims_about_members_are_not_right_more_often_than_the_promise_allows() -> None:
+def test_claims_about_members_are_not_right_more_often_than_the_guarantee_allows() -> None:
     domain, everybody = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
     neighbors, rounds = Neighbors(Relation.CHANGE_ONE, 6), 400
@@ -137,20 +137,20 @@ def test_claims_about_members_are_not_right_more_often_than_the_promise_allows()
 
 
 @pytest.mark.parametrize(
-    "promise", [PureDP(0.1), PureDP(1), PureDP(5), ApproxDP(1, 1e-6), ApproxDP(0.2, 0.1), ZCDP(0.1), ZCDP(0.02, 1e-6)]
+    "guarantee", [PureDP(0.1), PureDP(1), PureDP(5), ApproxDP(1, 1e-6), ApproxDP(0.2, 0.1), ZCDP(0.1), ZCDP(0.02, 1e-6)]
 )
-def test_ceilings_bound_the_trade_off_curve_from_above_and_closely(promise: Guarantee) -> None:
-    promise = promise.under(Relation.CHANGE_ONE)
+def test_ceilings_bound_the_trade_off_curve_from_above_and_closely(guarantee: Guarantee) -> None:
+    guarantee = guarantee.under(Relation.CHANGE_ONE)
     fine = [step / 3000 for step in range(3001)]
-    rates = [1 - tradeoff_of(promise, alpha) for alpha in fine]
+    rates = [1 - tradeoff_of(guarantee, alpha) for alpha in fine]
     area = sum((one + two) / 2 for one, two in pairwise(rates)) / 3000
     # a concave curve lies above its chords
-    assert area <= area_ceiling_of(promise) <= area + 0.004
+    assert area <= area_ceiling_of(guarantee) <= area + 0.004
     gain = max(rate - alpha for rate, alpha in zip(rates, fine, strict=True))
-    assert gain - 1e-12 <= advantage_ceiling(promise) <= gain + 0.0026
+    assert gain - 1e-12 <= advantage_ceiling(guarantee) <= gain + 0.0026
 
 
-def test_the_ceilings_of_a_pure_promise_are_the_textbooks() -> None:
+def test_the_ceilings_of_a_pure_guarantee_are_the_textbooks() -> None:
     for epsilon in (0.1, 1.0, 3.0):
         changed, removed = (PureDP(epsilon, relation=one) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE))
         assert advantage_ceiling(changed) == pytest.approx(math.tanh(epsilon / 2), abs=1e-12)
@@ -173,10 +173,10 @@ def test_the_ceilings_hold_and_are_met_by_the_worst_release_for_adding_or_removi
     for one, two in (*steps, *((two, one) for one, two in steps)):
         for first, second in ((naming[one], naming[two]), (1 - naming[one], 1 - naming[two])):
             assert first <= odds * second * (1 + 1e-12)
-    promise = PureDP(epsilon, relation=Relation.ADD_REMOVE)
+    guarantee = PureDP(epsilon, relation=Relation.ADD_REMOVE)
     area, gain = naming["a"], naming["a"] - naming["b"]
-    assert area == pytest.approx(area_ceiling_of(promise), abs=1e-12)
-    assert gain - 1e-12 <= advantage_ceiling(promise) <= gain + 0.0026
+    assert area == pytest.approx(area_ceiling_of(guarantee), abs=1e-12)
+    assert gain - 1e-12 <= advantage_ceiling(guarantee) <= gain + 0.0026
     one_step = PureDP(epsilon, relation=Relation.CHANGE_ONE)
     assert area > area_ceiling_of(one_step)
     assert gain > advantage_ceiling(one_step)

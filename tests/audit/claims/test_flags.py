@@ -3,13 +3,13 @@
 | statement | where | false on purpose |
 |---|---|---|
 | `monotone=True` | every choice, AboveThreshold | refused under change-one; else refuted |
-| no relation with `monotone=True` | the same | the promise says add/remove, and composes with nothing else |
+| no relation with `monotone=True` | the same | the guarantee says add/remove, and composes with nothing else |
 | `everyone=True` | synthesis.Neighbors | harmless: the stated size is used; counting the records is refuted |
 | `sensitivity=` | every mechanism that takes one | refuted |
 | `keys=` | ThresholdedHistogram | refuted |
 | one row a person (no `contribution=`) | statistics | refuted |
 | `parts_per_person=` | parallel composition | refuted |
-| `size_is_public=True` | JointQuantiles | harmless: the promise is kept |
+| `size_is_public=True` | JointQuantiles | harmless: the guarantee is kept |
 | `missing=` a number under change-one | statistics | not trusted: the values are replaced |
 """
 
@@ -72,35 +72,35 @@ def test_monotone_scores_are_refused_under_change_one(make):
 
 @pytest.mark.theorem("moved_by.privacy")
 @each_choice
-def test_monotone_scores_without_a_relation_are_promised_for_add_remove_only(make):
+def test_monotone_scores_without_a_relation_are_guaranteed_for_add_remove_only(make):
     mechanism = make(sensitivity=1, monotone=True)
-    promise = mechanism.guarantee
-    assert mechanism.relation is promise.relation is mechanism.loss.relation is ADDED
+    guarantee = mechanism.guarantee
+    assert mechanism.relation is guarantee.relation is mechanism.loss.relation is ADDED
     assert "relation=ADD_REMOVE" in repr(mechanism)
     with pytest.raises(RelationMismatch):
-        basic_composition([promise, promise.under(CHANGED)])
+        basic_composition([guarantee, guarantee.under(CHANGED)])
     assert make(sensitivity=1).relation is Relation.UNSTATED
 
 
 @each_choice
-def test_a_promise_for_monotone_scores_is_kept_on_condition_only(make):
+def test_a_guarantee_for_monotone_scores_is_kept_on_condition_only(make):
     verdict = audit(make(sensitivity=score_of(ADDED), monotone=True), search=0)
     assert not verdict.refuted
     (condition,) = verdict.conditions
     assert condition.startswith("monotone=True")
-    assert float(re.search(r"at least ([0-9]+(\.[0-9]+)?)", condition)[1]) > 1.2 * _limit(verdict.claim)
+    assert float(re.search(r"at least ([0-9]+(\.[0-9]+)?)", condition)[1]) > 1.2 * _limit(verdict.guarantee)
     assert ("on condition" in verdict.sentence) == (verdict.outcome is Outcome.KEPT)
     assert condition in str(verdict)
     assert audit(make(sensitivity=score_of(ADDED)), search=0).conditions == ()
 
 
-def _limit(claim: Any) -> float:
-    return float(claim.epsilon) if isinstance(claim, PureDP) else 1.0
+def _limit(guarantee: Any) -> float:
+    return float(guarantee.epsilon) if isinstance(guarantee, PureDP) else 1.0
 
 
 @each_choice
 @pytest.mark.parametrize("relation", [ADDED, CHANGED], ids=["add/remove", "change-one"])
-def test_without_the_flag_the_promise_is_kept_on_neighbors_that_nobody_chose(make, relation):
+def test_without_the_flag_the_guarantee_is_kept_on_neighbors_that_nobody_chose(make, relation):
     mechanism = make(sensitivity=score_of(relation))
     for query in (counts, leads) if relation is ADDED else (counts,):
         padded = partial(_padded, query)
@@ -215,7 +215,7 @@ def _made(relation: Relation) -> dict[str, Mechanism]:
 @pytest.mark.theorem("OnTables.privacy")
 @pytest.mark.parametrize("relation", [ADDED, CHANGED], ids=["add/remove", "change-one"])
 @pytest.mark.parametrize("name", _made(ADDED))
-def test_statistics_keep_their_promise_on_all_neighbors_with_missing_and_strange_rows(name, relation):
+def test_statistics_keep_their_guarantee_on_all_neighbors_with_missing_and_strange_rows(name, relation):
     tables = OnTables(_made(relation)[name], query=_tables_of_values, rows=[0, 1, 99, None], people=3)
     verdict = audit(_Nonempty(tables), search=0)
     assert not verdict.refuted, verdict
@@ -225,7 +225,7 @@ class _Nonempty:
     """The same without empty tables: under change-one some statistics need a row."""
 
     def __init__(self, tables: OnTables) -> None:
-        self._tables, self.relation, self.claim = tables, tables.relation, tables.guarantee
+        self._tables, self.relation, self.guarantee = tables, tables.relation, tables.guarantee
         self.law = tables.law
 
     def neighbors(self) -> Any:

@@ -68,8 +68,8 @@ def worst_mechanism(canaries: int, guesses: int, right: int, epsilon: float, del
     return -float(solved.fun)
 
 
-def tail_of(claim: dp.Guarantee, right: int, canaries: int, guesses: int) -> float:
-    return chance_under(implied_points(claim), canaries, guesses, right)
+def tail_of(guarantee: dp.Guarantee, right: int, canaries: int, guesses: int) -> float:
+    return chance_under(implied_points(guarantee), canaries, guesses, right)
 
 
 @pytest.mark.theorem("counting_tail.accuracy")
@@ -197,11 +197,11 @@ def test_delta_costs_little_and_abstaining_costs_nothing_without_one() -> None:
 
 
 def test_half_of_the_guesses_right_refute_nothing() -> None:
-    found = one_run(canaries=1000, guesses=1000, right=500, claim=dp.PureDP(0.01))
+    found = one_run(canaries=1000, guesses=1000, right=500, guarantee=dp.PureDP(0.01))
     assert found.low == 0.0
     assert found.outcome is Outcome.OPEN
     assert found.p_value == tail_of(dp.PureDP(0.01), 500, 1000, 1000)
-    nothing = one_run(canaries=10, guesses=10, right=0, claim=dp.PureDP(1))
+    nothing = one_run(canaries=10, guesses=10, right=0, guarantee=dp.PureDP(1))
     assert (nothing.low, nothing.mu, nothing.p_value) == (0.0, 0.0, 1.0)
 
 
@@ -209,9 +209,9 @@ def test_discreet_keeps_its_claim_in_a_real_game_and_bare_sums_do_not() -> None:
     canaries = Canaries.drawn(400)
     noise = dp.Gaussian(scale=4, sensitivity=dp.Sensitivity(1, norm=dp.Norm.L2, relation=dp.Relation.ADD_REMOVE))
     truth = canaries.included.astype(np.int64)
-    kept = canaries.audit(noise(truth) + 0.0, guesses=200, claim=noise.guarantee, confidence=1 - ALARM)
+    kept = canaries.audit(noise(truth) + 0.0, guesses=200, guarantee=noise.guarantee, confidence=1 - ALARM)
     assert not kept.refuted
-    bare = canaries.audit(truth + 0.0, guesses=200, claim=dp.PureDP(1), confidence=1 - ALARM)
+    bare = canaries.audit(truth + 0.0, guesses=200, guarantee=dp.PureDP(1), confidence=1 - ALARM)
     assert bare.refuted
 
 
@@ -261,9 +261,9 @@ def test_a_game_that_cannot_be_is_refused() -> None:
         with pytest.raises(ParameterError):
             one_run(**{**good, **wrong})
     with pytest.raises(ParameterError, match="Guarantee"):
-        one_run(**good, claim="1-DP")  # type: ignore[arg-type]
+        one_run(**good, guarantee="1-DP")  # type: ignore[arg-type]
     with pytest.raises(RelationMismatch):
-        one_run(**good, claim=dp.PureDP(1, relation=dp.Relation.CHANGE_ONE))
+        one_run(**good, guarantee=dp.PureDP(1, relation=dp.Relation.CHANGE_ONE))
     for scores in ([1.0, 2.0], [float("nan")] * 4):
         with pytest.raises(ParameterError, match="score"):
             Canaries.drawn(4).right(scores, guesses=2)
@@ -272,14 +272,14 @@ def test_a_game_that_cannot_be_is_refused() -> None:
 
 
 def test_claims_of_every_kind_have_a_chance() -> None:
-    claims = [dp.PureDP(2), dp.ApproxDP(1, 1e-5), dp.ZCDP(0.5), dp.RenyiDP(4, Fraction(1, 2)), dp.GaussianDP(1)]
-    for claim in claims:
-        assert 0 < tail_of(claim, 50, 50, 50) < 0.1
-        assert tail_of(claim, 25, 50, 50) > 0.3
+    guarantees = [dp.PureDP(2), dp.ApproxDP(1, 1e-5), dp.ZCDP(0.5), dp.RenyiDP(4, Fraction(1, 2)), dp.GaussianDP(1)]
+    for guarantee in guarantees:
+        assert 0 < tail_of(guarantee, 50, 50, 50) < 0.1
+        assert tail_of(guarantee, 25, 50, 50) > 0.3
 
 
 def test_a_finding_reads_well_and_can_be_drawn() -> None:
-    found = one_run(canaries=100, guesses=80, right=70, claim=dp.ApproxDP(1, 1e-6), delta=1e-6)
+    found = one_run(canaries=100, guesses=80, right=70, guarantee=dp.ApproxDP(1, 1e-6), delta=1e-6)
     assert isinstance(found, OneRun)
     assert "70 right of 80, about 100 canaries in one run" in str(found)
     assert "<dt>cap</dt>" in found._repr_html_()

@@ -1,4 +1,4 @@
-"""Betting against a claim: no true claim makes the wealth grow, and a false one is found out."""
+"""Betting against a guarantee: no true guarantee makes the wealth grow, and a false one is found out."""
 
 from __future__ import annotations
 

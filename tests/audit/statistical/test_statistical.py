@@ -61,20 +61,21 @@ RIGHT: dict[str, tuple[Sampler, dp.Guarantee, list[tuple[Any, Any]]]] = {
 
 
 def statistical(
-    mechanism: Any, claim: dp.Guarantee, neighbors: Any = ((0, 1),), *, seed: int = 2026, **terms: Any
+    mechanism: Any, guarantee: dp.Guarantee, neighbors: Any = ((0, 1),), *, seed: int = 2026, **terms: Any
 ) -> dp.Verdict:
     if isinstance(mechanism, Sampler):  # what an audit finds must not hang on the order of the tests
         mechanism.random = np.random.default_rng(seed)
-    return audit(mechanism, claim, neighbors=neighbors, level=Level.STATISTICAL, **terms)
+    return audit(mechanism, guarantee, neighbors=neighbors, level=Level.STATISTICAL, **terms)
 
 
 @pytest.mark.parametrize("until", list(Until))
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_right_mechanisms_at_their_very_claim_are_rarely_refuted(name: str, until: Until, rounds: Rounds) -> None:
-    mechanism, claim, neighbors = RIGHT[name]
+    mechanism, guarantee, neighbors = RIGHT[name]
     count = rounds(sample=14, full=125)
     alarms = sum(
-        statistical(mechanism, claim, neighbors, draws=4000, until=until, seed=seed).refuted for seed in range(count)
+        statistical(mechanism, guarantee, neighbors, draws=4000, until=until, seed=seed).refuted
+        for seed in range(count)
     )
     assert alarms <= most(count, 0.05)
 
@@ -82,8 +83,8 @@ def test_right_mechanisms_at_their_very_claim_are_rarely_refuted(name: str, unti
 @pytest.mark.parametrize("until", list(Until))
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_half_the_claim_is_refuted(name: str, until: Until) -> None:
-    mechanism, claim, neighbors = RIGHT[name]
-    half = dp.PureDP(float(claim.epsilon) / 2)  # type: ignore[attr-defined]
+    mechanism, guarantee, neighbors = RIGHT[name]
+    half = dp.PureDP(float(guarantee.epsilon) / 2)  # type: ignore[attr-defined]
     verdict = statistical(mechanism, half, neighbors, draws=200_000, until=until, confidence=0.9)
     assert verdict.outcome is Outcome.REFUTED, str(verdict)
     assert verdict.low > float(half.epsilon)
@@ -103,9 +104,9 @@ def test_betting_stops_early_when_the_claim_is_plainly_wrong_or_plainly_kept() -
 
 def test_draws_are_the_total_over_both_inputs_and_all_stages_and_progress_is_told() -> None:
     told: list[float] = []
-    mechanism, claim, _ = RIGHT["Laplace"]
+    mechanism, guarantee, _ = RIGHT["Laplace"]
     pairs = [(0.0, 1.0), (0.0, 0.5), (0.0, -1.0), (5.0, 5.0)]
-    verdict = statistical(mechanism, claim, pairs, draws=30_000, progress=told.append)
+    verdict = statistical(mechanism, guarantee, pairs, draws=30_000, progress=told.append)
     assert verdict.samples <= 30_000
     assert verdict.samples > 29_000
     assert told == sorted(told)
@@ -149,12 +150,12 @@ def test_naive_floating_point_noise_is_found_by_its_last_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "refuted"),
+    ("guarantee", "refuted"),
     [(dp.ApproxDP(0.5, 0.3), False), (dp.ApproxDP(0.5, 0.01), True), (dp.ZCDP(0.02), True), (dp.GaussianDP(0.2), True)],
 )
-def test_claims_with_delta_and_about_curves(claim: dp.Guarantee, refuted: bool) -> None:
+def test_claims_with_delta_and_about_curves(guarantee: dp.Guarantee, refuted: bool) -> None:
     normal = Sampler(lambda r, x, n: x + np.round(r.normal(0.0, 1.0, n) / GRID) * GRID)
-    verdict = statistical(normal, claim, [(0.0, 1.0)], draws=100_000, confidence=1 - 1e-9)
+    verdict = statistical(normal, guarantee, [(0.0, 1.0)], draws=100_000, confidence=1 - 1e-9)
     assert verdict.refuted is refuted, str(verdict)
 
 

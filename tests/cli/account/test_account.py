@@ -60,8 +60,8 @@ def test_a_plan_of_training_gets_its_certified_price_and_everything_it_rests_on(
     assert "6.1877123 to 6.1877124" in text
     assert "a person removed" in text
     assert "a person added 5.6115086 to 5.6115087" in text
-    for claim in ("contour integral", "add/remove", "poisson sample, rate 0.01", "fixed before the first answer"):
-        assert claim in text
+    for guarantee in ("contour integral", "add/remove", "poisson sample, rate 0.01", "fixed before the first answer"):
+        assert guarantee in text
     assert "\x1b" not in text
 
 
@@ -127,7 +127,7 @@ def test_calibration_finds_noise_that_certainly_meets_the_target_and_hardly_more
     assert "--scale 2.12737" in words(run(*arguments))
 
 
-def test_calibration_of_a_promise_finds_the_largest_epsilon_each() -> None:
+def test_calibration_of_a_guarantee_finds_the_largest_epsilon_each() -> None:
     text = words(run("pure", "--calibrate", 2, "--steps", 50, "--delta", 1e-5))
     each = float(text.split("--epsilon ")[1].split()[0])
     assert (PureDP(each).loss * 50).epsilon(1e-5).upper <= 2
@@ -360,10 +360,10 @@ def test_the_odds_speak_of_what_the_relation_hides() -> None:
     assert "which of two rows is yours" in odds(made[Relation.CHANGE_ONE])
 
 
-def test_a_release_without_a_bound_promises_nothing() -> None:
+def test_a_release_without_a_bound_guarantees_nothing() -> None:
     text = words(run("approx", "--epsilon", 1, "--each-delta", 0.1, "--delta", 1e-5))
     assert "no bound" in text
-    assert "nothing is promised" in text
+    assert "nothing is guaranteed" in text
     found = plain_values("approx", "--epsilon", 1, "--each-delta", 0.1, "--delta", 1e-5)
     assert found["epsilon"]["upper"] is None
 

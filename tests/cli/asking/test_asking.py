@@ -49,7 +49,7 @@ def test_json_holds_the_whole_answer(policy: Path) -> None:
     assert found["answer"]["ward"] == ["north", "south"]
     assert all(low <= value <= high for value, low, high in zip(
         *(found["answer"][name] for name in ("visits", "visits_low", "visits_high")), strict=True))  # fmt: skip
-    assert found["promise"] == {"notion": "PureDP", "relation": "add/remove", "epsilon": 0.5}
+    assert found["guarantee"] == {"notion": "PureDP", "relation": "add/remove", "epsilon": 0.5}
     assert found["confidence"] == 0.95
     assert len(found["entry"]) == 64
 
@@ -192,7 +192,7 @@ def test_explain_tells_price_noise_and_statement_and_touches_nothing(policy: Pat
 def test_an_error_is_a_price(policy: Path) -> None:
     found = json.loads(run("explain", COUNT, "--policy", policy, "--error", 50, "--json").stdout)
     asked = json.loads(run("ask", COUNT, "--policy", policy, "--error", 50, "--json").stdout)
-    assert asked["promise"] == found["price"]
+    assert asked["guarantee"] == found["price"]
     low, high = (asked["answer"][f"visits_{end}"][0] for end in ("low", "high"))
     assert 49 < (high - low) / 2 <= 50
 

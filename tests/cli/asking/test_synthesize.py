@@ -54,7 +54,7 @@ def test_the_same_request_is_free_and_parquet_holds_the_same_rows(policy: Path, 
     found = [json.loads(text) for _, text, _ in (first, again)]
     assert [one["replayed"] for one in found] == [False, True]
     assert found[0]["entry"] == found[1]["entry"]
-    assert found[0]["promise"] == {"notion": "PureDP", "relation": "add/remove", "epsilon": 1.0}
+    assert found[0]["guarantee"] == {"notion": "PureDP", "relation": "add/remove", "epsilon": 1.0}
     assert (found[0]["queries"], found[0]["method"]) == (15, "tree")
     assert spent(policy) == 1
     table = pq.read_table(tmp_path / "made.parquet")

@@ -78,7 +78,7 @@ def test_a_plot_that_can_be_written_passes(tmp_path):
     assert options._drawable(None, None, None) is None  # type: ignore[arg-type]
 
 
-def test_the_map_is_drawn_for_the_promise_asked_for():
+def test_the_map_is_drawn_for_the_guarantee_asked_for():
     words = ("attack", "map", "--people", 63, "--queries", 64)
     default, dearer = run(*words), run(*words, "--epsilon", 4, "--delta", 1e-4)
     assert "(1, 1e-06)" in default.output

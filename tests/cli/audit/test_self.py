@@ -84,4 +84,4 @@ def test_nonsense_is_one_line_and_exit_code_two() -> None:
 def test_the_help_says_what_is_audited() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    assert "exit code 1 if a claim is refuted" in " ".join(result.output.split())
+    assert "exit code 1 if a guarantee is refuted" in " ".join(result.output.split())

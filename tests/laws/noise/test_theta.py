@@ -1,4 +1,4 @@
-"""Sums of exp(-x^2 / (2 v)) are enclosed as tightly as promised, against adding the terms up."""
+"""Sums of exp(-x^2 / (2 v)) are enclosed as tightly as guaranteed, against adding the terms up."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.ledger import Terms
-from discreet.ledger.contract.terms import promise_from_plain, promise_to_plain
+from discreet.ledger.contract.terms import guarantee_from_plain, guarantee_to_plain
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP
 from tests.ledger.ledgers import PEOPLE, digest, epsilon, request, terms
 
@@ -20,7 +20,7 @@ def test_terms_survive_being_written_down():
 
 
 @pytest.mark.parametrize(
-    "promise",
+    "guarantee",
     [
         PureDP(0.1, relation=PEOPLE),
         ApproxDP(Fraction(1, 3), 1e-300, relation=Relation.CHANGE_ONE),
@@ -29,8 +29,8 @@ def test_terms_survive_being_written_down():
         GaussianDP(2.0**-1022, relation=PEOPLE),
     ],
 )
-def test_a_promise_is_written_down_exactly(promise):
-    assert promise_from_plain(promise_to_plain(promise)) == promise
+def test_a_guarantee_is_written_down_exactly(guarantee):
+    assert guarantee_from_plain(guarantee_to_plain(guarantee)) == guarantee
 
 
 def test_the_caps_cannot_be_changed_behind_the_terms():
@@ -49,8 +49,8 @@ def test_books_are_kept_in_notions_that_policies_state(budget):
 
 
 @pytest.mark.parametrize("budget", [1.0, PureDP, None])
-def test_a_budget_is_a_promise(budget):
-    with pytest.raises(ParameterError, match="is a promise, for example"):
+def test_a_budget_is_a_guarantee(budget):
+    with pytest.raises(ParameterError, match="is a guarantee, for example"):
         terms(budget=budget)
 
 
@@ -67,7 +67,7 @@ def test_a_budget_states_its_relation():
         terms(budget=PureDP(1))
 
 
-def test_a_budget_with_delta_one_promises_nothing():
+def test_a_budget_with_delta_one_guarantees_nothing():
     with pytest.raises(ParameterError, match="below 1"):
         terms(budget=ApproxDP(1, 1, relation=PEOPLE), caps={"ana": None})
 

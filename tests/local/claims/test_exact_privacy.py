@@ -195,7 +195,7 @@ def test_the_statistical_audit_agrees(make: Make, rounds: Rounds) -> None:
     spec = make(Fraction(2))
     sure: dict[str, Any] = {"level": Level.STATISTICAL, "confidence": 1 - 1e-9}
     assert not audit(spec.mechanism(), draws=rounds(sample=1000, full=200_000), **sure).refuted
-    # the two values that differ most, so that a claim of a quarter is refuted with next to certainty
+    # the two values that differ most, so that a guarantee of a quarter is refuted with next to certainty
     sets = {value: set(spec.preferred(value).tolist()) for value in values_of(spec)}
     furthest = max(combinations(sets, 2), key=lambda pair: len(sets[pair[0]] - sets[pair[1]]))
     assert audit(spec.mechanism(), PureDP(0.5), neighbors=[furthest], draws=6000, **sure).refuted

@@ -176,7 +176,7 @@ def test_the_command_refuses_a_value_without_showing_it(tmp_path, given):
 def test_the_command_refuses_a_spec_that_is_not_there_or_not_private(tmp_path):
     good = DirectResponse(epsilon=ONE, values=4).to_json()
     (tmp_path / "spec.json").write_text(good.replace('"epsilon":"1"', '"epsilon":"1/2"'), encoding="ascii")
-    assert "breaks its promise" in alone(tmp_path, "spec.json", "3").stderr
+    assert "breaks its guarantee" in alone(tmp_path, "spec.json", "3").stderr
     assert alone(tmp_path, "none.json", "3").stderr == "refused: the spec cannot be read\n"
     assert alone(tmp_path).returncode == 2
 
@@ -230,12 +230,12 @@ def test_random_bits_come_from_the_operating_system():
 
 
 @pytest.mark.parametrize("entry", READ["coins"]["coins"], ids=lambda entry: f"{entry['epsilon'][:9]} {entry['inside']}")
-def test_the_coin_is_the_largest_that_keeps_the_promise(entry):
+def test_the_coin_is_the_largest_that_keeps_the_guarantee(entry):
     epsilon, inside, outside = Fraction(entry["epsilon"]), entry["inside"], entry["outside"]
     coin, exp = int(entry["coin"]), standalone.exp_below(epsilon)
     assert standalone.largest_coin(epsilon, inside, outside) == coin
-    assert standalone.keeps_promise(coin, inside, outside, exp)
-    assert not standalone.keeps_promise(coin + 1, inside, outside, exp)
+    assert standalone.keeps_guarantee(coin, inside, outside, exp)
+    assert not standalone.keeps_guarantee(coin + 1, inside, outside, exp)
 
 
 @pytest.mark.parametrize(
@@ -258,18 +258,18 @@ def test_a_spec_that_is_wrong_anywhere_is_refused(bad):
 
 
 @pytest.mark.parametrize("why", ["randomized response", "projective geometry", "keys"])
-def test_a_coin_one_too_large_is_said_to_break_the_promise(why):
+def test_a_coin_one_too_large_is_said_to_break_the_guarantee(why):
     (bad,) = (bad["spec"] for bad in READ["refused"]["refused"] if bad["why"] == f"{why}: the coin is one too large")
-    with pytest.raises(standalone.SpecRefused, match="breaks its promise"):
+    with pytest.raises(standalone.SpecRefused, match="breaks its guarantee"):
         standalone.Client(bad)
 
 
-def test_a_coin_that_prefers_the_other_outputs_keeps_no_promise():
+def test_a_coin_that_prefers_the_other_outputs_keeps_no_guarantee():
     exp = standalone.exp_below(ONE)
-    assert not standalone.keeps_promise(0, 1, 1, exp)
-    assert not standalone.keeps_promise(standalone.COIN_TOTAL // 2, 1, 1, exp)
-    assert standalone.keeps_promise(standalone.COIN_TOTAL // 2 + 1, 1, 1, exp)
-    assert not standalone.keeps_promise(standalone.COIN_TOTAL, 1, 1, exp)
+    assert not standalone.keeps_guarantee(0, 1, 1, exp)
+    assert not standalone.keeps_guarantee(standalone.COIN_TOTAL // 2, 1, 1, exp)
+    assert standalone.keeps_guarantee(standalone.COIN_TOTAL // 2 + 1, 1, 1, exp)
+    assert not standalone.keeps_guarantee(standalone.COIN_TOTAL, 1, 1, exp)
 
 
 ODD: list[Any] = [

@@ -58,7 +58,7 @@ def test_a_digest_is_the_hash_of_the_text_that_is_printed(entry):
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_published_probabilities_add_up_and_keep_the_promise(entry):
+def test_published_probabilities_add_up_and_keep_the_guarantee(entry):
     masses = [Fraction(mass) for mass in entry["probabilities"]]
     laws = [[masses[number] for number in law["law"]] for law in entry["laws"]]
     assert all(sum(law) == 1 for law in laws)

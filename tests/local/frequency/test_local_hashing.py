@@ -1,4 +1,4 @@
-"""The reference itself keeps its promise and its theory, and projective geometry comes to the same error."""
+"""The reference itself keeps its guarantee and its theory, and projective geometry comes to the same error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of hashed keys keep their promise exactly, and a sketch of them answers for keys that nobody listed."""
+"""Reports of hashed keys keep their guarantee exactly, and a sketch of them answers for keys that nobody listed."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_no_bit_tells_two_values_apart_by_more_than_e_to_the_epsilon(epsilon: Fr
 
 
 @pytest.mark.theorem("DuchiBit.privacy", "MeanRandomizer.privacy")
-def test_the_audit_finds_the_promise_kept_and_a_smaller_one_broken() -> None:
+def test_the_audit_finds_the_guarantee_kept_and_a_smaller_one_broken() -> None:
     verdict = audit(spec().mechanism())
     assert verdict.outcome.name == "KEPT"
     assert verdict.low == pytest.approx(1, abs=1e-9)

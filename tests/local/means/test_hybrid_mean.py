@@ -46,7 +46,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
 
 
 @pytest.mark.theorem("HybridMean.privacy", "MeanRandomizer.privacy")
-def test_the_audit_finds_the_promise_kept() -> None:
+def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(hybrid(Fraction(2), steps=6).mechanism())
     assert verdict.outcome.name == "KEPT"
     assert verdict.low == pytest.approx(2, abs=1e-9)

@@ -46,7 +46,7 @@ def test_every_vector_prefers_exactly_as_many_codewords_even_on_ties() -> None:
 
 
 @pytest.mark.theorem("UnitVectors.privacy", "MeanRandomizer.privacy")
-def test_the_audit_finds_the_promise_kept() -> None:
+def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(small().mechanism())
     assert verdict.outcome.name == "KEPT"
     assert verdict.low == pytest.approx(2, abs=1e-9)

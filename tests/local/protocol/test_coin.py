@@ -28,7 +28,7 @@ def is_within(numerator: int, epsilon: Fraction, inside: int, outside: int) -> b
 
 
 @given(epsilons, sizes, sizes)
-def test_the_coin_is_the_largest_that_keeps_the_promise(epsilon: Fraction, inside: int, outside: int) -> None:
+def test_the_coin_is_the_largest_that_keeps_the_guarantee(epsilon: Fraction, inside: int, outside: int) -> None:
     try:
         numerator = coin(epsilon, inside, outside)
     except ParameterError:

@@ -1,4 +1,4 @@
-"""Shuffled reports keep the promise computed for them: checked against all multisets where they can be listed."""
+"""Shuffled reports keep the guarantee computed for them: checked against all multisets where they can be listed."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ SMALL: list[tuple[str, Oracle, tuple[int, int], int, range]] = [
 
 @pytest.mark.theorem("Shuffled.privacy", "Blanket.privacy", "TwoLevels.privacy", "TwoLevels.between.privacy")
 @pytest.mark.parametrize(("spec", "pair", "people", "values"), [case[1:] for case in SMALL], ids=[c[0] for c in SMALL])
-def test_the_real_multisets_are_never_told_apart_better_than_promised(
+def test_the_real_multisets_are_never_told_apart_better_than_guaranteed(
     spec: Oracle, pair: tuple[int, int], people: int, values: range
 ) -> None:
     true = _true_deltas(spec, pair, people, values)
@@ -362,13 +362,13 @@ CROWDS = (100, 1000, 10_000, 100_000, 1_000_000, 10**9)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 2, 4])
 def test_more_people_hide_better_and_the_protocol_itself_hides_better_than_its_epsilon(epsilon: Any) -> None:
     for spec in (DirectResponse(epsilon=epsilon, values=16), ProjectiveGeometry.best(epsilon=epsilon, values=1000)):
-        promises = [spec.shuffled(people=people, delta=1e-6) for people in CROWDS]
-        found = [shuffled.epsilon for shuffled in promises]
+        guarantees = [spec.shuffled(people=people, delta=1e-6) for people in CROWDS]
+        found = [shuffled.epsilon for shuffled in guarantees]
         assert found == sorted(found, reverse=True)
         assert len(set(found)) == len(found)
-        for shuffled in promises:
+        for shuffled in guarantees:
             assert shuffled.epsilon <= shuffled.generic.epsilon <= epsilon
-        assert promises[-1].epsilon < 0.7 * float(promises[-1].generic.epsilon)
+        assert guarantees[-1].epsilon < 0.7 * float(guarantees[-1].generic.epsilon)
 
 
 @pytest.mark.theorem("Shuffled.closed_form.privacy")
@@ -412,7 +412,7 @@ def test_the_closed_form_is_refused_from_its_limit_on(people: int, holds: bool) 
         assert "does not apply" in shuffled.explain()
 
 
-def test_the_promise_is_for_changing_one_value_and_names_its_conditions() -> None:
+def test_the_guarantee_is_for_changing_one_value_and_names_its_conditions() -> None:
     shuffled = DirectResponse(epsilon=Fraction(1), values=4).shuffled(people=5000, delta=1e-5)
     assert shuffled.guarantee.relation is Relation.CHANGE_ONE
     assert shuffled.guarantee.delta == 1e-5

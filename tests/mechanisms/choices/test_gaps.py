@@ -102,7 +102,7 @@ def test_half_the_noise_is_refuted_with_the_lead() -> None:
 @pytest.mark.theorem("NoisyMax.accuracy")
 @pytest.mark.parametrize("scores", [[30, 12, 0, 5], [3, 3, 3], [0, 1]], ids=str)
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
-def test_the_lead_is_close_to_the_true_one_as_often_as_promised(scores: list[int], confidence: float) -> None:
+def test_the_lead_is_close_to_the_true_one_as_often_as_guaranteed(scores: list[int], confidence: float) -> None:
     mechanism = dp.NoisyMax(epsilon=1, sensitivity=1, gap=True)
     error = mechanism.gap_error(confidence, candidates=len(scores))
     outcomes, _, high = mechanism.law(scores).table()
@@ -185,7 +185,7 @@ def test_telling_gaps_without_scaling_the_noise_by_the_hits_is_refuted() -> None
 
 
 @pytest.mark.theorem("AboveThreshold.accuracy")
-def test_every_gap_is_within_alpha_of_the_truth_as_often_as_promised(rounds: Rounds) -> None:
+def test_every_gap_is_within_alpha_of_the_truth_as_often_as_guaranteed(rounds: Rounds) -> None:
     stream = dp.AboveThreshold(threshold=0, epsilon=1, sensitivity=1, gap=True)
     values, count = [-60, -60, 60], rounds(sample=2000, full=20_000)
     alpha = stream.alpha(queries=3, beta=0.1)

@@ -51,7 +51,7 @@ def test_its_losses_have_a_wider_range_than_epsilon_so_only_the_pure_price_is_cl
         low, high = pair.losses()
         widest = max(widest, float(low.max() - high.min()))
     assert widest > 1.05
-    assert mechanism.loss.claim == dp.PureDP(1)
+    assert mechanism.loss.guarantee == dp.PureDP(1)
 
 
 def gaps_and_chances(law: object, scores: list[Fraction]) -> list[tuple[Fraction, float, float]]:

@@ -1,4 +1,4 @@
-"""Randomized response: the promise, the unbiased estimate, both variances, intervals that hold for every table."""
+"""Randomized response: the guarantee, the unbiased estimate, both variances, intervals that hold for every table."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from discreet.errors import NotCopyable
 
 @pytest.mark.theorem("Exponential.accuracy")
 @pytest.mark.parametrize("best", [1, 5])
-def test_the_chosen_score_is_close_to_the_best_as_often_as_promised(best: int) -> None:
+def test_the_chosen_score_is_close_to_the_best_as_often_as_guaranteed(best: int) -> None:
     mechanism = dp.Exponential(epsilon=1, sensitivity=1)
     scores = np.concatenate([np.full(best, 50), np.zeros(200 - best, dtype=np.int64), np.arange(30, 45)])
     law = mechanism.law(scores)
@@ -30,7 +30,7 @@ def test_the_chosen_score_is_close_to_the_best_as_often_as_promised(best: int) -
 
 
 @pytest.mark.theorem("NoisyMax.accuracy")
-def test_the_reported_score_is_close_to_the_best_as_often_as_promised() -> None:
+def test_the_reported_score_is_close_to_the_best_as_often_as_guaranteed() -> None:
     mechanism = dp.NoisyMax(epsilon=1, sensitivity=1)
     scores = np.concatenate([[30], np.arange(0, 30, 2)])
     outcomes, _, high = mechanism.law(scores).table()

@@ -62,14 +62,14 @@ def test_the_price_is_that_of_k_releases_of_bounded_range() -> None:
     top = Top(k=4, epsilon=1, sensitivity=1)
     assert top.loss == bounded_range_loss(Fraction(1, 4)) * 4
     assert top.guarantee == dp.PureDP(1)
-    assert top.loss.claim == dp.ZCDP(1 / 32)  # k (epsilon / k)^2 / 8
+    assert top.loss.guarantee == dp.ZCDP(1 / 32)  # k (epsilon / k)^2 / 8
     assert top.loss.satisfies(dp.PureDP(1))
     assert top.loss.epsilon(1e-6).upper < dp.PureDP(1).loss.epsilon(1e-6).upper
 
 
 @pytest.mark.theorem("Top.privacy")
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3.0, Fraction(1, 3), 1e-320])
-def test_the_price_of_k_choices_keeps_the_promise_for_epsilon(epsilon: float) -> None:
+def test_the_price_of_k_choices_keeps_the_guarantee_for_epsilon(epsilon: float) -> None:
     for k in range(1, 21):
         mechanism = Top(k=k, epsilon=epsilon, sensitivity=1, monotone=True)
         assert mechanism.guarantee == dp.PureDP(round_up(Fraction(epsilon)), relation=dp.Relation.ADD_REMOVE)
@@ -97,7 +97,7 @@ def test_the_least_rho_that_can_be_split_is_split() -> None:
 
 @pytest.mark.theorem("Top.accuracy")
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
-def test_every_choice_is_close_to_its_rank_as_often_as_promised(confidence: float) -> None:
+def test_every_choice_is_close_to_its_rank_as_often_as_guaranteed(confidence: float) -> None:
     mechanism = Top(k=3, epsilon=6, sensitivity=1)
     for scores in ([0, 0, 0, 9, 10, 11], [0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 20]):
         error = mechanism.error(confidence, candidates=len(scores))

@@ -1,4 +1,4 @@
-"""Counts for unknown keys: every claim against sums over all that small tables can release."""
+"""Counts for unknown keys: every guarantee against sums over all that small tables can release."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def neighbors(histogram: ThresholdedHistogram) -> Iterator[Moves]:
 
 @pytest.mark.theorem("ThresholdedHistogram.privacy")
 @pytest.mark.parametrize(("kind", "keys", "relation", "epsilon", "delta"), CASES)
-def test_no_small_neighbors_are_told_apart_better_than_promised(
+def test_no_small_neighbors_are_told_apart_better_than_guaranteed(
     kind: KeyNoise, keys: int, relation: dp.Relation, epsilon: float, delta: float
 ) -> None:
     histogram = ThresholdedHistogram(epsilon=epsilon, delta=delta, keys=keys, relation=relation, noise=kind)
@@ -128,14 +128,14 @@ def renyi(p: dict[int | None, float], q: dict[int | None, float], alpha: float) 
 @pytest.mark.parametrize("kind", KeyNoise)
 @pytest.mark.parametrize("relation", [ADD, CHANGE])
 @pytest.mark.parametrize("keys", [1, 5])
-def test_the_price_keeps_the_promise_and_composes_below_it(kind: KeyNoise, relation: dp.Relation, keys: int) -> None:
+def test_the_price_keeps_the_guarantee_and_composes_below_it(kind: KeyNoise, relation: dp.Relation, keys: int) -> None:
     histogram = ThresholdedHistogram(epsilon=1, delta=1e-6, keys=keys, relation=relation, noise=kind)
     assert histogram.loss.satisfies(histogram.guarantee)
     assert histogram.loss.delta(1).upper <= 1e-6 * (1 + 1e-9)
-    many, promised = (histogram.loss * 30).epsilon(1e-4).upper, (histogram.guarantee.loss * 30).epsilon(1e-4).upper
-    assert many <= promised * (1 + 1e-6)
+    many, guaranteed = (histogram.loss * 30).epsilon(1e-4).upper, (histogram.guarantee.loss * 30).epsilon(1e-4).upper
+    assert many <= guaranteed * (1 + 1e-6)
     if keys > 1:
-        assert many < 0.75 * promised  # a person's keys are many small losses, not one large one
+        assert many < 0.75 * guaranteed  # a person's keys are many small losses, not one large one
 
 
 @pytest.mark.theorem("ThresholdedHistogram.loss.privacy")
@@ -152,9 +152,9 @@ def test_the_price_covers_the_exact_law_at_every_level(kind: KeyNoise, relation:
 def test_a_price_by_rho_composes_as_approximate_zcdp() -> None:
     histogram = ThresholdedHistogram(rho=0.01, delta=1e-8, keys=5, relation=ADD)
     loss = histogram.loss
-    assert isinstance(loss.claim, dp.ZCDP)
-    assert loss.claim.rho <= 0.01
-    assert loss.claim.delta <= 1e-8
+    assert isinstance(loss.guarantee, dp.ZCDP)
+    assert loss.guarantee.rho <= 0.01
+    assert loss.guarantee.delta <= 1e-8
     assert loss.satisfies(histogram.guarantee)
     budget = dp.privacy_filter(dp.ZCDP(0.02, 1e-7, relation=ADD))
     budget.spend(histogram.guarantee)

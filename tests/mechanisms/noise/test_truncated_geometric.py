@@ -38,7 +38,7 @@ def hockey_stick(law: dict[int, float], moves: tuple[int, ...], epsilon: float) 
 @pytest.mark.parametrize("shift", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [0.4, 1e-2, 1e-6])
-def test_the_reach_is_the_least_that_keeps_the_promise(shift: int, epsilon: float, delta: float) -> None:
+def test_the_reach_is_the_least_that_keeps_the_guarantee(shift: int, epsilon: float, delta: float) -> None:
     mechanism = TruncatedGeometric(epsilon=epsilon, delta=delta, sensitivity=shift)
     found = [hockey_stick(masses(epsilon, shift, reach), (shift,), epsilon) for reach in range(1, mechanism.reach + 1)]
     assert found[-1] <= delta * (1 + 1e-9)
@@ -56,7 +56,7 @@ def test_a_shift_spread_over_coordinates_costs_no_more(moves: tuple[int, ...]) -
 
 
 @pytest.mark.theorem("TruncatedGeometric.privacy")
-def test_for_counts_its_pair_is_the_worst_that_the_promise_allows() -> None:
+def test_for_counts_its_pair_is_the_worst_that_the_guarantee_allows() -> None:
     mechanism = TruncatedGeometric(epsilon=1, delta=1e-3, sensitivity=1)
     attained = mechanism.loss.delta(1).upper
     worst = dp.ApproxDP(1, attained).loss

@@ -66,16 +66,16 @@ def gaussians(random: Random) -> Case:
     return Case(f"Gaussian (sigma, count) {parts}", loss, gaussian(mu_squared), gaussian(mu_squared))
 
 
-def pure_promises(random: Random) -> Case:
-    """The same pure promise up to a million times."""
+def pure_guarantees(random: Random) -> Case:
+    """The same pure guarantee up to a million times."""
     count = repetitions(random)
     epsilon = min(8.0, log_uniform(random, 1e-2, 12) / math.sqrt(count))
     curve = pure(epsilon, count)
     return Case(f"pure {epsilon} x {count}", PureDP(epsilon).loss * count, curve, curve)
 
 
-def approximate_promises(random: Random) -> Case:
-    """The same approximate promise up to a hundred thousand times."""
+def approximate_guarantees(random: Random) -> Case:
+    """The same approximate guarantee up to a hundred thousand times."""
     count = repetitions(random, 10**5)
     epsilon = min(8.0, log_uniform(random, 1e-2, 12) / math.sqrt(count))
     leak = log_uniform(random, 1e-40, 1e-3) / count
@@ -216,8 +216,8 @@ def beside_normals(random: Random) -> Case:
 
 FAMILIES: tuple[Callable[[Random], Case], ...] = (
     gaussians,
-    pure_promises,
-    approximate_promises,
+    pure_guarantees,
+    approximate_guarantees,
     responses,
     discrete_laplaces,
     discrete_gaussians,

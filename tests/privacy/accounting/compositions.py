@@ -37,6 +37,6 @@ def _whole(kind: str, **parameters: float) -> PrivacyLoss:
             return privacy.discrete_laplace_loss(scale, shift=int(parameters.get("shift", 1)))
         case "response", {"epsilon": epsilon, "categories": categories}:
             return privacy.randomized_response_loss(epsilon, categories=int(categories))
-        case "promise", {"epsilon": epsilon}:
+        case "guarantee", {"epsilon": epsilon}:
             return ApproxDP(epsilon, parameters.get("delta", 0)).loss
     raise ValueError(f"no such release: {kind} {parameters}")

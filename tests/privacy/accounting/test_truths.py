@@ -27,7 +27,7 @@ KNOWN = {
         truths.LAPLACE_DIFFERENT_DOUBT,
         1e-4,
     ),
-    "a thousand pure promises": ([("promise", {"epsilon": 0.02}, 1000)], truths.PURE_THOUSAND, 0, 1e-6),
+    "a thousand pure guarantees": ([("guarantee", {"epsilon": 0.02}, 1000)], truths.PURE_THOUSAND, 0, 1e-6),
 }
 
 

@@ -19,9 +19,9 @@ from tests.privacy.reference import Ball, Law, ball, leaky_response, randomized_
 
 @dataclass(frozen=True)
 class Release:
-    """A promise and a release that keeps it: its laws on two neighbors, and the part of each that has no leak."""
+    """A guarantee and a release that keeps it: its laws on two neighbors, and the part of each that has no leak."""
 
-    promise: Guarantee
+    guarantee: Guarantee
     p: Law
     q: Law
     kept_p: Law
@@ -29,7 +29,7 @@ class Release:
     delta: Fraction = Fraction(0)
 
     def reversed(self) -> Release:
-        return Release(self.promise, self.q, self.p, self.kept_q, self.kept_p, self.delta)
+        return Release(self.guarantee, self.q, self.p, self.kept_q, self.kept_p, self.delta)
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Leaf:
 
 
 def response(epsilon: Any) -> Release:
-    """Return randomized response, the worst release with a pure promise."""
+    """Return randomized response, the worst release with a pure guarantee."""
     p, q = randomized_response(written(epsilon))
     return Release(PureDP(epsilon), p, q, p, q)
 
 
 def leaky(epsilon: Any, delta: Any) -> Release:
-    """Return the worst release with an approximate promise."""
+    """Return the worst release with an approximate guarantee."""
     p, q = leaky_response(written(epsilon), written(delta))
     first, second = randomized_response(written(epsilon))
     nothing = flint.arb(0)
@@ -79,19 +79,19 @@ def play(open_session: Callable[[], Filter], choose: Choice, rounds: int) -> lis
 
     def go(spent: tuple[Guarantee, ...], chances: tuple[Ball, ...], left: int) -> list[Leaf]:
         session = open_session()
-        for promise in spent:
-            session.spend(promise)
+        for guarantee in spent:
+            session.spend(guarantee)
         release = choose(session) if left else None
         if release is None:
             return [Leaf(*chances, spent)]
-        if not session.admits(release.promise):
+        if not session.admits(release.guarantee):
             return go(spent, chances, left - 1)
         laws = (release.p, release.q, release.kept_p, release.kept_q)
         return [
             leaf
             for outcome in zip(*laws, strict=True)
             for leaf in go(
-                (*spent, release.promise), tuple(a * b for a, b in zip(chances, outcome, strict=True)), left - 1
+                (*spent, release.guarantee), tuple(a * b for a, b in zip(chances, outcome, strict=True)), left - 1
             )
         ]
 

@@ -27,7 +27,7 @@ sizes = st.one_of(st.floats(0.0, 0.5), st.fractions(0, Fraction(1, 2), max_denom
 
 
 def like(budget: Guarantee, size, delta=0) -> Guarantee:
-    """Return a promise of the same notion and of another size."""
+    """Return a guarantee of the same notion and of another size."""
     match budget:
         case PureDP():
             return PureDP(size)
@@ -40,9 +40,9 @@ def like(budget: Guarantee, size, delta=0) -> Guarantee:
     return GaussianDP(size)
 
 
-def size_of(promise: Guarantee) -> Fraction:
-    name = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(promise)]
-    return written(getattr(promise, name)) ** (2 if isinstance(promise, GaussianDP) else 1)
+def size_of(guarantee: Guarantee) -> Fraction:
+    name = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(guarantee)]
+    return written(getattr(guarantee, name)) ** (2 if isinstance(guarantee, GaussianDP) else 1)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=repr)
@@ -50,18 +50,18 @@ def size_of(promise: Guarantee) -> Fraction:
 def test_a_filter_admits_exactly_what_fits_the_exact_sum(budget, data):
     session, spent = privacy_filter(budget), []
     for _ in range(8):
-        promise = like(budget, data.draw(sizes), data.draw(st.sampled_from([0, 0.05, Fraction(1, 7)])))
-        fits = size_of(promise) + sum(map(size_of, spent)) <= size_of(budget)
-        deltas = sum(written(getattr(one, "delta", 0)) for one in (*spent, promise))
+        guarantee = like(budget, data.draw(sizes), data.draw(st.sampled_from([0, 0.05, Fraction(1, 7)])))
+        fits = size_of(guarantee) + sum(map(size_of, spent)) <= size_of(budget)
+        deltas = sum(written(getattr(one, "delta", 0)) for one in (*spent, guarantee))
         fits = fits and deltas <= written(getattr(budget, "delta", 0))
-        assert session.admits(promise) == fits
+        assert session.admits(guarantee) == fits
         if fits:
-            session.spend(promise)
-            spent.append(promise)
+            session.spend(guarantee)
+            spent.append(guarantee)
         else:
             before = repr(session)
             with pytest.raises(BudgetExceeded, match="Nothing was spent"):
-                session.spend(promise)
+                session.spend(guarantee)
             assert repr(session) == before
     assert session.spent.implies(session.budget) or size_of(session.spent) <= size_of(budget)
     if spent and not isinstance(budget, ZCDP):
@@ -105,9 +105,9 @@ def test_thirds_and_subnormal_numbers_end_exactly_at_the_budget():
     for _ in range(3):
         session.spend(PureDP(Fraction(1, 3)))
     assert session.spent == PureDP(1)
-    for promise in (PureDP(5e-324), PureDP(Fraction(1, 10**1000))):
-        assert not session.admits(promise)
-        assert session.fits(promise) == 0
+    for guarantee in (PureDP(5e-324), PureDP(Fraction(1, 10**1000))):
+        assert not session.admits(guarantee)
+        assert session.fits(guarantee) == 0
     session.spend(PureDP(0))
     tiny = PureFilter(5e-324 * 3)
     for _ in range(3):
@@ -127,7 +127,7 @@ def test_three_times_the_float_one_tenth_is_three_tenths():
 
 
 @pytest.mark.parametrize(
-    ("session", "promise", "equal"),
+    ("session", "guarantee", "equal"),
     [
         (PureFilter(2), ApproxDP(1, 0), PureDP(1)),
         (ApproxFilter(2, 0.1), PureDP(1), ApproxDP(1, 0)),
@@ -141,21 +141,21 @@ def test_three_times_the_float_one_tenth_is_three_tenths():
         (GaussianFilter(5), ZCDP(1), ZCDP(1).to_gaussian()),
     ],
 )
-def test_a_promise_of_another_notion_is_charged_as_what_follows_from_it(session, promise, equal):
-    session.spend(promise)
+def test_a_guarantee_of_another_notion_is_charged_as_what_follows_from_it(session, guarantee, equal):
+    session.spend(guarantee)
     assert session.spent == equal
 
 
-@pytest.mark.parametrize("promise", [PureDP(1), ApproxDP(1, 0.05), ApproxDP(Fraction(1, 3), 0), PureDP(7), PureDP(0)])
-def test_an_epsilon_is_charged_as_its_rho_and_hardly_more(promise):
-    session, equal = ZCDPFilter(9, 0.1), promise.to_zcdp()
-    session.spend(promise)
+@pytest.mark.parametrize("guarantee", [PureDP(1), ApproxDP(1, 0.05), ApproxDP(Fraction(1, 3), 0), PureDP(7), PureDP(0)])
+def test_an_epsilon_is_charged_as_its_rho_and_hardly_more(guarantee):
+    session, equal = ZCDPFilter(9, 0.1), guarantee.to_zcdp()
+    session.spend(guarantee)
     assert equal.rho <= session.spent.rho <= equal.rho * (1 + 1e-14)
     assert session.spent.delta == written(equal.delta)
 
 
 @pytest.mark.parametrize(
-    ("session", "promise", "error", "words"),
+    ("session", "guarantee", "error", "words"),
     [
         (PureFilter(2), ZCDP(0.1), NoSoundConversion, "unbounded loss"),
         (ApproxFilter(2, 0.1), ZCDP(0.1), MissingParameter, "at_delta"),
@@ -165,10 +165,10 @@ def test_an_epsilon_is_charged_as_its_rho_and_hardly_more(promise):
         (GaussianFilter(2), RenyiDP(4, 0.1), NoSoundConversion, "tail"),
     ],
 )
-def test_a_promise_that_says_too_little_is_refused_with_what_to_write(session, promise, error, words):
+def test_a_guarantee_that_says_too_little_is_refused_with_what_to_write(session, guarantee, error, words):
     for ask in (session.admits, session.spend, session.fits):
         with pytest.raises(error, match=words):
-            ask(promise)
+            ask(guarantee)
     assert size_of(session.spent) == 0
 
 
@@ -199,7 +199,7 @@ def test_relations_are_kept_apart_and_a_mismatch_spends_nothing(budget):
     assert session.spent.relation is session.remaining.relation is session.budget.relation is Relation.ADD_REMOVE
 
 
-def test_an_unstated_session_takes_on_the_relation_of_its_first_promise_only():
+def test_an_unstated_session_takes_on_the_relation_of_its_first_guarantee_only():
     session = PureFilter(1)
     session.spend(PureDP(0.1, relation=Relation.CHANGE_ONE))
     assert session.relation is Relation.CHANGE_ONE

@@ -28,12 +28,12 @@ METERS = [
 
 
 @pytest.mark.theorem("Odometer.privacy")
-@pytest.mark.parametrize(("notion", "order", "promise"), METERS)
-def test_a_meter_reads_what_adaptive_composition_gives(notion, order, promise):
+@pytest.mark.parametrize(("notion", "order", "guarantee"), METERS)
+def test_a_meter_reads_what_adaptive_composition_gives(notion, order, guarantee):
     meter = Odometer(notion, **order)
     for _ in range(3):
-        meter.spend(promise)
-    total = basic_composition([promise] * 3)
+        meter.spend(guarantee)
+    total = basic_composition([guarantee] * 3)
     if notion is ZCDP:  # the meter adds deltas, which is a little more than the chance that any of them happens
         assert meter.spent == ZCDP(0.75, 0.375)
     elif notion is PureDP:
@@ -57,13 +57,13 @@ def test_readings_hold_at_stops_chosen_by_the_answers(notion, data):
         nonlocal excess
         if left == 0 or data.draw(st.booleans()):
             meter = Odometer(notion, **order)
-            for promise in spent:
-                meter.spend(promise)
+            for guarantee in spent:
+                meter.spend(guarantee)
             excess += (p - exp(meter.epsilon(delta)) * q).max(flint.arb(0))
             return
         release = make(data.draw(st.floats(0.1, 2.0)))
         for a, b in zip(release.p, release.q, strict=True):
-            go((*spent, release.promise), p * a, q * b, left - 1)
+            go((*spent, release.guarantee), p * a, q * b, left - 1)
 
     go((), flint.arb(1), flint.arb(1), 3)
     assert at_most(excess, delta)
@@ -79,13 +79,13 @@ def test_sums_of_epsilons_hold_along_every_path(data):
         nonlocal excess
         if left == 0 or data.draw(st.booleans()):
             meter = Odometer(ApproxDP)
-            for promise in meters:
-                meter.spend(promise)
+            for guarantee in meters:
+                meter.spend(guarantee)
             excess += (p - exp(meter.epsilon(delta)) * q).max(flint.arb(0))
             return
         release = leaky(data.draw(st.floats(0.0, 1.5)), data.draw(st.sampled_from([0, Fraction(1, 15)])))
         for a, b in zip(release.p, release.q, strict=True):
-            go((*meters, release.promise), p * a, q * b, left - 1)
+            go((*meters, release.guarantee), p * a, q * b, left - 1)
 
     go((), flint.arb(1), flint.arb(1), 3)
     assert at_most(excess, delta)
@@ -164,9 +164,9 @@ def test_the_largest_totals_have_a_reading_or_say_that_they_have_none():
     assert 1e300 < reading(GaussianDP, GaussianDP(1e151)) < 1e308
 
 
-def reading(notion, promise):
+def reading(notion, guarantee):
     meter = Odometer(notion)
-    meter.spend(promise)
+    meter.spend(guarantee)
     return meter.epsilon(0.1)
 
 
@@ -195,7 +195,7 @@ def test_a_meter_needs_a_notion_and_renyi_its_order():
     with pytest.raises(ParameterError, match="alpha"):
         Odometer(ZCDP, alpha=2)
     for notion in (1, None, "ZCDP", PureDP(1)):
-        with pytest.raises(ParameterError, match="a promise is needed"):
+        with pytest.raises(ParameterError, match="a guarantee is needed"):
             Odometer(notion)
     with pytest.raises(ParameterError, match="Relation"):
         Odometer(PureDP, relation="add/remove")

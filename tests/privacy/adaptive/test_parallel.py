@@ -110,20 +110,20 @@ def test_no_neighbors_lose_more_than_the_budget_whatever_is_asked_where(relation
         session = PureFilter(budget, relation=relation)
         parts = Partition(session, {"a": PureDP(Fraction(1, 2)), "b": PureDP(Fraction(3, 4))})
         accounts = {"whole": session, **parts}
-        for where, promise in history:
-            accounts[where].spend(promise)
+        for where, guarantee in history:
+            accounts[where].spend(guarantee)
         for ratio in ratios.values():
             assert at_most(abs(ratio.log()), budget)
         if not left:
             return
         where = data.draw(st.sampled_from(["whole", "a", "b"]))
         release = response(data.draw(st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])))
-        if not accounts[where].admits(release.promise):
+        if not accounts[where].admits(release.guarantee):
             go(history, ratios, left - 1)
             return
         for a, b in zip(release.p, release.q, strict=True):
             seen = {n: ratio * a / b if where == "whole" or where in n else ratio for n, ratio in ratios.items()}
-            go([*history, (where, release.promise)], seen, left - 1)
+            go([*history, (where, release.guarantee)], seen, left - 1)
 
     go([], dict.fromkeys(differing, flint.arb(1)), 5)
 

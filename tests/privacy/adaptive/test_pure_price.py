@@ -1,4 +1,4 @@
-"""What a pure promise costs in rho is never too little, and too much by next to nothing."""
+"""What a pure guarantee costs in rho is never too little, and too much by next to nothing."""
 
 from __future__ import annotations
 

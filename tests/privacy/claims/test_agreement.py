@@ -38,8 +38,8 @@ WIDE_INTEGER_GAUSSIAN: list[Part] = [("discrete_gaussian", {"scale": 5.0, "shift
 INTEGER_LAPLACE: list[Part] = [("discrete_laplace", {"scale": 8.0}, 50)]
 WIDE_INTEGER_LAPLACE: list[Part] = [("discrete_laplace", {"scale": 20.0, "shift": 3}, 50)]
 RESPONSE: list[Part] = [("response", {"epsilon": 0.25, "categories": 5}, 60)]
-PURE: list[Part] = [("promise", {"epsilon": 0.1, "delta": 0}, 100)]
-APPROXIMATE: list[Part] = [("promise", {"epsilon": 0.1, "delta": 1e-8}, 100)]
+PURE: list[Part] = [("guarantee", {"epsilon": 0.1, "delta": 0}, 100)]
+APPROXIMATE: list[Part] = [("guarantee", {"epsilon": 0.1, "delta": 1e-8}, 100)]
 MIXTURE: list[Part] = [
     ("gaussian", {"scale": 10.0}, 20),
     ("laplace", {"scale": 20.0}, 20),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.privacy import ZCDP, GaussianDP, PureDP
 from discreet.privacy.adaptive import ApproxFilter, GaussianFilter, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.privacy.numbers import written
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.adaptive.game import Leaf, adversary, binned_normal, laws, leaky, play, response
 from tests.privacy.reference import ORDERS, at_most, ball, exp, hockey_stick, miss, renyi
 
@@ -48,7 +48,7 @@ mixed_moves = st.one_of(steps.map(response), steps.map(binned_normal), st.none()
 def test_no_path_of_a_pure_session_has_more_loss_than_the_budget(epsilon, data):
     leaves = play(lambda: PureFilter(epsilon), adversary(data.draw, pure_moves), rounds=4)
     assert_whole(leaves)
-    exact = written(epsilon)  # promises are read by their decimals
+    exact = written(epsilon)  # guarantees are read by their decimals
     for leaf in leaves:
         assert at_most(leaf.p, exp(exact) * leaf.q)
         assert at_most(leaf.q, exp(exact) * leaf.p)
@@ -67,7 +67,7 @@ def test_no_event_of_an_approximate_session_tells_more_than_the_budget(epsilon, 
     leaves = play(lambda: ApproxFilter(epsilon, delta), adversary(data.draw, approx_moves), rounds=3)
     assert_whole(leaves)
     p, q = laws(leaves)
-    epsilon, delta = written(epsilon), written(delta)  # promises are read by their decimals
+    epsilon, delta = written(epsilon), written(delta)  # guarantees are read by their decimals
     assert at_most(hockey_stick(p, q, epsilon), delta)
     assert at_most(hockey_stick(q, p, epsilon), delta)
     for leaf in leaves:

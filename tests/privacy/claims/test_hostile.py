@@ -37,7 +37,7 @@ OPENERS = [
     lambda _: Odometer(RenyiDP, alpha=2),
 ]
 NO_NUMBERS = [math.nan, math.inf, -math.inf, -1, -5e-324, True, "1", None, 1j, [1], 10**400, np.longdouble(1)]
-NO_PROMISES = [0.5, 1, True, None, "PureDP(1)", math.nan, PureDP, [PureDP(1)], ..., Fraction(1, 2)]
+NO_GUARANTEES = [0.5, 1, True, None, "PureDP(1)", math.nan, PureDP, [PureDP(1)], ..., Fraction(1, 2)]
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS, ids=repr)
@@ -47,21 +47,21 @@ def test_a_budget_is_a_finite_number_that_is_at_least_zero(opener, number):
         opener(number)
 
 
-@pytest.mark.parametrize("thing", NO_PROMISES, ids=repr)
+@pytest.mark.parametrize("thing", NO_GUARANTEES, ids=repr)
 @pytest.mark.parametrize("opener", OPENERS)
-def test_what_is_no_promise_is_refused_and_costs_nothing(opener, thing):
+def test_what_is_no_guarantee_is_refused_and_costs_nothing(opener, thing):
     session = opener(1)
     before = repr(session)
     asks = [session.spend] if isinstance(session, Odometer) else [session.spend, session.admits, session.fits]
     for ask in asks:
-        with pytest.raises(ParameterError, match="promise") as caught:
+        with pytest.raises(ParameterError, match="guarantee") as caught:
             ask(thing)
         assert caught.value.__cause__ is None
     assert repr(session) == before
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS[:-2], ids=repr)
-def test_no_promise_can_be_made_of_what_is_no_number(number):
+def test_no_guarantee_can_be_made_of_what_is_no_number(number):
     for make in (PureDP, ZCDP, GaussianDP):
         with pytest.raises(ParameterError):
             make(number)
@@ -98,15 +98,15 @@ def test_the_largest_prices_do_not_overflow():
     assert squares.spent == GaussianDP(1.7e308)
 
 
-def test_a_budget_that_promises_nothing_is_refused():
+def test_a_budget_that_guarantees_nothing_is_refused():
     for make in (lambda: ApproxFilter(1, 1), lambda: ApproxFilter(1, 1, slack=0.5), lambda: ZCDPFilter(1, 1.0)):
-        with pytest.raises(ParameterError, match="promises nothing"):
+        with pytest.raises(ParameterError, match="guarantees nothing"):
             make()
 
 
 @pytest.mark.parametrize("thing", [0.5, None, PureDP, "ZCDP"])
-def test_a_session_is_opened_with_a_promise(thing):
-    with pytest.raises(ParameterError, match="a promise is needed"):
+def test_a_session_is_opened_with_a_guarantee(thing):
+    with pytest.raises(ParameterError, match="a guarantee is needed"):
         privacy_filter(thing)
 
 
@@ -170,7 +170,7 @@ def _refuses(ask):
 
 
 @pytest.mark.parametrize(
-    ("session", "promise", "count"),
+    ("session", "guarantee", "count"),
     [
         (PureFilter(1), PureDP(Fraction(1, 300)), 300),
         (ApproxFilter(1, 0.5), ApproxDP(Fraction(1, 1000), Fraction(1, 600)), 300),
@@ -179,14 +179,14 @@ def _refuses(ask):
         (GaussianFilter(1), GaussianDP(Fraction(1, 17)), 289),
     ],
 )
-def test_threads_together_spend_the_budget_once(session, promise, count):
+def test_threads_together_spend_the_budget_once(session, guarantee, count):
     spent, start = [], threading.Barrier(8)
 
     def work():
         start.wait()
-        while session.admits(promise):
+        while session.admits(guarantee):
             try:
-                session.spend(promise)
+                session.spend(guarantee)
             except BudgetExceeded:
                 return
             spent.append(1)
@@ -197,7 +197,7 @@ def test_threads_together_spend_the_budget_once(session, promise, count):
     for thread in threads:
         thread.join()
     assert len(spent) == count
-    assert not session.admits(promise)
+    assert not session.admits(guarantee)
 
 
 def test_an_interrupted_spend_is_charged_or_not_and_never_half():

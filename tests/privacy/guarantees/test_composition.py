@@ -1,4 +1,4 @@
-"""Composition: an algebra of promises, checked on exact products of laws."""
+"""Composition: an algebra of guarantees, checked on exact products of laws."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_thirds_add_up_to_one():
     assert basic_composition([PureDP(Fraction(1, 3))] * 3) == PureDP(1)
 
 
-def test_one_promise_alone_is_itself_and_nothing_is_refused():
+def test_one_guarantee_alone_is_itself_and_nothing_is_refused():
     assert basic_composition([ApproxDP(1, 1e-6)]) == ApproxDP(1, 1e-6)
     with pytest.raises(ParameterError, match="nothing to compose"):
         basic_composition([])
@@ -124,7 +124,7 @@ def test_one_promise_alone_is_itself_and_nothing_is_refused():
 
 def test_pure_and_approximate_mix_and_other_notions_do_not():
     assert basic_composition([PureDP(1), ApproxDP(2, 0.5)]) == ApproxDP(3, 0.5)
-    with pytest.raises(ParameterError, match=r"convert\(promise"):
+    with pytest.raises(ParameterError, match=r"convert\(guarantee"):
         basic_composition([PureDP(1), ZCDP(1)])
     with pytest.raises(ParameterError, match="one order"):
         basic_composition([RenyiDP(2, 1), RenyiDP(3, 1)])
@@ -147,7 +147,7 @@ def test_deltas_are_capped_at_one():
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("times", [1, 10, 100, 1000])
 @pytest.mark.parametrize("slack", [1e-9, 1e-3, 0.3])
-def test_many_randomized_responses_keep_the_advanced_promise(epsilon, times, slack):
+def test_many_randomized_responses_keep_the_advanced_guarantee(epsilon, times, slack):
     total = advanced_composition(PureDP(epsilon), times, slack)
     assert at_most(_delta_of_many(epsilon, times, total.epsilon), total.delta)
     assert total.epsilon <= times * epsilon * (1 + 1e-15)

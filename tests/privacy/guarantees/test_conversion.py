@@ -14,7 +14,7 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Rela
 sizes = st.floats(0.0, 30.0)
 chances = st.floats(0.0, 1.0)
 with_worst_pair = st.one_of(st.builds(PureDP, sizes), st.builds(ApproxDP, sizes, chances), st.builds(GaussianDP, sizes))
-promises = st.one_of(
+guarantees = st.one_of(
     with_worst_pair, st.builds(ZCDP, sizes, chances), st.builds(RenyiDP, st.floats(1.01, 100.0), sizes)
 )
 targets = st.sampled_from(
@@ -60,7 +60,7 @@ def test_what_does_not_follow_is_refused_with_the_reason(source, target, argumen
 
 
 @pytest.mark.theorem("convert.privacy", "implies.privacy")
-@given(promises, targets)
+@given(guarantees, targets)
 def test_what_was_converted_is_implied_by_its_source(source, target):
     notion, arguments = target
     try:
@@ -85,24 +85,26 @@ def test_a_detour_never_gains_over_the_direct_way_where_the_worst_pair_is_known(
     assert strength(direct) <= strength(through) * (1 + 1e-9) + 1e-300
 
 
-def strength(promise: Guarantee) -> float:
-    """Return the number that is compared between promises of one notion at equal delta and order."""
+def strength(guarantee: Guarantee) -> float:
+    """Return the number that is compared between guarantees of one notion at equal delta and order."""
     names = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}
-    return float(getattr(promise, names[type(promise)]))
+    return float(getattr(guarantee, names[type(guarantee)]))
 
 
 @pytest.mark.theorem("implies.privacy")
-@given(promises, st.floats(0.0, 1.0))
-def test_every_promise_implies_itself_and_its_weakenings_but_nothing_stronger(promise, more):
-    assert promise.implies(promise)
-    weaker = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(promise)]
-    values = dict(promise._parameters())
-    assert promise.implies(type(promise)(**{**values, weaker: values[weaker] + more}))
+@given(guarantees, st.floats(0.0, 1.0))
+def test_every_guarantee_implies_itself_and_its_weakenings_but_nothing_stronger(guarantee, more):
+    assert guarantee.implies(guarantee)
+    weaker = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[
+        type(guarantee)
+    ]
+    values = dict(guarantee._parameters())
+    assert guarantee.implies(type(guarantee)(**{**values, weaker: values[weaker] + more}))
     if values[weaker] > 1e-3 and values.get("delta", 0) < 0.5:
-        assert not promise.implies(type(promise)(**{**values, weaker: values[weaker] * 0.5}))
+        assert not guarantee.implies(type(guarantee)(**{**values, weaker: values[weaker] * 0.5}))
 
 
-@given(promises, promises, promises)
+@given(guarantees, guarantees, guarantees)
 def test_implication_is_transitive(first, second, third):
     if first.implies(second) and second.implies(third):
         assert first.implies(third)
@@ -118,7 +120,7 @@ def test_perfect_privacy_in_any_notion_is_perfect_in_every_other(nothing):
     assert convert(nothing, GaussianDP).mu == 0
 
 
-def test_a_promise_without_delta_is_its_pure_or_concentrated_self():
+def test_a_guarantee_without_delta_is_its_pure_or_concentrated_self():
     assert convert(ApproxDP(Fraction(1, 3), 0), PureDP) == PureDP(Fraction(1, 3))
     assert convert(ApproxDP(1, 0), GaussianDP) == PureDP(1).to_gaussian()
     assert convert(ZCDP(0, 0.01), ApproxDP) == ApproxDP(0, 0.01)
@@ -149,7 +151,7 @@ def test_what_is_missing_or_misplaced_is_named():
 
 
 @pytest.mark.theorem("implies.privacy")
-def test_a_promise_for_one_relation_is_concluded_from_the_same_relation_only():
+def test_a_guarantee_for_one_relation_is_concluded_from_the_same_relation_only():
     stated = PureDP(1, relation=Relation.ADD_REMOVE)
     assert stated.implies(PureDP(1, relation=Relation.ADD_REMOVE))
     assert stated.implies(PureDP(1))
@@ -159,15 +161,15 @@ def test_a_promise_for_one_relation_is_concluded_from_the_same_relation_only():
         PureDP(1).implies(stated)
 
 
-@given(promises, targets)
-def test_conversion_is_deterministic_and_weaker_sources_give_weaker_results(promise, target):
+@given(guarantees, targets)
+def test_conversion_is_deterministic_and_weaker_sources_give_weaker_results(guarantee, target):
     notion, arguments = target
-    name = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(promise)]
-    values = dict(promise._parameters())
-    weaker = type(promise)(**{**values, name: values[name] * 1.5 + 0.01})
+    name = {PureDP: "epsilon", ApproxDP: "epsilon", ZCDP: "rho", RenyiDP: "epsilon", GaussianDP: "mu"}[type(guarantee)]
+    values = dict(guarantee._parameters())
+    weaker = type(guarantee)(**{**values, name: values[name] * 1.5 + 0.01})
     try:
-        low, high = convert(promise, notion, **arguments), convert(weaker, notion, **arguments)
+        low, high = convert(guarantee, notion, **arguments), convert(weaker, notion, **arguments)
     except (NoSoundConversion, MissingParameter):
         return
-    assert low == convert(promise, notion, **arguments)
+    assert low == convert(guarantee, notion, **arguments)
     assert strength(low) <= strength(high) * (1 + 1e-9)

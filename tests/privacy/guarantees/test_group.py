@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP, group_privacy
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.reference import ORDERS, at_most, ball, exp, hockey_stick, law, renyi
 
-promises = st.one_of(
+guarantees = st.one_of(
     st.builds(PureDP, st.floats(0.0, 5.0)),
     st.builds(ApproxDP, st.floats(0.0, 5.0), st.floats(0.0, 0.1)),
     st.builds(ZCDP, st.floats(0.0, 5.0)),
@@ -22,26 +22,26 @@ promises = st.one_of(
 )
 
 
-@given(promises)
-def test_a_group_of_one_changes_nothing(promise):
-    assert group_privacy(promise, 1) == promise
+@given(guarantees)
+def test_a_group_of_one_changes_nothing(guarantee):
+    assert group_privacy(guarantee, 1) == guarantee
 
 
-@given(promises, st.integers(1, 20))
-def test_a_larger_group_is_promised_no_more(promise, size):
-    assert group_privacy(promise, size).implies(group_privacy(promise, size + 1))
+@given(guarantees, st.integers(1, 20))
+def test_a_larger_group_is_guaranteed_no_more(guarantee, size):
+    assert group_privacy(guarantee, size).implies(group_privacy(guarantee, size + 1))
 
 
-@given(promises, st.integers(1, 5), st.integers(1, 5))
-def test_groups_of_groups_are_groups(promise, inner, outer):
-    nested, direct = group_privacy(group_privacy(promise, inner), outer), group_privacy(promise, inner * outer)
+@given(guarantees, st.integers(1, 5), st.integers(1, 5))
+def test_groups_of_groups_are_groups(guarantee, inner, outer):
+    nested, direct = group_privacy(group_privacy(guarantee, inner), outer), group_privacy(guarantee, inner * outer)
     for (_, one), (_, other) in zip(nested._parameters(), direct._parameters(), strict=True):
         assert float(one) == pytest.approx(float(other), rel=1e-12)
 
 
 @pytest.mark.theorem("group_privacy.privacy")
 @given(st.floats(0.01, 1.5), st.integers(2, 6))
-def test_a_chain_of_shifted_geometric_laws_attains_the_pure_group_promise(epsilon, size):
+def test_a_chain_of_shifted_geometric_laws_attains_the_pure_group_guarantee(epsilon, size):
     laws = [law(*(exp(-epsilon * abs(y - center)) for y in range(-5, 30))) for center in range(size + 1)]
     total = group_privacy(PureDP(epsilon * (1 + 1e-12)), size).epsilon
     assert at_most(hockey_stick(laws[0], laws[1], epsilon * (1 + 1e-12)), 1.0)
@@ -78,7 +78,7 @@ def test_the_group_delta_is_at_most_the_textbooks(epsilon, delta, size):
 
 @pytest.mark.theorem("group_privacy.privacy")
 @given(st.floats(0.05, 2.0), st.integers(2, 5))
-def test_shifted_normals_attain_the_group_promises_of_zcdp_and_gaussian(mu, size):
+def test_shifted_normals_attain_the_group_guarantees_of_zcdp_and_gaussian(mu, size):
     far = NormalPair(size * mu)
     grouped = group_privacy(GaussianDP(mu), size)
     assert far.delta(1.0).lower <= NormalPair(grouped.mu).delta(1.0).upper
@@ -88,7 +88,7 @@ def test_shifted_normals_attain_the_group_promises_of_zcdp_and_gaussian(mu, size
 
 @pytest.mark.theorem("group_privacy.privacy")
 @given(st.lists(st.lists(st.integers(1, 100), min_size=3, max_size=3), min_size=3, max_size=4))
-def test_chains_of_concentrated_laws_keep_the_squared_promise(weights):
+def test_chains_of_concentrated_laws_keep_the_squared_guarantee(weights):
     laws = [law(*row) for row in weights]
     steps = list(pairwise(laws))
     orders = ORDERS[::6]
@@ -98,10 +98,10 @@ def test_chains_of_concentrated_laws_keep_the_squared_promise(weights):
         assert at_most(renyi(laws[0], laws[-1], alpha), ball(total) * ball(alpha))
 
 
-@pytest.mark.parametrize("promise", [RenyiDP(2, 1), ZCDP(1, 1e-6)])
-def test_notions_without_a_group_promise_are_refused_with_what_to_use(promise):
+@pytest.mark.parametrize("guarantee", [RenyiDP(2, 1), ZCDP(1, 1e-6)])
+def test_notions_without_a_group_guarantee_are_refused_with_what_to_use(guarantee):
     with pytest.raises(NoSoundConversion, match="ApproxDP"):
-        group_privacy(promise, 2)
+        group_privacy(guarantee, 2)
 
 
 def test_the_group_delta_is_capped_and_survives_a_huge_epsilon():

@@ -1,4 +1,4 @@
-"""Promises as values: what they accept, how they compare and how they read."""
+"""Guarantees as values: what they accept, how they compare and how they read."""
 
 from __future__ import annotations
 
@@ -109,50 +109,50 @@ def test_numbers_are_kept_exactly_and_minus_zero_is_zero():
     assert PureDP(5e-324).epsilon == 5e-324
 
 
-@pytest.mark.parametrize("promise", EXAMPLES)
-def test_the_repr_makes_the_same_promise_again(promise):
+@pytest.mark.parametrize("guarantee", EXAMPLES)
+def test_the_repr_makes_the_same_guarantee_again(guarantee):
     names = {one.__name__: one for one in (PureDP, ApproxDP, ZCDP, RenyiDP, GaussianDP, Fraction)}
-    assert eval(repr(promise), {**names, "Relation": Relation}) == promise  # noqa: S307  our own repr
+    assert eval(repr(guarantee), {**names, "Relation": Relation}) == guarantee  # noqa: S307  our own repr
 
 
-@pytest.mark.parametrize("promise", EXAMPLES)
-def test_promises_are_values(promise):
-    assert pickle.loads(pickle.dumps(promise)) == promise  # noqa: S301  our own bytes
-    assert copy.deepcopy(promise) == promise
-    for name in (promise._parameters()[0][0], "relation"):
+@pytest.mark.parametrize("guarantee", EXAMPLES)
+def test_guarantees_are_values(guarantee):
+    assert pickle.loads(pickle.dumps(guarantee)) == guarantee  # noqa: S301  our own bytes
+    assert copy.deepcopy(guarantee) == guarantee
+    for name in (guarantee._parameters()[0][0], "relation"):
         with pytest.raises(AttributeError):
-            setattr(promise, name, 0)
+            setattr(guarantee, name, 0)
     with pytest.raises((AttributeError, TypeError)):
-        promise.note = "changed"
+        guarantee.note = "changed"
 
 
-@pytest.mark.parametrize("promise", EXAMPLES)
-def test_words_and_html_say_the_numbers_and_the_neighbors(promise):
-    assert promise.relation.sentence in str(promise)
-    html = promise._repr_html_()
+@pytest.mark.parametrize("guarantee", EXAMPLES)
+def test_words_and_html_say_the_numbers_and_the_neighbors(guarantee):
+    assert guarantee.relation.sentence in str(guarantee)
+    html = guarantee._repr_html_()
     assert html.startswith("<dl>")
-    for name, _ in promise._parameters():
+    for name, _ in guarantee._parameters():
         assert f"<dt>{name}</dt>" in html
 
 
-def test_words_round_the_promise_up():
+def test_words_round_the_guarantee_up():
     assert "0.333334-diff" in str(PureDP(Fraction(1, 3)))
     assert "0.1-diff" in str(PureDP(0.1))
     assert "e^700 times" in str(PureDP(700))
     assert "1-diff" in str(PureDP(1))
 
 
-def test_a_promise_is_restated_for_a_relation_without_changing():
+def test_a_guarantee_is_restated_for_a_relation_without_changing():
     assert PureDP(1).under(Relation.ADD_REMOVE) == PureDP(1, relation=Relation.ADD_REMOVE)
     assert PureDP(1).relation is Relation.UNSTATED
 
 
-def test_the_base_class_makes_no_promise():
+def test_the_base_class_makes_no_guarantee():
     with pytest.raises(TypeError):
         Guarantee()
 
 
-def test_making_a_promise_loads_neither_scipy_nor_flint():
+def test_making_a_guarantee_loads_neither_scipy_nor_flint():
     code = "import sys; from discreet.privacy import PureDP; PureDP(1); print({'scipy', 'flint'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  our own
     assert done.stdout.strip() == "set()"

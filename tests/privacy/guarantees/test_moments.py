@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.privacy.guarantees.moments import renyi_delta, renyi_epsilon, zcdp_delta, zcdp_epsilon
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.reference import alphas, at_most, ball, divergence_rate, hockey_stick, pairs, renyi
 
 

@@ -1,4 +1,4 @@
-"""Each conversion against exact laws: it never promises more than the source, and is tight where it says so."""
+"""Each conversion against exact laws: it never guarantees more than the source, and is tight where it says so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from discreet.privacy.guarantees.conversion import (
     zcdp_to_renyi,
 )
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.reference import (
     ORDERS,
     alphas,
@@ -67,8 +67,8 @@ def test_no_smaller_rho_follows_from_pure(epsilon):
 
 @pytest.mark.parametrize("epsilon", TINY_TO_HUGE)
 def test_conversions_of_pure_neither_overflow_nor_vanish(epsilon):
-    promise = PureDP(epsilon)
-    rho, mu, divergence = promise.to_zcdp().rho, promise.to_gaussian().mu, promise.to_renyi(2).epsilon
+    guarantee = PureDP(epsilon)
+    rho, mu, divergence = guarantee.to_zcdp().rho, guarantee.to_gaussian().mu, guarantee.to_renyi(2).epsilon
     assert rho <= epsilon
     assert divergence <= epsilon
     assert mu <= math.sqrt(8 * epsilon) * (1 + 1e-15)
@@ -85,7 +85,7 @@ def test_pure_to_renyi_is_the_divergence_of_randomized_response(epsilon, alpha):
 
 @pytest.mark.theorem("pure_to_renyi.privacy", "pure_to_zcdp.privacy", "PureApproxPair.privacy")
 @given(st.data(), st.floats(0.01, 5.0), alphas)
-def test_every_pure_release_keeps_the_converted_promises(data, epsilon, alpha):
+def test_every_pure_release_keeps_the_converted_guarantees(data, epsilon, alpha):
     p, q = data.draw(bounded_pairs(epsilon))
     bound = ball(pure_to_renyi(PureDP(epsilon), alpha).epsilon)
     rho = ball(pure_to_zcdp(PureDP(epsilon)).rho)
@@ -110,12 +110,12 @@ def test_the_normal_curve_lies_below_the_pure_polygon_and_touches_its_corner(eps
 @pytest.mark.theorem("approx_to_zcdp.privacy")
 @given(st.floats(0.01, 8.0), deltas)
 def test_approx_is_a_mixture_whose_larger_part_is_concentrated(epsilon, delta):
-    promise = approx_to_zcdp(ApproxDP(epsilon, delta))
+    guarantee = approx_to_zcdp(ApproxDP(epsilon, delta))
     p, q = leaky_response(epsilon, delta)
     kept = 1 - ball(delta)
     first, second = [one / kept for one in p[1:3]], [one / kept for one in q[1:3]]
-    assert promise.delta == delta
-    assert all(at_most(renyi(first, second, alpha), ball(promise.rho) * ball(alpha)) for alpha in ORDERS[::4])
+    assert guarantee.delta == delta
+    assert all(at_most(renyi(first, second, alpha), ball(guarantee.rho) * ball(alpha)) for alpha in ORDERS[::4])
 
 
 @pytest.mark.theorem("to_approx_at.privacy", "PureApproxPair.privacy")
@@ -170,8 +170,8 @@ def test_the_divergence_of_two_normals_by_quadrature_is_mu_squared_alpha_over_tw
 def test_a_lower_order_has_a_smaller_divergence(pair, alpha, share):
     lower = 1 + (alpha - 1) * max(share, 1e-3)
     given_order = renyi(*pair, alpha)
-    promise = RenyiDP(alpha, math.nextafter(float(given_order.upper()), math.inf))
-    assert at_most(renyi(*pair, lower), renyi_to_renyi(promise, lower).epsilon)
+    guarantee = RenyiDP(alpha, math.nextafter(float(given_order.upper()), math.inf))
+    assert at_most(renyi(*pair, lower), renyi_to_renyi(guarantee, lower).epsilon)
 
 
 @pytest.mark.theorem("renyi_to_renyi.privacy")

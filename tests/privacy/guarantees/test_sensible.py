@@ -1,4 +1,4 @@
-"""Warnings for promises that protect nobody or answer nothing."""
+"""Warnings for guarantees that protect nobody or answer nothing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_publishing_one_row_at_random_is_private_with_delta_one_over_n(people):
 
 @pytest.mark.theorem("warn_if_senseless.accuracy")
 @pytest.mark.parametrize(
-    ("promise", "people"), [(PureDP(0.0009), 1000), (ApproxDP(0.0009, 1e-9), 1000), (GaussianDP(0.0009), 1000)]
+    ("guarantee", "people"), [(PureDP(0.0009), 1000), (ApproxDP(0.0009, 1e-9), 1000), (GaussianDP(0.0009), 1000)]
 )
-def test_all_people_together_hardly_change_the_answer(promise, people):
-    (reason,) = reasons(promise, people)
+def test_all_people_together_hardly_change_the_answer(guarantee, people):
+    (reason,) = reasons(guarantee, people)
     assert "below 1/1000" in reason
-    together = group_privacy(promise, people)
+    together = group_privacy(guarantee, people)
     assert float(next(value for _, value in together._parameters())) < 1
 
 
@@ -52,20 +52,20 @@ def test_a_tiny_rho_is_useless_too():
     assert reasons(ZCDP(5.1e-7), 1000) == []
 
 
-@pytest.mark.parametrize("promise", [PureDP(20), ApproxDP(25, 1e-9), ZCDP(20), RenyiDP(2, 30), GaussianDP(6.4)])
-def test_an_epsilon_that_promises_nothing_is_named(promise):
-    (reason,) = reasons(promise)
-    assert "promises nothing" in reason
+@pytest.mark.parametrize("guarantee", [PureDP(20), ApproxDP(25, 1e-9), ZCDP(20), RenyiDP(2, 30), GaussianDP(6.4)])
+def test_an_epsilon_that_guarantees_nothing_is_named(guarantee):
+    (reason,) = reasons(guarantee)
+    assert "guarantees nothing" in reason
 
 
-@pytest.mark.parametrize("promise", [ApproxDP(1, 0.01), ZCDP(1, 0.5)])
-def test_a_large_delta_is_senseless_for_every_table(promise):
-    (reason,) = reasons(promise)
+@pytest.mark.parametrize("guarantee", [ApproxDP(1, 0.01), ZCDP(1, 0.5)])
+def test_a_large_delta_is_senseless_for_every_table(guarantee):
+    (reason,) = reasons(guarantee)
     assert "complete disclosure" in reason
 
 
 @pytest.mark.parametrize(
-    ("promise", "people"),
+    ("guarantee", "people"),
     [
         (PureDP(1), None),
         (PureDP(0.001), 1000),
@@ -77,8 +77,8 @@ def test_a_large_delta_is_senseless_for_every_table(promise):
         (PureDP(19.99), 10),
     ],
 )
-def test_sensible_promises_pass_in_silence(promise, people):
-    assert reasons(promise, people) == []
+def test_sensible_guarantees_pass_in_silence(guarantee, people):
+    assert reasons(guarantee, people) == []
 
 
 def test_several_faults_are_all_named():

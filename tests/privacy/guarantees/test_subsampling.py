@@ -18,7 +18,7 @@ ADDED = {"relation": Relation.ADD_REMOVE}
 
 @pytest.mark.theorem("amplify_by_poisson.privacy")
 @given(st.floats(0.01, 6.0), st.floats(0.0, 0.3), st.floats(0.0, 1.0))
-def test_the_worst_pair_keeps_the_amplified_promise_in_both_directions_and_attains_it(epsilon, delta, rate):
+def test_the_worst_pair_keeps_the_amplified_guarantee_in_both_directions_and_attains_it(epsilon, delta, rate):
     found = amplify_by_poisson(ApproxDP(epsilon, delta, **ADDED), rate)
     present, absent = leaky_response(epsilon, delta)
     sampled = mixture(rate, absent, present)
@@ -30,7 +30,7 @@ def test_the_worst_pair_keeps_the_amplified_promise_in_both_directions_and_attai
 
 @pytest.mark.theorem("amplify_by_poisson.privacy")
 @given(st.data(), st.floats(0.01, 6.0), st.floats(0.0, 1.0))
-def test_every_pure_release_keeps_the_amplified_promise(data, epsilon, rate):
+def test_every_pure_release_keeps_the_amplified_guarantee(data, epsilon, rate):
     present, absent = data.draw(bounded_pairs(epsilon))
     found = amplify_by_poisson(PureDP(epsilon, **ADDED), rate).epsilon
     sampled = mixture(rate, absent, present)

@@ -114,7 +114,7 @@ def test_every_kind_composes_with_every_question(loss):
 
 @given(st.lists(st.sampled_from(range(len(KINDS))), min_size=1, max_size=4), st.sampled_from([1e-3, 1e-6, 1e-9]))
 @settings(max_examples=25)
-def test_a_mix_is_never_worse_than_the_sum_of_its_promises_nor_than_its_parts_allow(picked, delta):
+def test_a_mix_is_never_worse_than_the_sum_of_its_guarantees_nor_than_its_parts_allow(picked, delta):
     losses = [KINDS[index] for index in picked]
     total = compose(losses)
     found = total.epsilon(delta)
@@ -244,11 +244,11 @@ def test_a_release_of_bounded_range_is_concentrated(outcomes, width):
         divergence = float(moment.log()) / (alpha - 1)
         assert divergence <= loss.renyi(alpha).upper + 1e-12
         assert divergence <= alpha * width**2 / 8 + 1e-12
-    assert loss.claim == ZCDP(loss.claim.rho)
+    assert loss.guarantee == ZCDP(loss.guarantee.rho)
     assert not loss.attained
 
 
-def test_the_exponential_mechanism_composes_better_than_its_pure_promise():
+def test_the_exponential_mechanism_composes_better_than_its_pure_guarantee():
     many = bounded_range_loss(0.1) * 100
     assert many.epsilon(1e-6).upper < 0.6 * (PureDP(0.1).loss * 100).epsilon(1e-6).lower
 
@@ -270,8 +270,8 @@ def test_rho_bounds_the_divergence_of_every_order(loss):
 
 
 @given(st.floats(0.05, 3.0), st.integers(1, 10**6))
-def test_repeating_a_promise_is_composing_a_list_of_it(parameter, times):
-    for promise in (
+def test_repeating_a_guarantee_is_composing_a_list_of_it(parameter, times):
+    for guarantee in (
         PureDP(parameter),
         ZCDP(parameter, 1e-9),
         GaussianDP(parameter),
@@ -279,8 +279,8 @@ def test_repeating_a_promise_is_composing_a_list_of_it(parameter, times):
         ApproxDP(parameter, 1e-9),
     ):
         short = min(times, 5)
-        assert basic_composition([promise] * short) == repeated(promise, short)
-        assert repeated(promise, times).relation is Relation.UNSTATED
+        assert basic_composition([guarantee] * short) == repeated(guarantee, short)
+        assert repeated(guarantee, times).relation is Relation.UNSTATED
 
 
 @pytest.mark.theorem("subsample.privacy")

@@ -1,4 +1,4 @@
-"""The price of one release: certified from both sides, from pairs, from promises, and from both."""
+"""The price of one release: certified from both sides, from pairs, from guarantees, and from both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.laws import DiscreteLaplace, Finite, SafeEnd
 from discreet.mechanisms import Laplace
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP, TradeOff
 from discreet.privacy.numbers import written
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)
@@ -54,26 +54,26 @@ def test_epsilon_holds_and_is_needed(first, second, delta):
 
 
 @pytest.mark.parametrize(
-    ("claim", "lower_known"),
+    ("guarantee", "lower_known"),
     [(PureDP(1), True), (ApproxDP(1, 1e-3), True), (GaussianDP(1), True), (ZCDP(0.5), False), (RenyiDP(4, 1), False)],
 )
-def test_a_price_from_a_promise_alone_says_what_it_knows(claim, lower_known):
-    loss = claim.loss
-    assert loss.claim is claim
+def test_a_price_from_a_guarantee_alone_says_what_it_knows(guarantee, lower_known):
+    loss = guarantee.loss
+    assert loss.guarantee is guarantee
     for found in (loss.delta(0.3), loss.epsilon(0.01)):
         assert (found.lower > 0) is lower_known
         assert found.upper > 0
         assert ("alone" in found.method) is not lower_known
-    assert loss.max_loss().upper == (1.0 if claim == PureDP(1) else math.inf)
+    assert loss.max_loss().upper == (1.0 if guarantee == PureDP(1) else math.inf)
     assert 0.0 < loss.tradeoff(0.1).lower <= loss.tradeoff(0.1).upper <= 0.9
 
 
 @given(st.floats(0.05, 3.0), st.floats(0.0, 3.0))
 def test_a_claim_lowers_the_upper_end_and_never_the_lower(epsilon, level):
-    noise = DiscreteLaplace(1 / written(epsilon))  # a promise is read by its decimals
+    noise = DiscreteLaplace(1 / written(epsilon))  # a guarantee is read by its decimals
     pair = noise.pair(noise.at(1))
     bare = PrivacyLoss.from_pairs([pair])
-    claimed = PrivacyLoss.from_pairs([pair], claim=PureDP(epsilon))
+    claimed = PrivacyLoss.from_pairs([pair], guarantee=PureDP(epsilon))
     assert claimed.delta(level).upper <= bare.delta(level).upper
     assert claimed.delta(level).lower == bare.delta(level).lower
     assert claimed.satisfies(PureDP(epsilon))
@@ -89,16 +89,16 @@ def test_the_loss_of_a_mechanism_keeps_its_own_claim_at_every_written_epsilon(te
 
 
 def test_a_claim_that_its_own_pairs_refute_is_an_error_and_never_an_answer():
-    loss = PrivacyLoss.from_pairs([PureApproxPair(1)], claim=PureDP(0.5))
+    loss = PrivacyLoss.from_pairs([PureApproxPair(1)], guarantee=PureDP(0.5))
     for ask in (lambda: loss.delta(0.6), lambda: loss.epsilon(1e-3), loss.max_loss, lambda: loss.tradeoff(0.2)):
         with pytest.raises(ParameterError, match="false for this release") as caught:
             ask()
-        assert caught.value.parameter == "claim"
+        assert caught.value.parameter == "guarantee"
 
 
 @pytest.mark.theorem("PrivacyLoss.satisfies.privacy")
 @given(weights, weights, st.floats(0.0, 2.0), st.floats(0.0, 1.0))
-def test_satisfies_an_approximate_promise_only_when_the_laws_do(first, second, epsilon, delta):
+def test_satisfies_an_approximate_guarantee_only_when_the_laws_do(first, second, epsilon, delta):
     p, q = law(*first), law(*second)
     loss = PrivacyLoss.from_pairs([finite(first).pair(finite(second))])
     truth = max(float(hockey_stick(p, q, epsilon)), float(hockey_stick(q, p, epsilon)))
@@ -113,8 +113,8 @@ def test_satisfies_is_certain_for_every_notion():
     loss = PrivacyLoss.from_pairs([PureApproxPair(1)])
     kept = [PureDP(1), ApproxDP(0.9, 0.07), ZCDP(0.4622), RenyiDP(2, 0.74), GaussianDP(1.25), ZCDP(0.41, 0.05)]
     broken = [PureDP(0.99), ApproxDP(0.9, 0.069), ZCDP(0.46), RenyiDP(2, 0.73), GaussianDP(1.2), ZCDP(0.4, 0.01)]
-    assert [loss.satisfies(promise) for promise in kept] == [True] * len(kept)
-    assert [loss.satisfies(promise) for promise in broken] == [False] * len(broken)
+    assert [loss.satisfies(guarantee) for guarantee in kept] == [True] * len(kept)
+    assert [loss.satisfies(guarantee) for guarantee in broken] == [False] * len(broken)
 
 
 def test_satisfies_compares_relations_first():
@@ -128,10 +128,10 @@ def test_satisfies_compares_relations_first():
 
 
 def test_the_relation_of_pairs_and_claim_must_agree():
-    claim = PureDP(1, relation=Relation.CHANGE_ONE)
-    assert PrivacyLoss.from_pairs([PureApproxPair(1)], claim=claim).relation is Relation.CHANGE_ONE
+    guarantee = PureDP(1, relation=Relation.CHANGE_ONE)
+    assert PrivacyLoss.from_pairs([PureApproxPair(1)], guarantee=guarantee).relation is Relation.CHANGE_ONE
     with pytest.raises(RelationMismatch):
-        PrivacyLoss.from_pairs([PureApproxPair(1)], relation=Relation.ADD_REMOVE, claim=claim)
+        PrivacyLoss.from_pairs([PureApproxPair(1)], relation=Relation.ADD_REMOVE, guarantee=guarantee)
 
 
 def test_the_reverse_of_a_pair_is_added_once():
@@ -171,7 +171,7 @@ def test_a_price_needs_something_to_price():
         PrivacyLoss.from_pairs([])
     with pytest.raises(ParameterError, match="pairs of laws"):
         PrivacyLoss.from_pairs([PureDP(1)])
-    with pytest.raises(ParameterError, match="promise"):
+    with pytest.raises(ParameterError, match="guarantee"):
         PrivacyLoss.from_guarantee(1.0)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.laws import Finite, Pair
 from discreet.privacy import ZCDP, PrivacyLoss, PureDP, RenyiDP, pointwise_delta
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 
 weights = st.lists(st.integers(1, 60), min_size=3, max_size=3)
 
@@ -86,10 +86,10 @@ def test_post_processing_can_raise_the_pointwise_delta_and_never_the_other():
 
 
 @pytest.mark.theorem("pointwise_delta.privacy")
-@pytest.mark.parametrize("claim", [ZCDP(0.5), RenyiDP(8, 4)])
-def test_a_promise_without_a_pair_bounds_the_tail_from_above(claim):
-    truth = 0.5 * math.erfc((5 - 0.5) / math.sqrt(2))  # the normal pair of mean 1 keeps both promises
-    found = pointwise_delta(claim.loss, 5)
+@pytest.mark.parametrize("guarantee", [ZCDP(0.5), RenyiDP(8, 4)])
+def test_a_guarantee_without_a_pair_bounds_the_tail_from_above(guarantee):
+    truth = 0.5 * math.erfc((5 - 0.5) / math.sqrt(2))  # the normal pair of mean 1 keeps both guarantees
+    found = pointwise_delta(guarantee.loss, 5)
     assert found.lower == 0.0
     assert truth <= found.upper < 0.01
 
@@ -99,7 +99,7 @@ def test_a_price_takes_the_worst_of_its_pairs():
     assert pointwise_delta(loss, 1).upper == NormalPair(2).tail(1).upper
 
 
-def test_the_worst_pair_of_a_promise_does_not_bound_the_pointwise_delta():
+def test_the_worst_pair_of_a_guarantee_does_not_bound_the_pointwise_delta():
     # the law of a monotone exponential mechanism on [2, 0] against [1, 0] exceeds 0.1 with probability 0.8808
     assert PureApproxPair(1).tail(0.1).upper < 0.8808
     assert pointwise_delta(PureDP(1).loss, 0.1).upper >= 0.8808

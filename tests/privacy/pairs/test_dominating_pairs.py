@@ -18,8 +18,8 @@ from discreet.privacy.loss.derived import ChainPair
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side, WorstPair, worst_of
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, hockey_stick, law, miss, mixture
 
 levels = st.floats(-4.0, 4.0)

@@ -10,8 +10,8 @@ import pytest
 
 from discreet.laws import DiscreteLaplace
 from discreet.privacy import GaussianDP, PrivacyLoss, PureDP
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
 from discreet.privacy.pairs.tradeoff import TradeOff, normal_pair_is_worse
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 
 
 @pytest.mark.theorem("normal_pair_is_worse.privacy")

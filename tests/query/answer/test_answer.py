@@ -72,7 +72,7 @@ def test_an_answer_knows_its_columns_rows_and_which_of_them_have_intervals(answe
         answer.estimates("half")
 
 
-def test_estimates_carry_value_interval_confidence_and_promise(answer):
+def test_estimates_carry_value_interval_confidence_and_guarantee(answer):
     for name in answer.measured:
         for value, one in zip(answer[name], answer.estimates(name, 0.9), strict=True):
             assert one.value == value
@@ -217,7 +217,7 @@ def test_an_answer_without_aggregates_as_released_has_nothing_to_draw(session):
         derived.plot()
 
 
-def test_what_is_shown_names_the_promise_the_unit_the_neighbors_and_the_record(answer):
+def test_what_is_shown_names_the_guarantee_the_unit_the_neighbors_and_the_record(answer):
     for text in (str(answer), html.unescape(answer._repr_html_())):
         for words in ("epsilon 9", "person", answer.relation.sentence, answer.record.entry_hash[:16]):
             assert words in text
@@ -233,10 +233,10 @@ def test_long_answers_are_cut_where_people_look_but_not_where_machines_do(sessio
     assert "first 60 of 105" in long.plot().figure.get_suptitle()
 
 
-def test_a_certificate_states_the_release_and_what_it_does_not_promise(answer, tmp_path):
+def test_a_certificate_states_the_release_and_what_it_does_not_guarantee(answer, tmp_path):
     certificate = answer.certificate()
     fields = json.loads(certificate.to_json())
-    assert fields["promise"] == with_notion(answer.guarantee)
+    assert fields["guarantee"] == with_notion(answer.guarantee)
     assert fields["record"] == answer.record.number
     assert fields["entry"] == answer.record.entry_hash
     assert fields["digest"] == answer.priced.digest
@@ -245,14 +245,14 @@ def test_a_certificate_states_the_release_and_what_it_does_not_promise(answer, t
     assert any("how long" in words for words in fields["caveats"])
     page = certificate.save(tmp_path / "release.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
-    for words in (fields["digest"], "What is not promised", "north"):
+    for words in (fields["digest"], "What is not guaranteed", "north"):
         assert words in page
     assert "http:" not in page.replace("http://www.w3.org", "")
     assert "https:" not in page
     assert json.loads(certificate.save(tmp_path / "release.json").read_text(encoding="utf-8")) == fields
     with pytest.raises(ParameterError, match=r"\.html or \.json"):
         certificate.save(tmp_path / "release.pdf")
-    assert "promise" in certificate._repr_html_()
+    assert "guarantee" in certificate._repr_html_()
 
 
 def test_markup_in_keys_and_queries_is_shown_as_text(session):

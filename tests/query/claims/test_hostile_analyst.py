@@ -108,7 +108,7 @@ def test_explain_of_a_bounded_table_is_the_same_for_neighbors():
 
 
 # tried: ids that differ only beyond the 53 bits of a float (or below a microsecond) become one unit, and a person
-# who leaves then moves the rows of the other: a distance of 1.98 where 1 is promised
+# who leaves then moves the rows of the other: a distance of 1.98 where 1 is guaranteed
 @pytest.mark.parametrize(
     ("kind", "first", "second"),
     [

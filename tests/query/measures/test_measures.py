@@ -71,7 +71,7 @@ def test_the_noise_is_the_least_that_keeps_the_part_of_the_price(kind, keyed, re
 
 @pytest.mark.theorem("count.privacy", "total.privacy")
 @BOTH
-def test_the_exact_law_of_a_count_and_a_sum_keeps_the_promise_and_uses_it_up(relation):
+def test_the_exact_law_of_a_count_and_a_sum_keeps_the_guarantee_and_uses_it_up(relation):
     for kind, spend in itertools.product(
         (MeasureKind.COUNT_ROWS, MeasureKind.SUM), (Spend(epsilon=Fraction(1)), Spend(rho=HALF))
     ):
@@ -341,8 +341,8 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
     assert max(max(counts.values(), default=0) for counts in neighbors) == 1
     empty = [({}, counts) for counts in neighbors]
     pairs = empty if relation is ADD_REMOVE else list(itertools.product(neighbors, neighbors))
-    promise = ApproxDP(1, Fraction(1, 100), relation=relation)
-    assert audit(chosen, promise, neighbors=pairs, search=0).outcome is Outcome.KEPT
+    guarantee = ApproxDP(1, Fraction(1, 100), relation=relation)
+    assert audit(chosen, guarantee, neighbors=pairs, search=0).outcome is Outcome.KEPT
     if relation is ADD_REMOVE:
         assert audit(chosen, ApproxDP(1, Fraction(1, 1000), relation=relation), neighbors=pairs, search=0).refuted
 
@@ -381,9 +381,9 @@ def test_every_measure_says_in_public_words_what_it_releases(kind):
 def test_the_relation_of_a_measure_is_that_of_the_policy():
     for relation in (ADD_REMOVE, CHANGE_ONE):
         (measure,) = measure_of(asked(MeasureKind.COUNT_ROWS), relation=relation, unit="row")
-        promise = measure.noise(Spend(rho=HALF)).guarantee
-        assert isinstance(promise, ZCDP)
-        assert promise.relation is relation
+        guarantee = measure.noise(Spend(rho=HALF)).guarantee
+        assert isinstance(guarantee, ZCDP)
+        assert guarantee.relation is relation
     assert math.isclose(deviation(measure.noise(Spend(rho=HALF)).noise), 1.0, rel_tol=1e-9)
     assert isinstance(measure.bounding, Bounding)
     assert measure.bounding.form == EachRow()

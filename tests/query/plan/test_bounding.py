@@ -1,4 +1,4 @@
-"""Bounding: over every small person, what reaches the noise moves by what the form promises, and by no more."""
+"""Bounding: over every small person, what reaches the noise moves by what the form guarantees, and by no more."""
 
 from __future__ import annotations
 

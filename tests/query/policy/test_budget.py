@@ -1,4 +1,4 @@
-"""An (epsilon, delta) budget counted in rho keeps its promise, and wastes nothing."""
+"""An (epsilon, delta) budget counted in rho keeps its guarantee, and wastes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TARGETS = [
 
 @pytest.mark.theorem("concentrated.privacy")
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
-def test_a_concentrated_budget_keeps_the_promise_it_was_made_of(epsilon, delta):
+def test_a_concentrated_budget_keeps_the_guarantee_it_was_made_of(epsilon, delta):
     budget = concentrated(epsilon, delta)
     assert budget.delta == delta / 2
     assert implies(ZCDP(budget.rho), ApproxDP(epsilon, delta / 2))
@@ -33,12 +33,12 @@ def test_a_concentrated_budget_keeps_the_promise_it_was_made_of(epsilon, delta):
 
 @pytest.mark.theorem("concentrated.privacy")
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
-def test_no_larger_rho_is_proven_to_keep_the_promise(epsilon, delta):
+def test_no_larger_rho_is_proven_to_keep_the_guarantee(epsilon, delta):
     rho = Fraction(concentrated(epsilon, delta).rho)
     assert not implies(ZCDP(rho * (1 + Fraction(1, 10**12))), ApproxDP(epsilon, delta / 2))
 
 
-def test_a_promise_too_small_for_any_rho_is_refused():
+def test_a_guarantee_too_small_for_any_rho_is_refused():
     with pytest.raises(ParameterError, match="too small"):
         concentrated(Fraction(1, 10**200), Fraction(1, 10**290))
 

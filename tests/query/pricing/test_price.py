@@ -81,7 +81,7 @@ def test_what_a_price_pays_under_a_budget(budget, price, keys, expected):
 
 
 @pytest.mark.parametrize("keys", [False, True])
-def test_epsilon_and_delta_under_a_concentrated_budget_buy_no_more_than_they_promise(keys):
+def test_epsilon_and_delta_under_a_concentrated_budget_buy_no_more_than_they_guarantee(keys):
     price = stated(epsilon=1, delta=1e-6)
     paid = payment(CONCENTRATED, price, private_keys=keys)
     assert paid.noise is Noise.GAUSSIAN
@@ -155,15 +155,15 @@ def test_the_parts_of_every_query_add_up_to_its_charge(budget, keys):
     aggregates = [asked(kind, kind.name, level=HALF if kind is MeasureKind.QUANTILE else None) for kind in MeasureKind]
     made = priced_for(table_policy(rows=3, groups=2), *aggregates, keys=keys, budget=budget, **price)
     parts = [spend.rho if spend.rho is not None else spend.epsilon for spend in made.spends]
-    promise = made.guarantee
-    assert sum(parts) == Fraction(promise.rho if isinstance(promise, ZCDP) else promise.epsilon)
+    guarantee = made.guarantee
+    assert sum(parts) == Fraction(guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon)
     assert sum(parts) == made.payment.amount
     assert len(parts) == len(made.measures)
     if keys == (private_key(),):
-        assert made.selection.delta == Fraction(promise.delta) > 0
+        assert made.selection.delta == Fraction(guarantee.delta) > 0
         assert made.selection_spend == made.spends[-1]
     else:
-        assert Fraction(getattr(promise, "delta", 0)) == 0
+        assert Fraction(getattr(guarantee, "delta", 0)) == 0
         assert made.selection is None
 
 

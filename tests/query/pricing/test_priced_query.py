@@ -55,9 +55,9 @@ def test_the_exact_law_of_two_sums_over_groups_keeps_the_whole_price(budget, rel
         verdict = audit(vector, neighbors=[(np.array([0, 0]), np.array(after))], search=0)
         assert verdict.outcome is Outcome.KEPT
         spent.append(Fraction(vector.guarantee.rho if isinstance(budget, ZCDP) else vector.guarantee.epsilon))
-    promise = made.guarantee
-    assert promise.relation is relation
-    whole = Fraction(promise.rho if isinstance(budget, ZCDP) else promise.epsilon)
+    guarantee = made.guarantee
+    assert guarantee.relation is relation
+    whole = Fraction(guarantee.rho if isinstance(budget, ZCDP) else guarantee.epsilon)
     assert whole == 2
     assert sum(spent) <= whole * (1 + Fraction(1, 2**50))
 

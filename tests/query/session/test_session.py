@@ -65,7 +65,7 @@ def entries(session):
 
 
 @pytest.mark.theorem("Session.privacy")
-def test_every_answer_is_charged_what_it_promises_and_the_sum_keeps_the_budget():
+def test_every_answer_is_charged_what_it_guarantees_and_the_sum_keeps_the_budget():
     with open_session(PureDP(1)) as session:
         asked = (ASK, ASK, "SELECT COUNT(*) AS n FROM visits")
         for sql, epsilon in zip(asked, (0.25, 0.5, 0.25), strict=True):
@@ -399,7 +399,7 @@ def test_only_what_has_rows_to_bound_is_bounded():
         session.bound("visits")
 
 
-def test_a_declared_size_makes_every_promise_one_about_a_changed_unit():
+def test_a_declared_size_makes_every_guarantee_one_about_a_changed_unit():
     table = replace(table_policy(unit="row"), size=7)
     session = small_session(Told(([()], {"One": [7]})), table=table)
     answer = session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)

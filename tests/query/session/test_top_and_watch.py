@@ -291,7 +291,7 @@ def test_noisy_counts_of_hits_are_charged_with_the_verdicts_before_the_first_ans
     assert watch.answer(COUNT) is None
     entry = list(session.ledger.entries())[-1]
     assert entry.price == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
-    assert watch._stream._promised == Fraction(3, 10)
+    assert watch._stream._guaranteed == Fraction(3, 10)
     engine.sums = ([()], {"One": [5000]})
     found = watch.answer(COUNT)
     assert isinstance(found, int)

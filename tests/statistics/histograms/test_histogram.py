@@ -117,7 +117,7 @@ def test_a_key_that_one_person_holds_is_named_no_more_often_than_delta_allows(re
 @pytest.mark.theorem("DiscoveredHistogram.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("noise", [None, dp.mechanisms.KeyNoise.LAPLACE], ids=str)
-def test_the_exact_audit_of_private_keys_finds_the_promise_kept(relation, noise):
+def test_the_exact_audit_of_private_keys_finds_the_guarantee_kept(relation, noise):
     statistic = statistics.DiscoveredHistogram(relation=relation, epsilon=1, delta=1e-4, noise=noise)
     assert dp.audit(statistic).outcome is dp.Outcome.KEPT
 

@@ -86,7 +86,7 @@ def test_no_two_rows_of_four_columns_are_further_apart_than_stated(rows, kind, f
 @pytest.mark.theorem("Covariance.privacy")
 @pytest.mark.parametrize("kind", ["box", "ball"])
 @pytest.mark.parametrize(("relation", "missing"), FORMS)
-def test_an_exact_audit_keeps_the_promise(kind, relation, missing):
+def test_an_exact_audit_keeps_the_guarantee(kind, relation, missing):
     statistic = Covariance(relation=relation, missing=missing, epsilon=0.5, **region_of(kind, 2))
     verdict = audit(statistic)
     assert verdict.outcome is Outcome.KEPT
@@ -153,7 +153,7 @@ CASES = [
 
 @pytest.mark.theorem("Covariance.accuracy")
 @pytest.mark.parametrize(("parameters", "form"), CASES, ids=str)
-def test_all_entries_lie_in_their_intervals_as_often_as_promised(parameters, form, rounds: Rounds):
+def test_all_entries_lie_in_their_intervals_as_often_as_guaranteed(parameters, form, rounds: Rounds):
     runs = rounds(sample=400, full=10_000)
     rows = np.random.default_rng(6).multivariate_normal([0.5, 0], [[1, 0.6], [0.6, 1]], 800)
     statistic = Covariance(relation=form[0], missing=form[1], **parameters)

@@ -130,7 +130,7 @@ def test_draws_follow_the_law_with_its_noisy_count_and_its_random_bits(rounds: R
 
 @pytest.mark.theorem("JointQuantiles.accuracy")
 @pytest.mark.parametrize(("relation", "public"), [(ADD_REMOVE, False), (CHANGE_ONE, True)])
-def test_all_answers_are_within_their_rank_errors_as_often_as_promised(
+def test_all_answers_are_within_their_rank_errors_as_often_as_guaranteed(
     relation: dp.Relation, public: bool, rounds: Rounds
 ) -> None:
     joint = JointQuantiles(levels=TEN, epsilon=1, relation=relation, steps=1 << 30, size_is_public=public)

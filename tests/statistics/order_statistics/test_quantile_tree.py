@@ -106,7 +106,7 @@ def test_draws_follow_the_law(bits: int, rounds: Rounds) -> None:
 
 @pytest.mark.theorem("QuantileTree.accuracy")
 @BOTH
-def test_all_answers_are_within_their_rank_errors_as_often_as_promised(relation: dp.Relation, rounds: Rounds) -> None:
+def test_all_answers_are_within_their_rank_errors_as_often_as_guaranteed(relation: dp.Relation, rounds: Rounds) -> None:
     levels = tuple(Fraction(place, 8) for place in range(1, 8))
     tree = QuantileTree(levels=levels, epsilon=1, relation=relation, steps=1 << 20)
     rows = np.random.default_rng(5).integers(0, 1 << 20, 3000)

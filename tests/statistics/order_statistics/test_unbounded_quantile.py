@@ -58,7 +58,7 @@ def test_two_scans_cost_half_each(relation: dp.Relation) -> None:
 
 
 @pytest.mark.theorem("UnboundedQuantile.accuracy")
-def test_the_reported_threshold_is_off_by_more_than_alpha_as_rarely_as_promised() -> None:
+def test_the_reported_threshold_is_off_by_more_than_alpha_as_rarely_as_guaranteed() -> None:
     scan = UnboundedQuantile(level=Fraction(3, 4), epsilon=8, relation=ADD_REMOVE, thresholds=6)
     counts = [0, 3, 10, 14, 20, 40, 40]
     law = scan.law(counts)

@@ -135,7 +135,7 @@ def test_a_choice_among_very_many_positions_is_one_of_them(epsilon: float) -> No
 @pytest.mark.theorem("RankChoice.accuracy")
 @pytest.mark.theorem("rank_error.accuracy")
 @BOTH
-def test_the_rank_distance_exceeds_its_bound_as_rarely_as_promised(relation: dp.Relation) -> None:
+def test_the_rank_distance_exceeds_its_bound_as_rarely_as_guaranteed(relation: dp.Relation) -> None:
     choice = RankChoice(level=Fraction(2, 5), epsilon=3, relation=relation, steps=500)
     crowded, sparse = list(range(200, 260)), [0, 250, 251, 252, 500] * 6
     for table in (crowded, sparse, [250] * 30):

@@ -1,4 +1,4 @@
-"""Count, sum and mean: how far a person moves them, what they promise, and what their intervals contain."""
+"""Count, sum and mean: how far a person moves them, what they guarantee, and what their intervals contain."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_rows_of_nobody_count_for_nothing():
         lambda price: statistics.Mean(bounds=(0, 5), relation=CHANGE_ONE, missing=2.5, **price),
     ],
 )
-def test_the_exact_audit_finds_the_promise_kept(make, price):
+def test_the_exact_audit_finds_the_guarantee_kept(make, price):
     statistic = make(price)
     assert dp.audit(statistic).outcome is dp.Outcome.KEPT
 

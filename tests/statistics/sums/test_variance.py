@@ -106,7 +106,7 @@ def test_a_person_with_several_rows_moves_it_by_the_contribution_at_most(relatio
 @pytest.mark.theorem("StandardDeviation.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("missing", [Missing.LEAVE_OUT, 0])
-def test_an_exact_audit_over_all_small_tables_keeps_the_promise(relation, missing):
+def test_an_exact_audit_over_all_small_tables_keeps_the_guarantee(relation, missing):
     for kind in (Variance, StandardDeviation):
         statistic = kind(bounds=(0, 5), relation=relation, epsilon=0.5, grid=1, missing=missing)
         pairs = [pair for pair in neighbors([0, 1, 4, 5, None], 2, relation) if pair[0] or relation is ADD_REMOVE]
@@ -141,7 +141,7 @@ CASES = [
 
 @pytest.mark.theorem("Variance.accuracy")
 @pytest.mark.parametrize(("column", "parameters"), CASES, ids=str)
-def test_intervals_contain_the_variance_of_the_table_as_often_as_promised(column, parameters, rounds: Rounds):
+def test_intervals_contain_the_variance_of_the_table_as_often_as_guaranteed(column, parameters, rounds: Rounds):
     runs = rounds(sample=1000, full=10_000)
     values, bounds = COLUMNS[column]
     truth = float(np.var(np.clip(values, *bounds), ddof=int(parameters.get("sample", False))))
@@ -160,7 +160,7 @@ def test_intervals_are_hardly_wider_than_the_noise_demands():
 
 @pytest.mark.theorem("StandardDeviation.accuracy")
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_intervals_contain_the_standard_deviation_as_often_as_promised(relation, rounds: Rounds):
+def test_intervals_contain_the_standard_deviation_as_often_as_guaranteed(relation, rounds: Rounds):
     runs = rounds(sample=500, full=10_000)
     values, bounds = COLUMNS["narrow"]
     statistic = StandardDeviation(bounds=bounds, relation=relation, epsilon=1, missing=0)

@@ -67,8 +67,8 @@ def test_the_exact_laws_of_noisy_histograms_keep_the_share(kind, relation, rows)
         key=lambda pair: np.abs(pair[0] - pair[1]).sum(),
     )
     allowed = SHARE * purse.amount
-    promise = PureDP(allowed, relation=relation) if purse.pure else ZCDP(allowed, relation=relation)
-    assert not audit(purse.noise(SHARE), promise, neighbors=[worst], search=0).refuted
+    guarantee = PureDP(allowed, relation=relation) if purse.pure else ZCDP(allowed, relation=relation)
+    assert not audit(purse.noise(SHARE), guarantee, neighbors=[worst], search=0).refuted
     less = PureDP(allowed / 2, relation=relation) if purse.pure else ZCDP(allowed / 2, relation=relation)
     assert audit(purse.noise(SHARE), less, neighbors=[worst], search=0).refuted
 
@@ -144,7 +144,7 @@ def test_a_choice_has_the_law_that_its_share_prices(monkeypatch, kind):
 @pytest.mark.theorem("Purse.privacy")
 @both
 @kinds
-def test_shares_that_add_up_to_one_cost_the_promise_and_parts_count_by_both_shares(kind, relation):
+def test_shares_that_add_up_to_one_cost_the_guarantee_and_parts_count_by_both_shares(kind, relation):
     purse = purse_of(kind, relation)
     part = purse.part(Fraction(1, 3))
     assert part.amount == purse.amount / 3
@@ -220,25 +220,25 @@ def test_a_sensitivity_or_a_number_of_histograms_that_is_none_is_refused(kind):
 
 
 @pytest.mark.parametrize(
-    ("promise", "amount"),
+    ("guarantee", "amount"),
     [(PureDP(1, relation=ADD), 1), (ZCDP(1, relation=ADD), 1), (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 50))],
     ids=str,
 )
-def test_a_purse_with_more_than_its_promise_cannot_be_made(promise, amount):
+def test_a_purse_with_more_than_its_guarantee_cannot_be_made(guarantee, amount):
     neighbors = Neighbors(ADD, size=3)
-    assert Purse(promise, amount, neighbors).amount == amount
-    with pytest.raises(ParameterError, match="more than the promise"):
-        Purse(promise, 2 * Fraction(amount), neighbors)
+    assert Purse(guarantee, amount, neighbors).amount == amount
+    with pytest.raises(ParameterError, match="more than the guarantee"):
+        Purse(guarantee, 2 * Fraction(amount), neighbors)
     with pytest.raises(ConflictingParameters):
-        Purse(promise, amount, Neighbors(CHANGE, size=3))
+        Purse(guarantee, amount, Neighbors(CHANGE, size=3))
     with pytest.raises(ParameterError):
-        Purse(promise, 0, neighbors)
+        Purse(guarantee, 0, neighbors)
 
 
-def test_a_promise_that_no_amount_is_known_for_cannot_be_made():
-    for promise in (GaussianDP(1, relation=ADD), ApproxDP(1, 0, relation=ADD)):
-        with pytest.raises(ParameterError, match="more than the promise"):
-            Purse(promise, Fraction(1, 100), Neighbors(ADD, size=3))
+def test_a_guarantee_that_no_amount_is_known_for_cannot_be_made():
+    for guarantee in (GaussianDP(1, relation=ADD), ApproxDP(1, 0, relation=ADD)):
+        with pytest.raises(ParameterError, match="more than the guarantee"):
+            Purse(guarantee, Fraction(1, 100), Neighbors(ADD, size=3))
 
 
 def test_a_delta_that_lets_a_record_be_published_is_warned_of():

@@ -28,7 +28,7 @@ class Noted(Purse):
 
     @classmethod
     def like(cls, purse: Purse, choice: Choice | None = None) -> Noted:
-        """Return a noting purse with the same promise."""
+        """Return a noting purse with the same guarantee."""
         return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
 
     @property

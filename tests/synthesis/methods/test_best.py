@@ -70,14 +70,14 @@ def test_more_attributes_than_a_tree_takes_are_not_paired_though_records_are_few
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-8}, {"rho": Fraction(1, 50)}])
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 @pytest.mark.parametrize("domain", [BITS, WIDE])
-def test_what_is_chosen_keeps_the_promise_that_was_asked_for(
+def test_what_is_chosen_keeps_the_guarantee_that_was_asked_for(
     domain: Domain, relation: Relation, price: dict[str, Any]
 ) -> None:
     neighbors = Neighbors(relation, 50_000)
     chosen = Best.of(conjunctions(domain, count=20), neighbors, **price)
-    promise = Purse.of(neighbors, **price)
-    assert chosen.guarantee == chosen.chosen.guarantee == promise.guarantee
-    assert chosen.chosen.purse.amount == promise.amount
+    guarantee = Purse.of(neighbors, **price)
+    assert chosen.guarantee == chosen.chosen.guarantee == guarantee.guarantee
+    assert chosen.chosen.purse.amount == guarantee.amount
 
 
 def alike(domain: Domain, count: int) -> Records:

@@ -491,7 +491,7 @@ def test_the_rounds_together_cost_what_the_release_costs() -> None:
 
 
 @pytest.mark.theorem("rounds_again.privacy")
-def test_under_an_approximate_promise_a_round_costs_the_less_of_its_two_prices() -> None:
+def test_under_an_approximate_guarantee_a_round_costs_the_less_of_its_two_prices() -> None:
     workload, neighbors = small()
     made = DualQuery.of(workload, neighbors, epsilon=1, delta=1e-6, eta=1, rounds=5)
     for number in range(2, 6):

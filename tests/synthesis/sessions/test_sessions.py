@@ -126,7 +126,7 @@ def counting(seen: list[Any], problem: Exception | None = None) -> Any:
 
 @pytest.mark.theorem("released.privacy")
 @pytest.mark.parametrize(
-    ("budget", "price", "promise"),
+    ("budget", "price", "guarantee"),
     [
         (PureDP(4), {"epsilon": 0.1}, PureDP(Fraction(1, 10))),
         (PureDP(4), {"share": 0.5}, PureDP(2)),
@@ -138,11 +138,11 @@ def counting(seen: list[Any], problem: Exception | None = None) -> Any:
         (ZCDP(2), {"epsilon": 1}, PureDP(1)),
     ],
 )
-def test_the_ledger_is_charged_the_promise_of_the_release_once(budget: Any, price: Any, promise: Any) -> None:
+def test_the_ledger_is_charged_the_guarantee_of_the_release_once(budget: Any, price: Any, guarantee: Any) -> None:
     with open_session(budget) as session:
         workload = workload_of(session)
         release = mwem(session, "visits", workload, size=60, **price)
-        wanted = promise.under(Relation.ADD_REMOVE)
+        wanted = guarantee.under(Relation.ADD_REMOVE)
         assert release.guarantee == wanted
         kinds = [kind for kind, _ in entries(session)]
         assert kinds.count("charge") == 1

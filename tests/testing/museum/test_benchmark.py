@@ -136,5 +136,5 @@ def test_labels_say_what_they_must() -> None:
         label = exhibit.label
         assert label.story.endswith(".")
         assert label.reference
-        assert exhibit.claim is label.claim
+        assert exhibit.guarantee is label.guarantee
         assert re.search(r"\bright\b", label.story) if label.expected is Outcome.KEPT else True

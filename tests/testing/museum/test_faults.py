@@ -19,7 +19,7 @@ from discreet.testing.museum import Exhibit, faults
 from discreet.testing.museum.gaussians import ShuffledBatches
 
 FAULTS = {exhibit.label.name: exhibit for exhibit in faults()}
-# the largest loss, or epsilon at the delta of the claim
+# the largest loss, or epsilon at the delta of the guarantee
 LOSSES = {
     "GapByFraction": 1.0,
     "GapByIndex": 2.0,
@@ -109,9 +109,9 @@ def test_the_continuous_formula_is_one_percent_short() -> None:
 
 def test_shuffled_batches_claim_what_poisson_sampling_would_cost() -> None:
     sampled = dp.subsample(gaussian_loss(0.7, relation=dp.Relation.ADD_REMOVE), rate=0.01) * ShuffledBatches.batches
-    claim = ShuffledBatches.label.claim
-    assert isinstance(claim, dp.ApproxDP)
-    assert sampled.epsilon(float(claim.delta)).upper == pytest.approx(float(claim.epsilon), abs=1e-4)
+    guarantee = ShuffledBatches.label.guarantee
+    assert isinstance(guarantee, dp.ApproxDP)
+    assert sampled.epsilon(float(guarantee.delta)).upper == pytest.approx(float(guarantee.epsilon), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", EVENTS)

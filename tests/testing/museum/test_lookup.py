@@ -1,4 +1,4 @@
-"""An exhibit says its name and its claim, and is found by its name."""
+"""An exhibit says its name and its guarantee, and is found by its name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from discreet.testing.museum import MUSEUM, exhibit_named
 
 
 def test_an_exhibit_shows_its_name_and_its_claim() -> None:
-    assert repr(exhibit_named("SVT4")) == "<Exhibit SVT4: claims 0.1-DP>"
-    assert repr(exhibit_named("ExactThreshold")) == "<Exhibit ExactThreshold: claims (1, 1e-06)-DP>"
+    assert repr(exhibit_named("SVT4")) == "<Exhibit SVT4: guarantees 0.1-DP>"
+    assert repr(exhibit_named("ExactThreshold")) == "<Exhibit ExactThreshold: guarantees (1, 1e-06)-DP>"
 
 
 def test_every_exhibit_is_found_by_its_name_whatever_the_capitals() -> None:

@@ -19,14 +19,14 @@ STYLES = ((BLUE, "-"), (GREEN, "--"), (ORANGE, "-"), (ORANGE, "--"), (INK, "-"),
 
 
 def museum() -> Plot:
-    """Draw what the twenty mechanisms of the benchmark claim, lose, and were found to lose."""
+    """Draw what the twenty mechanisms of the benchmark guarantee, lose, and were found to lose."""
     return tour(benchmark()).plot()
 
 
 def sparse_vector_losses() -> Plot:
     """Draw delta against epsilon for six sparse-vector algorithms, on their worst inputs at each epsilon."""
     drawn = axes(
-        title="Six sparse-vector algorithms that claim epsilon = 0.1",
+        title="Six sparse-vector algorithms that guarantee epsilon = 0.1",
         x_label="epsilon",
         y_label="least delta, worst of eight patterns",
         height=4.6,
@@ -36,7 +36,7 @@ def sparse_vector_losses() -> Plot:
         seen = deltas > 1e-8
         drawn.plot(LEVELS[seen], deltas[seen], style, color=color, linewidth=2.2, label=exhibit.label.name)
     drawn.axvline(0.1, color=SOFT, linewidth=1.2)
-    drawn.text(0.104, 2.2e-8, "the claim: nothing right of here", fontsize=SMALL, color=SOFT)
+    drawn.text(0.104, 2.2e-8, "the guarantee: nothing right of here", fontsize=SMALL, color=SOFT)
     logarithmic(drawn, y=(1e-8, 1e-6, 1e-4, 1e-2, 1.0))
     drawn.set_ylim(1e-8, 1.0)
     drawn.set_xlim(0.0, 0.52)

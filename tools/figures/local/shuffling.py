@@ -23,12 +23,12 @@ def shuffling() -> Plot:
     drawn = axes(title=title, x_label="people shuffled together", y_label="epsilon for the collector", height=4.8)
     for epsilon, color in zip(EPSILONS, (ORANGE, BLUE, GREEN), strict=True):
         spec = ProjectiveGeometry.best(epsilon=epsilon, values=VALUES)
-        promises = [Shuffled(spec, people=people, delta=DELTA) for people in CROWDS]
+        guarantees = [Shuffled(spec, people=people, delta=DELTA) for people in CROWDS]
         for name, style in STYLES.items():
-            known = [(shuffled.people, _bound(shuffled, name)) for shuffled in promises]
+            known = [(shuffled.people, _bound(shuffled, name)) for shuffled in guarantees]
             points = [(people, height) for people, height in known if height is not None]
             drawn.plot(*zip(*points, strict=True), style, color=color, linewidth=2.0)
-        end = (CROWDS[-1], promises[-1].epsilon)
+        end = (CROWDS[-1], guarantees[-1].epsilon)
         drawn.annotate(f"one report: {epsilon}", end, (6, -4), textcoords="offset points", color=color)
     for name, style in STYLES.items():
         drawn.plot([], [], style, color=INK, linewidth=2.0, label=name)

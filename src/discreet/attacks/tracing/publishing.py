@@ -121,7 +121,7 @@ class PrivateFrequencies:
         return noisy / self.people
 
     def __repr__(self) -> str:
-        """Say the promise."""
+        """Say the guarantee."""
         return f"PrivateFrequencies({self.positions:,} of {self.people:,} people; {self.guarantee!r})"
 
 

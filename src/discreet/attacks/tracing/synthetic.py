@@ -41,7 +41,7 @@ class TableMembership:
     """Scores of people who were in the private table and of people who were not, and the ceiling of any attack.
 
     `area` is the chance that a member scores higher than an outsider (ties count half); a coin has 1/2. `ceiling`, if
-    the promise was given, is one that no attack on any release with it exceeds in expectation.
+    the guarantee was given, is one that no attack on any release with it exceeds in expectation.
     """
 
     score: Score
@@ -76,8 +76,9 @@ class TableLinkage:
     """Secrets that were read off the synthetic row that some facts single out, for members and for outsiders.
 
     `claims` and `right` count people for whom a secret is claimed, and those for whom it is the true one; outsiders
-    were never in the private table, so what is right about them is known from the population. `ceiling`, if the promise
-    was given, is by how much the share of members rightly claimed about can exceed that of outsiders, in expectation.
+    were never in the private table, so what is right about them is known from the population. `ceiling`, if the
+    guarantee was given, is by how much the share of members rightly claimed about can exceed that of outsiders, in
+    expectation.
     """
 
     on: tuple[str, ...]
@@ -123,7 +124,7 @@ def link_synthetic(
     *,
     on: Sequence[str],
     hidden: str,
-    promise: Guarantee | None = None,
+    guarantee: Guarantee | None = None,
 ) -> TableLinkage:
     """Link people to the rows of a table by some facts, and claim the `hidden` value that all rows with these share.
 
@@ -131,12 +132,12 @@ def link_synthetic(
     the facts `on` of all of them. Given the private records themselves as `table`, it is the linkage of a table without
     names.
 
-    Privacy. Where the release keeps `promise`, and members and outsiders are drawn alike, the share of members of whom
-        the attack claims the right secret exceeds that of outsiders by at most `advantage_ceiling(promise)`, in
+    Privacy. Where the release keeps `guarantee`, and members and outsiders are drawn alike, the share of members of
+        whom the attack claims the right secret exceeds that of outsiders by at most `advantage_ceiling(guarantee)`, in
         expectation.
         Proof: let p and q be the chances that the claim about a member a, and about an outsider b, is right; what is
         claimed about a person depends on the release and on that person alone. Let 1 - f(x) be the highest chance that
-        an event can have under the promise if it has the chance x on a neighboring table. Under change-one the table
+        an event can have under the guarantee if it has the chance x on a neighboring table. Under change-one the table
         with b instead of a is a neighbor, in which a is an outsider: as both are drawn alike, the claim about a is
         right with the chance q there, and p <= 1 - f(q). Under add/remove take a out: the claims about a and b are then
         right with the same chance r, p <= 1 - f(r), and r <= 1 - f(q). As 1 - f is concave, this holds on average over
@@ -155,7 +156,7 @@ def link_synthetic(
         guessed = np.array([known.get(facts.tobytes(), -1) for facts in _facts(people, places)])
         claims.append(int(np.count_nonzero(guessed >= 0)))
         right.append(int(np.count_nonzero(guessed == people.codes[place])))
-    highest = None if promise is None else advantage_ceiling(promise)
+    highest = None if guarantee is None else advantage_ceiling(guarantee)
     sizes = len(members), len(outsiders)
     return TableLinkage(facts, hidden, *sizes, (claims[0], claims[1]), (right[0], right[1]), highest)
 
@@ -168,24 +169,24 @@ def table_membership(
     population: Records,
     workload: Workload,
     score: Score = Score.ANSWERS,
-    promise: Guarantee | None = None,
+    guarantee: Guarantee | None = None,
 ) -> TableMembership:
     """Score people by how much they look like members of the private table behind a synthetic one.
 
     The attacker knows the candidates in full, and other people of the `population` to compare with.
 
-    Privacy. Where the release keeps `promise`, and members and outsiders are drawn alike, the expected area under the
-        ROC curve is at most `area_ceiling_of` the promise, whatever the score.
+    Privacy. Where the release keeps `guarantee`, and members and outsiders are drawn alike, the expected area under the
+        ROC curve is at most `area_ceiling_of` the guarantee, whatever the score.
         Proof: the area is the average over pairs of the chance p that a member a scores above an outsider b; let a coin
-        decide ties. Let g(x) = 1 - `tradeoff_of(promise, x)`: an event with the chance x has at most the chance g(x) on
-        a neighboring table; g is concave with g(1) = 1. Under change-one exchange a and b: a neighbor, in which a
+        decide ties. Let g(x) = 1 - `tradeoff_of(guarantee, x)`: an event with the chance x has at most the chance g(x)
+        on a neighboring table; g is concave with g(1) = 1. Under change-one exchange a and b: a neighbor, in which a
         scores above b with the chance 1 - p, as both are drawn alike. So p <= g(1 - p), and g lies above the chords
         from (0, 0) over (1 - p, p) to (1, 1), the area under which is p: the integral of g is at least p. Under
         add/remove take a out: neither of the two is in the table, and the chance is 1/2; so p <= g(1/2).
     """
     records = table.records if isinstance(table, SyntheticTable) else table
     _same_domain(records, members, outsiders, population)
-    highest = None if promise is None else area_ceiling_of(promise)
+    highest = None if guarantee is None else area_ceiling_of(guarantee)
     if score is Score.NEAREST:
         found = [_nearest(people, records) for people in (members, outsiders)]
     else:
@@ -194,23 +195,23 @@ def table_membership(
     return TableMembership(score, found[0], found[1], highest)
 
 
-def area_ceiling_of(promise: Guarantee) -> float:
-    """Return an area under the ROC curve that no membership test exceeds in expectation, for a promise; rounded up.
+def area_ceiling_of(guarantee: Guarantee) -> float:
+    """Return an area under the ROC curve that no membership test exceeds in expectation, for a guarantee; rounded up.
 
-    A promise for changing one person is worth more here than the same for adding or removing one: an outsider is
+    A guarantee for changing one person is worth more here than the same for adding or removing one: an outsider is
     another person, and two steps away.
 
     >>> from discreet.privacy import PureDP, Relation
     >>> [round(area_ceiling_of(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
     [0.73, 0.82]
     """
-    if promise.relation is not Relation.CHANGE_ONE:
-        return min(1.0, round_up(_highest(promise, Fraction(1, 2))))
-    rates = [_highest(promise, Fraction(step, _STEPS)) for step in range(1, _STEPS + 1)]
+    if guarantee.relation is not Relation.CHANGE_ONE:
+        return min(1.0, round_up(_highest(guarantee, Fraction(1, 2))))
+    rates = [_highest(guarantee, Fraction(step, _STEPS)) for step in range(1, _STEPS + 1)]
     return min(1.0, round_up(sum(rates, Fraction(0)) / _STEPS))  # each step at its higher end: the rate never falls
 
 
-def advantage_ceiling(promise: Guarantee) -> float:
+def advantage_ceiling(guarantee: Guarantee) -> float:
     """Return by how much the chance of an event can differ where one person takes another's place; rounded up.
 
     That is one step under change-one, and two, out and in, under add/remove.
@@ -219,19 +220,19 @@ def advantage_ceiling(promise: Guarantee) -> float:
     >>> [round(advantage_ceiling(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
     [0.46, 0.63]
     """
-    steps = 1 if promise.relation is Relation.CHANGE_ONE else 2
-    highest, gaps = min(1.0, steps * delta_of(promise, Fraction(0))), []
+    steps = 1 if guarantee.relation is Relation.CHANGE_ONE else 2
+    highest, gaps = min(1.0, steps * delta_of(guarantee, Fraction(0))), []
     for place in range(1, _STEPS + 1):
         chance = Fraction(place, _STEPS)
         for _ in range(steps):
-            chance = _highest(promise, chance)
+            chance = _highest(guarantee, chance)
         gaps.append(chance - Fraction(place - 1, _STEPS))  # within a step: higher end less lower end
     return min(highest, round_up(max(gaps)))
 
 
-def _highest(promise: Guarantee, chance: Fraction) -> Fraction:
+def _highest(guarantee: Guarantee, chance: Fraction) -> Fraction:
     """Return the highest chance of an event on a table that has this chance on a neighboring one."""
-    return 1 - Fraction(tradeoff_of(promise, min(1.0, round_up(chance))))
+    return 1 - Fraction(tradeoff_of(guarantee, min(1.0, round_up(chance))))
 
 
 def _claims(records: Records, places: list[int], hidden: int) -> dict[bytes, int]:

@@ -1,4 +1,4 @@
-"""Exact audits: a law on neighbors, or on all small tables, against its claim."""
+"""Exact audits: a law on neighbors, or on all small tables, against its guarantee."""
 
 from discreet.audit.exact.compared import Compared, Lawful
 from discreet.audit.exact.exact_audit import audit_exact

@@ -66,12 +66,12 @@ class OnTables(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the mechanism, for the relation that the tables have."""
+        """The guarantee of the mechanism, for the relation that the tables have."""
         return self._mechanism.guarantee.under(self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The price of the promise."""
+        """The price of the guarantee."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
     def law(self, value: Table) -> Law[Any]:

@@ -39,11 +39,11 @@ class OneRun:
     """What right guesses about canaries say about a mechanism that ran once.
 
     With the confidence stated the mechanism's epsilon at `delta` is at least `low`. `cap` is what `low` would have been
-    had every guess been right: a claim above it can only pass. `p_value` bounds the chance of so many right guesses
-    under the claim, where there is one; `mu` is the least parameter of Gaussian privacy that is not refuted.
+    had every guess been right: a guarantee above it can only pass. `p_value` bounds the chance of so many right guesses
+    under the guarantee, where there is one; `mu` is the least parameter of Gaussian privacy that is not refuted.
     """
 
-    claim: Guarantee | None
+    guarantee: Guarantee | None
     canaries: int
     guesses: int
     right: int
@@ -57,13 +57,13 @@ class OneRun:
 
     @property
     def outcome(self) -> Outcome:
-        """Refuted where the claim makes so many right guesses too unlikely; one run never certifies."""
+        """Refuted where the guarantee makes so many right guesses too unlikely; one run never certifies."""
         refuted = self.p_value is not None and self.p_value <= 1.0 - self.confidence
         return Outcome.REFUTED if refuted else Outcome.OPEN
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is refuted at the confidence stated."""
+        """Whether the guarantee is refuted at the confidence stated."""
         return self.outcome is Outcome.REFUTED
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class OneRun:
     def _rows(self) -> list[tuple[str, str]]:
         """Return what people want to read, in order; lower bounds are cut, not rounded."""
         verdict = refuted_at(self.confidence) if self.refuted else self.outcome.value  # never refuted for certain
-        rows = [] if self.claim is None else [("claim", str(self.claim)), ("verdict", verdict)]
+        rows = [] if self.guarantee is None else [("guarantee", str(self.guarantee)), ("verdict", verdict)]
         at = f" at delta {self.delta:.6g}" if self.delta else ""
         rows += [
             ("epsilon", f"at least {_cut(self.low)}{at}"),
@@ -83,7 +83,7 @@ class OneRun:
             ("confidence", as_confidence(self.confidence)),
         ]
         if self.p_value is not None:
-            rows.append(("chance under the claim", f"at most {self.p_value:.3g}"))
+            rows.append(("chance under the guarantee", f"at most {self.p_value:.3g}"))
         return rows
 
     def _repr_html_(self) -> str:
@@ -96,7 +96,7 @@ class OneRun:
 
         drawn = axes(
             title=f"{self.right:,} right of {self.guesses:,} guesses about canaries",
-            x_label=f"epsilon of the claim, at delta {self.delta:.3g}",
+            x_label=f"epsilon of the guarantee, at delta {self.delta:.3g}",
             y_label="largest chance of so many right guesses",
         )
         levels = np.linspace(0.0, max(self.cap, self.low) * 1.15 + 0.1, 90)
@@ -117,40 +117,40 @@ def one_run(
     right: int,
     delta: Number = 0,
     confidence: Number = 0.95,
-    claim: Guarantee | None = None,
+    guarantee: Guarantee | None = None,
     relation: Relation = Relation.ADD_REMOVE,
 ) -> OneRun:
     """Bound a mechanism's epsilon from below by guesses about canaries that were put in, or left out, by fair coins.
 
     The numbers of canaries and of guesses are fixed before the run; a canary and its coin are one person under
-    `relation`. For claims that are curves (Gaussian, concentrated, Renyi) the whole curve is used.
+    `relation`. For guarantees that are curves (Gaussian, concentrated, Renyi) the whole curve is used.
 
     Accuracy. If the mechanism keeps (epsilon, delta) for some epsilon below `low`, then so many right guesses had a
-        chance of at most 1 - confidence; the same holds for `mu`, and `p_value` bounds that chance under the claim.
-        Proof: both `counting_tail` and `tradeoff_tail` bound the chance, so the smaller does. A promise implies every
+        chance of at most 1 - confidence; the same holds for `mu`, and `p_value` bounds that chance under the guarantee.
+        Proof: both `counting_tail` and `tradeoff_tail` bound the chance, so the smaller does. A guarantee implies every
         weaker one, so a bound of at most 1 - confidence at one epsilon refutes all smaller ones.
     Cost. About two seconds for 100 000 guesses.
     Figure. one-run.svg
     Reference. Steinke, Nasr, Jagielski 2023; Mahloujifar, Melis, Chaudhuri 2025.
 
     >>> from discreet.privacy import PureDP
-    >>> found = one_run(canaries=1000, guesses=1000, right=900, claim=PureDP(1))
+    >>> found = one_run(canaries=1000, guesses=1000, right=900, guarantee=PureDP(1))
     >>> found.refuted, round(found.low, 2), round(found.cap, 2)
     (True, 2.02, 5.81)
     """
     started = time.perf_counter()
     count, made, tail_delta, sure = _checked(canaries, guesses, right, delta, confidence)
-    if claim is not None:
-        if not isinstance(claim, Guarantee):
-            raise ParameterError("a claim is a Guarantee, such as PureDP(0.1)", parameter="claim")
-        combine(relation, claim.relation)
+    if guarantee is not None:
+        if not isinstance(guarantee, Guarantee):
+            raise ParameterError("guarantee must be a Guarantee, such as PureDP(0.1)", parameter="guarantee")
+        combine(relation, guarantee.relation)
     rest = 1.0 - sure
 
     def refuted(points: Points, seen: int) -> bool:
         return _refuted(points, count, made, seen, rest)
 
     return OneRun(
-        claim=claim,
+        guarantee=guarantee,
         canaries=count,
         guesses=made,
         right=right,
@@ -159,7 +159,7 @@ def one_run(
         low=_largest_refuted(lambda epsilon: refuted(((epsilon, tail_delta),), right)),
         mu=_largest_refuted(lambda mu: _gaussian_refuted(mu, count, made, right, rest)),
         cap=_largest_refuted(lambda epsilon: refuted(((epsilon, tail_delta),), made)),
-        p_value=None if claim is None else _tail(implied_points(claim), count, made, right),
+        p_value=None if guarantee is None else _tail(implied_points(guarantee), count, made, right),
         seconds=time.perf_counter() - started,
     )
 
@@ -180,7 +180,7 @@ def _checked(
 
 
 def _tail(points: Points, canaries: int, guesses: int, right: int) -> float:
-    """Bound the chance of so many right guesses under all points of a promise together."""
+    """Bound the chance of so many right guesses under all points of a guarantee together."""
     curve = CurveBelow.through(points)
     chances = [
         counting_tail(right, canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta)
@@ -190,7 +190,7 @@ def _tail(points: Points, canaries: int, guesses: int, right: int) -> float:
 
 
 def _refuted(points: Points, canaries: int, guesses: int, right: int, rest: float) -> bool:
-    """Say whether the points of a promise bound the chance by `rest`."""
+    """Say whether the points of a guarantee bound the chance by `rest`."""
     if right == 0:
         return False
     if not is_allowed(rest, right, canaries=canaries, guesses=guesses, curve=CurveBelow.through(points)):
@@ -277,7 +277,7 @@ class Canaries:
         scores: ArrayLike,
         *,
         guesses: int,
-        claim: Guarantee | None = None,
+        guarantee: Guarantee | None = None,
         delta: Number = 0,
         confidence: Number = 0.95,
         relation: Relation = Relation.ADD_REMOVE,
@@ -289,7 +289,7 @@ class Canaries:
             right=self.right(scores, guesses=guesses),
             delta=delta,
             confidence=confidence,
-            claim=claim,
+            guarantee=guarantee,
             relation=relation,
         )
 

@@ -1,11 +1,11 @@
-"""How many right guesses about canaries a promise allows.
+"""How many right guesses about canaries a guarantee allows.
 
-An (epsilon, delta) promise bounds them by a binomial tail and what delta adds to it, a whole trade-off curve by a
+An (epsilon, delta) guarantee bounds them by a binomial tail and what delta adds to it, a whole trade-off curve by a
 recursion from the top count downwards.
 
 The game. Each of m canaries is put into the data by its own fair coin. Somebody who sees the output, and nothing else
 of the coins, says 'in' or 'out' about r of them and nothing about the others; V of the r guesses are right. One output
-holds m experiments, so one run of a mechanism is enough to refute a promise.
+holds m experiments, so one run of a mechanism is enough to refute a guarantee.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _ROUNDING = 3e-14  # relative, for each trial: logarithms of factorials grow lik
 _LEVELS, _DEVIATIONS = 160, 14
 
 
-def implied_points(claim: Guarantee | PrivacyLoss) -> Points:
-    """Return points (epsilon, delta) that a claim implies: its own if it is one, else a grid along its curve."""
-    if isinstance(claim, PureDP | ApproxDP):
-        delta = round_up(Fraction(claim.delta)) if isinstance(claim, ApproxDP) else 0.0
-        return ((round_up(Fraction(claim.epsilon)), min(delta, 1.0)),)
-    loss = claim if isinstance(claim, PrivacyLoss) else claim.loss
-    reach = min(_reach(claim, loss), _WIDEST)
+def implied_points(guarantee: Guarantee | PrivacyLoss) -> Points:
+    """Return points (epsilon, delta) that a guarantee implies: its own if it is one, else a grid along its curve."""
+    if isinstance(guarantee, PureDP | ApproxDP):
+        delta = round_up(Fraction(guarantee.delta)) if isinstance(guarantee, ApproxDP) else 0.0
+        return ((round_up(Fraction(guarantee.epsilon)), min(delta, 1.0)),)
+    loss = guarantee if isinstance(guarantee, PrivacyLoss) else guarantee.loss
+    reach = min(_reach(guarantee, loss), _WIDEST)
     levels = [reach * step / _LINES for step in range(_LINES + 1)]
     return tuple((level, min(loss.delta(level).upper, 1.0)) for level in levels)
 
 
-def _reach(claim: Guarantee | PrivacyLoss, loss: PrivacyLoss) -> float:
+def _reach(guarantee: Guarantee | PrivacyLoss, loss: PrivacyLoss) -> float:
     """Return an epsilon beyond which the curve hardly falls."""
-    if isinstance(claim, GaussianDP):
-        return float(claim.mu) * (float(claim.mu) / 2 + 8)
+    if isinstance(guarantee, GaussianDP):
+        return float(guarantee.mu) * (float(guarantee.mu) / 2 + 8)
     return min(loss.epsilon(_LEAST_DELTA).upper, loss.max_loss().upper)
 
 
@@ -106,7 +106,7 @@ def tradeoff_tail(right: int, *, canaries: int, guesses: int, curve: CurveBelow)
         of the others right. With i in, E is a right guess and V >= j; with i out, a wrong one and V >= j - 1. So P(E
         with i in) <= 1 - f(P(E with i out)), and the same for 'out'. 1 - f is concave, so averages over 'in' and 'out',
         the coins of the others and i may be taken inside: a <= 1 - f(c) with a = E[V; V >= j]/m and c = E[r - V; V >= j
-        - 1]/m. f can be taken to be its own inverse (both directions are promised), so c >= f(1 - a). Now let N_k be
+        - 1]/m. f can be taken to be its own inverse (both directions are guaranteed), so c >= f(1 - a). Now let N_k be
         P(V >= k) itself. Summing by parts, m a = j N_j + S_j and m c = (r - j + 1) N_(j-1) - N_j - S_j. Hence N_(j-1)
         is at least the right-hand side above, which grows in all N_k with k >= j, as f(1 - a) grows in a. So the
         recursion, which starts with the least these can be, bounds them from below all the way, and N_0 = 1. Missing
@@ -160,14 +160,14 @@ def counting_tail(right: int, *, canaries: int, guesses: int, epsilon: float, de
         over k, where b(k) is the largest probability of a binomial (k, p) and N_x is binomial (r - 1, 1 - x).
         Proof: reveal the coins one after another in an order drawn at random, independently of everything. Let A be the
         canaries before i. Given the output t and the coins of A, the guess about i is right with a chance of at most p
-        + e, and the promise says how large e can be: with P and Q the laws of the output given the coins of A and i in
-        or out (the other coins stay random, which keeps the promise by convexity), the mean of e over outputs that
+        + e, and the guarantee says how large e can be: with P and Q the laws of the output given the coins of A and i
+        in or out (the other coins stay random, which keeps the guarantee by convexity), the mean of e over outputs that
         guess 'in' is the sum of (P + Q)/2 times (P/(P + Q) - p)+, which is (1 - p)/2 times the sum of (P - e^epsilon
         Q)+, at most (1 - p) delta/2; 'out' gives the same. So the mean of e is at most (1 - p) delta for every i and A,
         and e <= 1 - p. Let h(n, j) be the chance of at least j successes in n trials of chance p. With n guesses still
         to come after i and j more right ones wanted, a right guess raises h by P(binomial (n, p) = j - 1) <= b(n), so
         revealing i raises the mean of h by at most e b(n). Add up from h(r, v) = P(B >= v) to the end: P(V >= v) <= P(B
-        >= v) + sum over i of the mean of e b(n). For pure promises e = 0. For the sum, give each canary a time,
+        >= v) + sum over i of the mean of e b(n). For pure guarantees e = 0. For the sum, give each canary a time,
         uniform on [0, 1]; A are those before. At the time x the sum over i of the mean of e is at most m (1 - p) delta,
         and n = k for a guessed canary with the chance P(N_x = k): so the sum over i of the mean of e b(n) is at most
         (1 - p) times what is gained where n < k, at most r P(N_x < k) as b <= 1, plus m delta b(k) elsewhere, b being

@@ -58,7 +58,7 @@ class Event:
     above: bool
     swapped: bool  # whether the second input of the pair is the one that shows it more often
     target: Target
-    expected: float  # a cautious estimate of the bound, as a loss or as a share of the claim
+    expected: float  # a cautious estimate of the bound, as a loss or as a share of the guarantee
     chances: tuple[float, float]  # on the input that shows it and on the other, as estimated
     gain: float = 0.0
 
@@ -118,7 +118,7 @@ def _ranked(scores: list[Score], held: list[Any], columns: Columns, aim: Aim) ->
     best = max((ranking.gain for ranking in rankings), default=0.0)
     events = []
     for score, ranking in zip(scores, rankings, strict=True):
-        # a score that fits clearly worse must promise more with near certainty
+        # a score that fits clearly worse must guarantee more with near certainty
         shy = _SHY if ranking.gain >= best - _BEHIND - _BEHIND_SHARE * best else _VERY_SHY
         for target, (above, swapped) in product(aim.targets, ranking.forms()):
             for threshold, bound, chances in ranking.best(above, swapped, target, aim, shy=shy):

@@ -33,8 +33,8 @@ def loss_at_least(
 def cap(draws: int, confidence: float = 0.95, *, delta: float = 0.0, suite: int = 1) -> float:
     """Return the largest epsilon that so many test draws on each input can refute, if every one of them tells.
 
-    An event seen in all draws on one input and in none on its neighbor gives the largest bound there is; a claim above
-    it can only pass, however wrong it is. `suite` audits that are to be right together have less each.
+    An event seen in all draws on one input and in none on its neighbor gives the largest bound there is; a guarantee
+    above it can only pass, however wrong it is. `suite` audits that are to be right together have less each.
 
     >>> [round(cap(10**k), 2) for k in (2, 3, 4, 5)]
     [3.28, 5.6, 7.9, 10.21]

@@ -130,18 +130,18 @@ class Race:
                 break
             for one in {id(one): one for pair in self.pairs for one in pair}.values():
                 one.extend(runner, size)
-            judged = sorted(((*self._promise(*pair), pair) for pair in self.pairs), key=lambda one: -one[0])
+            judged = sorted(((*self._guarantee(*pair), pair) for pair in self.pairs), key=lambda one: -one[0])
             best, known, leader = judged[0]
             self.pairs = [
-                pair for promise, spread, pair in judged if promise + _SURE * math.hypot(spread, known) >= best
+                pair for guarantee, spread, pair in judged if guarantee + _SURE * math.hypot(spread, known) >= best
             ]
             size *= 2
         return leader
 
-    def _promise(self, first: Entrant, second: Entrant) -> tuple[float, float]:
+    def _guarantee(self, first: Entrant, second: Entrant) -> tuple[float, float]:
         """Return the bound to be expected of a pair, and how far off that may be.
 
-        An event learned on one half of the runs is counted in the other half, so that no luck is taken for promise.
+        An event learned on one half of the runs is counted in the other half, so that no luck is taken for guarantee.
         """
         one, two = encoded(first, second)[1]
         half = min(len(one), len(two)) // 2

@@ -1,11 +1,11 @@
-"""The statistical audit: any black box, run many times on neighboring inputs, against its claim.
+"""The statistical audit: any black box, run many times on neighboring inputs, against its guarantee.
 
 A race over the pairs of neighbors finds the most telling one; an event is learned from more runs on it; fresh runs,
 which had no say in any choice, are counted. Two Clopper-Pearson bounds turn the counts into a lower confidence bound on
-the loss (`Until.SPENT`), or a bet against the claim on each pair of runs is settled until the claim is refuted or
-cannot be any more (`Until.DECIDED`). Runs can refute a claim, and never certify it.
+the loss (`Until.SPENT`), or a bet against the guarantee on each pair of runs is settled until the guarantee is refuted
+or cannot be any more (`Until.DECIDED`). Runs can refute a guarantee, and never certify it.
 
-A bet is against a claim: a true claim cannot make its wealth grow, so that an audit may stop whenever it likes.
+A bet is against a guarantee: a true guarantee cannot make its wealth grow, so that an audit may stop whenever it likes.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _SHOWN = 60
 Floats = npt.NDArray[np.float64]
 _STAKES = np.geomspace(1.0, 1e-4, 24)  # shares of the largest stake that cannot lose more than everything
 _FUTILE = 0.01
-_LARGEST = 700.0  # no number of pairs that can be run refutes a claim as large
+_LARGEST = 700.0  # no number of pairs that can be run refutes a guarantee as large
 
 
 def audit_statistical(
     mechanism: Callable[[Any], Any],
-    claim: Guarantee,
+    guarantee: Guarantee,
     neighbors: Iterable[tuple[Any, Any]],
     *,
     draws: int,
@@ -67,7 +67,7 @@ def audit_statistical(
         )
     one_by_one = False
     while True:
-        trial = _Trial(Runner(mechanism, draws, progress, one_by_one=one_by_one), claim, pairs, rest)
+        trial = _Trial(Runner(mechanism, draws, progress, one_by_one=one_by_one), guarantee, pairs, rest)
         try:
             return trial.verdict(until, confidence)
         except BatchFailed:
@@ -79,7 +79,7 @@ class _Trial:
     """One audit from the first run to the last."""
 
     runner: Runner
-    claim: Guarantee
+    guarantee: Guarantee
     neighbors: list[tuple[Any, Any]]
     rest: float
 
@@ -93,14 +93,14 @@ class _Trial:
         ceiling = aim.in_terms(largest_bound(aim.test, delta=event.target.delta, rest=self.rest), event.target)
         inputs = [_shown(one.value) for one in (pair[::-1] if event.swapped else pair)]
         return Verdict(
-            claim=self.claim,
+            guarantee=self.guarantee,
             level=Level.STATISTICAL,
             outcome=Outcome.REFUTED if low > limit else Outcome.NOT_REFUTED,
             low=low,
             high=None,
             confidence=confidence,
             witness=Witness(inputs[0], inputs[1], str(event)),
-            findings=("the claim is above the cap: this audit can only pass",) if limit >= ceiling else (),
+            findings=("the guarantee is above the cap: this audit can only pass",) if limit >= ceiling else (),
             pairs=2 * len(self.neighbors),
             samples=self.runner.taken,
             seconds=time.perf_counter() - started,
@@ -111,10 +111,10 @@ class _Trial:
         """Find the most telling pair and events on it, and say what is left to test them."""
         draws = self.runner.total
         aim = Aim(
-            targets_of(self.claim),
+            targets_of(self.guarantee),
             test=int(draws * (1.0 - _SCREENED - _TRAINED) / 2),
             rest=self.rest,
-            shares=not isinstance(self.claim, PureDP | ApproxDP),
+            shares=not isinstance(self.guarantee, PureDP | ApproxDP),
         )
         pair = Race.between(self.neighbors, aim).run(self.runner, int(_SCREENED * draws))
         for one in pair:
@@ -166,14 +166,14 @@ class _Test:
         return bounds[best], events[best]
 
     def _bound(self, event: Event, counts: list[int], events: int) -> float:
-        """Return the bound of one of so many events, in the claim's terms."""
+        """Return the bound of one of so many events, in the guarantee's terms."""
         seen, other = counts[::-1] if event.swapped else counts
         runs, rest = self.aim.test, self.aim.rest / events
         loss = float(loss_at_least(seen, runs, other, runs, delta=event.target.delta, rest=rest))
         return self.aim.in_terms(loss, event.target)
 
     def bet(self, event: Event) -> tuple[float, Event]:
-        """Bet on pairs of runs until the claim is refuted, cannot be refuted any more, or the runs are spent."""
+        """Bet on pairs of runs until the guarantee is refuted, cannot be refuted any more, or the runs are spent."""
         epsilon, delta, enough = event.target.epsilon, event.target.delta, math.log(1.0 / self.aim.rest)
         one, two = self.pair[::-1] if event.swapped else self.pair
         tally, look, refuted = Tally(), 0, False
@@ -188,7 +188,7 @@ class _Test:
                 break
         reach = largest_bound(self.aim.test, delta=0.0, rest=self.aim.rest)
         low = self.aim.in_terms(loss_refuted(tally, delta, self.aim.rest, reach=reach), event.target)
-        # the claim itself need not be on the grid of losses that are bet against to find the bound
+        # the guarantee itself need not be on the grid of losses that are bet against to find the bound
         limit = 1.0 if self.aim.shares else epsilon
         return max(low, math.nextafter(limit, math.inf)) if refuted else min(low, limit), event
 
@@ -235,8 +235,8 @@ def log_wealth(tally: Tally, epsilon: float, delta: float) -> float:
     capital by 1 + stake (X - e^epsilon Y - delta). Capital is spread evenly over stakes between 0 and the largest one
     that can lose no more than everything, and is left there.
 
-    Accuracy. If the claim holds for S, the wealth ever reaches 1 / alpha with probability at most alpha, at whatever
-        time one looks: an audit that stops and refutes at 1 / alpha is wrong with probability at most alpha.
+    Accuracy. If the guarantee holds for S, the wealth ever reaches 1 / alpha with probability at most alpha, at
+        whatever time one looks: an audit that stops and refutes at 1 / alpha is wrong with probability at most alpha.
         Proof: fix a stake s with 0 <= s <= 1 / (e^epsilon + delta). The factor is at least 1 - s (e^epsilon + delta)
         >= 0. Given the past its mean is 1 + s (P(S) - e^epsilon Q(S) - delta) <= 1, because pairs are independent of
         the past and S was fixed before them. So the capital on each stake is a non-negative supermartingale that starts
@@ -277,8 +277,9 @@ def loss_refuted(tally: Tally, delta: float, rest: float, *, reach: float, point
 
     Each epsilon of a fixed grid up to `reach` is bet against; the bound is the largest below which all are refuted.
 
-    Accuracy. Let e be the least epsilon for which the claim holds for S, and g the first point of the grid that is at
-        least e. If the bound exceeds e then g was refuted, though the claim holds at g; that happens with probability
+    Accuracy. Let e be the least epsilon for which the guarantee holds for S, and g the first point of the grid that is
+        at least e. If the bound exceeds e then g was refuted, though the guarantee holds at g; that happens with
+        probability
         at most rest.
     """
     grid = np.linspace(0.0, reach, points)
@@ -288,7 +289,7 @@ def loss_refuted(tally: Tally, delta: float, rest: float, *, reach: float, point
 
 
 def hopeless(tally: Tally, epsilon: float, delta: float, rest: float, *, left: int, look: int) -> bool:
-    """Say whether the pairs that are left can hardly refute the claim; stopping then can cause no false alarm.
+    """Say whether the pairs that are left can hardly refute the guarantee; stopping then can cause no false alarm.
 
     The chances of S are bounded by what was seen (at a level that makes all looks together hold), and the wealth is let
     grow as fast as chances within these bounds allow, with three standard deviations of luck.

@@ -1,4 +1,4 @@
-"""What a claim allows, as points (delta, epsilon) that an event can refute."""
+"""What a guarantee allows, as points (delta, epsilon) that an event can refute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DELTAS = (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A point of the claim's curve: P(S) <= e^epsilon Q(S) + delta for every event S."""
+    """A point of the guarantee's curve: P(S) <= e^epsilon Q(S) + delta for every event S."""
 
     delta: float
     epsilon: float
@@ -25,7 +25,7 @@ class Target:
 class Aim:
     """What an event is learned for: the points to refute, the runs on each input that will test it, and the error.
 
-    `shares` says that bounds are shares of what the claim allows, and not losses.
+    `shares` says that bounds are shares of what the guarantee allows, and not losses.
     """
 
     targets: tuple[Target, ...]
@@ -34,7 +34,7 @@ class Aim:
     shares: bool
 
     def in_terms(self, bound: float, target: Target) -> float:
-        """Return a bound on the loss in the claim's own terms."""
+        """Return a bound on the loss in the guarantee's own terms."""
         if not self.shares:
             return bound
         return bound / target.epsilon if target.epsilon > 0 else (math.inf if bound > 0 else 0.0)
@@ -50,18 +50,18 @@ class Aim:
         return self.in_terms(math.log(low / high), target)
 
 
-def targets_of(claim: Guarantee) -> tuple[Target, ...]:
-    """Return the claim's own point, or a few points of the curve that a claim of another kind implies."""
-    match claim:
+def targets_of(guarantee: Guarantee) -> tuple[Target, ...]:
+    """Return the guarantee's own point, or a few points of the curve that a guarantee of another kind implies."""
+    match guarantee:
         case PureDP():
-            return (Target(0.0, round_up(exact_rational(claim.epsilon, name="epsilon"))),)
+            return (Target(0.0, round_up(exact_rational(guarantee.epsilon, name="epsilon"))),)
         case ApproxDP():
             return (
                 Target(
-                    round_up(exact_rational(claim.delta, name="delta")),
-                    round_up(exact_rational(claim.epsilon, name="epsilon")),
+                    round_up(exact_rational(guarantee.delta, name="delta")),
+                    round_up(exact_rational(guarantee.epsilon, name="epsilon")),
                 ),
             )
-    own = Fraction(claim.delta) if isinstance(claim, ZCDP) else Fraction(0)
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
     deltas = [float(own + (1 - own) * more) for more in _DELTAS]
-    return tuple(Target(delta, claim.loss.epsilon(delta).upper) for delta in deltas)
+    return tuple(Target(delta, guarantee.loss.epsilon(delta).upper) for delta in deltas)

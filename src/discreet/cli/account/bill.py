@@ -30,11 +30,11 @@ NAMES = {
     Kind.BOUNDED_RANGE: "exponential mechanism",
     Kind.ABOVE_THRESHOLD: "AboveThreshold",
     Kind.TABLE: "a table of chances",
-    Kind.PURE: "pure promise",
-    Kind.APPROX: "approximate promise",
-    Kind.ZCDP: "zCDP promise",
-    Kind.RENYI: "Renyi promise",
-    Kind.GAUSSIAN_DP: "Gaussian DP promise",
+    Kind.PURE: "pure guarantee",
+    Kind.APPROX: "approximate guarantee",
+    Kind.ZCDP: "zCDP guarantee",
+    Kind.RENYI: "Renyi guarantee",
+    Kind.GAUSSIAN_DP: "Gaussian DP guarantee",
 }
 
 
@@ -122,10 +122,10 @@ def meaning(price: Price) -> tuple[str, ...]:
 
 
 def odds(price: Price) -> str:
-    """Say how far a belief of 50:50 can move; an (epsilon, delta) promise is an epsilon promise that may fail."""
+    """Say how far a belief of 50:50 can move; an (epsilon, delta) guarantee is an epsilon guarantee that may fail."""
     what = "which of two rows is yours" if price.loss.relation is Relation.CHANGE_ONE else "whether you are in the data"
     if not math.isfinite(price.epsilon):
-        return f"In odds: nothing is promised. Someone may end certain of {what}, however unsure they were."
+        return f"In odds: nothing is guaranteed. Someone may end certain of {what}, however unsure they were."
     failing = f", or, with chance {shown(price.delta)}, gives you away altogether" if price.delta > 0 else ""
     return (
         f"In odds: someone who thought it 50:50 {what} learns no more than from a release that moves them to at most "

@@ -75,7 +75,7 @@ FAMILIES: Mapping[str, Family] = {
         {"rho": "rho", "each-delta": "delta"}, inverse=True, defaults={"each-delta": 0},
     ),
     "renyi": Family(
-        Kind.RENYI, "a release with a Renyi promise of one order", "epsilon",
+        Kind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
         {"alpha": "alpha", "epsilon": "epsilon"}, inverse=True,
     ),
     "gdp": Family(Kind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),

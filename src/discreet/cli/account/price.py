@@ -153,14 +153,14 @@ def advanced(loss: PrivacyLoss, delta: Fraction) -> float | None:
         candidates.append((PureDP(largest), delta))
     if math.isfinite(bound := one.epsilon(share).upper):
         candidates.append((ApproxDP(bound, share), delta / 2))
-    found = [float(advanced_composition(promise, count, slack).epsilon) for promise, slack in candidates]
+    found = [float(advanced_composition(guarantee, count, slack).epsilon) for guarantee, slack in candidates]
     plain = basic(loss, delta)
     return _finite(min([*found, *([] if plain is None else [plain])], default=math.inf))
 
 
 def renyi(loss: PrivacyLoss, delta: Fraction) -> float | None:
     """Return the least epsilon that the Renyi divergences of one order prove, over a fixed list of orders."""
-    own = [float(part.claim.alpha) for part, _ in loss.parts if isinstance(part.claim, RenyiDP)]
+    own = [float(part.guarantee.alpha) for part, _ in loss.parts if isinstance(part.guarantee, RenyiDP)]
     best, largest = math.inf, loss.max_loss().upper
     for order in (*_ORDERS, *own):
         divergence = loss.renyi(order).upper

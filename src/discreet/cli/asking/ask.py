@@ -63,7 +63,7 @@ def files(answer: Answer, certificate: Path | None, plot: Path | None, confidenc
 def show_answer(console: Console, answer: Answer, confidence: float) -> None:
     """Print the table and what goes with it."""
     say_table(console, answer.table(confidence))
-    say_facts(console, [("promise", in_words(answer.guarantee)), *answer.facts()[1:]])
+    say_facts(console, [("guarantee", in_words(answer.guarantee)), *answer.facts()[1:]])
     console.print()
 
 
@@ -75,7 +75,7 @@ def to_json(answer: Answer, confidence: float) -> str:
             "answer": {name: [finite(plain_value(value)) for value in column] for name, column in columns.items()},
             "confidence": confidence,
             "noise": {name: finite(spread) for name, spread in answer.noise.items()},
-            "promise": plain(answer.guarantee),
+            "guarantee": plain(answer.guarantee),
             "unit": answer.unit,
             "bounding": answer.priced.bounding.reason,
             "record": answer.record.number,

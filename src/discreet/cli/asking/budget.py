@@ -45,7 +45,9 @@ def rows(balance: Balance) -> list[tuple[str, str]]:
         own = (("cap", balance.own_cap, up), ("spent", balance.own_spent, up), ("left", balance.own_remaining, down))
         found.append(("analyst", balance.analyst))
         found += [
-            (f"own {name}", in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None
+            (f"own {name}", in_words(guarantee, rounding=safe))
+            for name, guarantee, safe in own
+            if guarantee is not None
         ]
     return [*found, ("charges", f"{balance.charges:,}")]
 
@@ -55,7 +57,7 @@ def machine(balance: Balance) -> dict[str, Any]:
     up = ("budget", "spent", "own_cap", "own_spent")
     found: dict[str, Any] = {"unit": balance.unit, "analyst": balance.analyst, "charges": balance.charges}
     for name in (*up, "remaining", "own_remaining"):
-        promise = getattr(balance, name)
+        guarantee = getattr(balance, name)
         rounding = Rounding.UP if name in up else Rounding.DOWN
-        found[name] = None if promise is None else plain(promise, rounding=rounding)
+        found[name] = None if guarantee is None else plain(guarantee, rounding=rounding)
     return found

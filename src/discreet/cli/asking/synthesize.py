@@ -209,7 +209,7 @@ def show_release(console: Console, release: Release, written: SyntheticTable) ->
     record, known = release.evidence["record"], predict(release)
     facts = [
         ("method", release.method),
-        ("promise", in_words(release.guarantee)),
+        ("guarantee", in_words(release.guarantee)),
         ("queries", f"{len(release.workload):,}: {release.workload.description}"),
         ("table", rows_in_words(release.table)),
         ("written", rows_in_words(written)),
@@ -238,7 +238,7 @@ def machine(release: Release, table: SyntheticTable, written: Path) -> dict[str,
     errors = {} if known is None else {"average": known.average, "maximum": known.maximum}
     return {
         **_machine_plan(release.method, release.plan),
-        "promise": plain(release.guarantee),
+        "guarantee": plain(release.guarantee),
         "queries": len(release.workload),
         "rows": len(table),
         "weighted": table.weights is not None,

@@ -38,7 +38,7 @@ def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot
         found = attacks.fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
     after = (
         f"Safe means (epsilon, delta) = ({epsilon:g}, {delta:g}) for all answers together, whatever the attacker does. "
-        "Between the attacks and that line neither of the two succeeds and nothing is promised.",
+        "Between the attacks and that line neither of the two succeeds and nothing is guaranteed.",
     )
     chapter = Chapter(f"The fundamental law, {people:,} people", _BEFORE, found.table(), after)
     with answering():

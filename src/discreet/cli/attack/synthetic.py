@@ -52,11 +52,11 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
         tables.append((method, release.table, release.guarantee))
     few = [Records(domain, group.codes[:, :_TRIED]) for group in (members, outsiders)]
     found = []
-    for name, table, promise in tables:
+    for name, table, guarantee in tables:
         doing(f"Looking for people: {name}")
-        linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, promise=promise)
+        linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, guarantee=guarantee)
         judged = attacks.table_membership(
-            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, promise=promise
+            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, guarantee=guarantee
         )
         found.append(_row(name, linked, judged))
     return found

@@ -37,7 +37,7 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         say(
             console,
             "'low' and 'high' bound the largest loss on the exhibit's own neighboring inputs, or epsilon at the delta "
-            "of the claim (written epsilon, delta). A verdict that is not the one on the label says so. "
+            "of the guarantee (written epsilon, delta). A verdict that is not the one on the label says so. "
             f"{len(found.stops)} exhibits in {found.seconds:.1f} s.",
         )
         if statistical:

@@ -1,4 +1,4 @@
-"""`discreet audit self`: every mechanism of discreet against its own claim, at every level."""
+"""`discreet audit self`: every mechanism of discreet against its own guarantee, at every level."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 def audit_self(draws: int) -> None:
     """Audit every mechanism of discreet: its law, the form of its outputs, many runs, and its sampler against its law.
 
-    Takes a few minutes; more draws take longer in proportion. Ends with exit code 1 if a claim is refuted.
+    Takes a few minutes; more draws take longer in proportion. Ends with exit code 1 if a guarantee is refuted.
     """
     with answering():
         from discreet.testing import audit_own

@@ -21,7 +21,7 @@ from discreet.ledger.contract.terms import (
     Stored,
     Terms,
     checked_digest,
-    checked_promise,
-    promise_to_plain,
+    checked_guarantee,
+    guarantee_to_plain,
 )
 from discreet.ledger.contract.verification import complete, verified

@@ -57,7 +57,9 @@ class Balance:
                 ("own remaining", self.own_remaining, down),
             )
             rows += [("analyst", self.analyst)]
-            rows += [(name, in_words(promise, rounding=safe)) for name, promise, safe in own if promise is not None]
+            rows += [
+                (name, in_words(guarantee, rounding=safe)) for name, guarantee, safe in own if guarantee is not None
+            ]
         return [*rows, ("charges", str(self.charges))]
 
 
@@ -107,12 +109,12 @@ def balance_of(shelf: Shelf, analyst: str | None) -> Balance:
     return Balance(
         unit=terms.unit,
         budget=terms.budget,
-        spent=spent_promise(spent, terms.budget),
+        spent=spent_guarantee(spent, terms.budget),
         remaining=_remaining(spent, terms.budget),
         charges=shelf.charges(analyst),
         analyst=analyst,
         own_cap=cap,
-        own_spent=None if own is None else spent_promise(own, cap or terms.budget),
+        own_spent=None if own is None else spent_guarantee(own, cap or terms.budget),
         own_remaining=None if own is None or cap is None else _remaining(own, cap),
     )
 
@@ -148,9 +150,9 @@ def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
         ) from None
 
 
-def limits(promise: Guarantee) -> Amounts:
+def limits(guarantee: Guarantee) -> Amounts:
     """Return the most that a budget or a cap allows of each quantity."""
-    return books_for(promise).read(promise)
+    return books_for(guarantee).read(guarantee)
 
 
 def nothing(terms: Terms) -> Amounts:
@@ -182,8 +184,8 @@ def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
     return min(known)
 
 
-def spent_promise(totals: Amounts, budget: Guarantee) -> Guarantee:
-    """Return the promise that everything so far keeps; a number that is no short fraction is rounded up."""
+def spent_guarantee(totals: Amounts, budget: Guarantee) -> Guarantee:
+    """Return the guarantee that everything so far keeps; a number that is no short fraction is rounded up."""
     books = books_for(budget)
     rows = zip(totals, limits(budget), strict=True)
     return books.write([books.up(total, max(cap, total)) for total, cap in rows], budget.relation)

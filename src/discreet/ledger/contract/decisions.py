@@ -19,8 +19,8 @@ from discreet.ledger.contract.terms import (
     amounts_from_plain,
     amounts_to_plain,
     checked_words,
-    promise_from_plain,
-    promise_to_plain,
+    guarantee_from_plain,
+    guarantee_to_plain,
 )
 from discreet.privacy.adaptive import Amounts, books_for
 from discreet.randomness import bits
@@ -91,7 +91,7 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
     return {
         **_asked(request),
         "time": now(),
-        "price": promise_to_plain(request.price),
+        "price": guarantee_to_plain(request.price),
         "amounts": amounts_to_plain(amounts),
         "own": amounts_to_plain(after),
         "description": request.description,
@@ -102,7 +102,7 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
 def charge_of(entry: Entry) -> Charge:
     """Return the charge that an entry stands for."""
     fields = entry.fields
-    price = promise_from_plain(fields["price"])
+    price = guarantee_from_plain(fields["price"])
     return Charge(
         number=entry.number, digest=fields["digest"], analyst=fields["analyst"], price=price, entry_hash=entry.hash
     )
@@ -262,7 +262,7 @@ def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
 
 
 def _require_price(paid: Entry, request: Request) -> None:
-    if paid.fields["price"] != promise_to_plain(request.price):
+    if paid.fields["price"] != guarantee_to_plain(request.price):
         raise LedgerMismatch(
             "an answer with this digest was released at another price, and the digest must cover the price: make it "
             "from the plan and all its privacy parameters. Nothing was spent."
@@ -291,7 +291,7 @@ def _stored(shelf: Shelf, closed: Entry, paid: Entry, analyst: str, answer: str)
         answer=answer,
         digest=closed.fields["digest"],
         analyst=analyst,
-        price=promise_from_plain(paid.fields["price"]),
+        price=guarantee_from_plain(paid.fields["price"]),
         entry_hash=closed.hash,
         shared=paid.fields["analyst"] != analyst,
         lost=_lost(shelf, paid),

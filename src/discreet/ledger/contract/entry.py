@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.errors import DiscreetError, LedgerError, LedgerTampered, ParameterError
-from discreet.ledger.contract.terms import Terms, promise_from_plain
+from discreet.ledger.contract.terms import Terms, guarantee_from_plain
 from discreet.privacy import Guarantee
 from discreet.privacy.records import read, write
 
@@ -90,7 +90,7 @@ class Entry:
     def price(self) -> Guarantee | None:
         """The price of a charge or a share, in its own notion; None for any other line."""
         plain = self.fields.get("price")
-        return None if plain is None else promise_from_plain(plain)
+        return None if plain is None else guarantee_from_plain(plain)
 
     @property
     def terms(self) -> Terms:

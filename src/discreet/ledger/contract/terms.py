@@ -1,6 +1,6 @@
 """What is said to a ledger and what it gives back: terms, a request, a charge, a stored answer.
 
-In an entry a promise is plain values: every number an exact rational, every notion and relation by its name.
+In an entry a guarantee is plain values: every number an exact rational, every notion and relation by its name.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Terms:
         _checked_budget(self.budget, name="budget")
         if not isinstance(self.caps, Mapping) or not self.caps:
             raise ParameterError(
-                "caps is a mapping from each analyst to a promise, or to None where only the total binds",
+                "caps is a mapping from each analyst to a guarantee, or to None where only the total binds",
                 parameter="caps",
             )
         for analyst, cap in self.caps.items():
@@ -83,16 +83,16 @@ class Terms:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the terms as plain values for an entry."""
-        caps = {name: None if cap is None else promise_to_plain(cap) for name, cap in self.caps.items()}
+        caps = {name: None if cap is None else guarantee_to_plain(cap) for name, cap in self.caps.items()}
         given = {name: getattr(self, name) for name in STATED}
-        return {**given, "budget": promise_to_plain(self.budget), "caps": caps}
+        return {**given, "budget": guarantee_to_plain(self.budget), "caps": caps}
 
     @classmethod
     def from_plain(cls, plain: object) -> Terms:
         """Return the terms that an entry holds."""
         given = refuse_fields(plain, list(STATED), what="terms")
-        caps = {name: None if cap is None else promise_from_plain(cap) for name, cap in dict(given["caps"]).items()}
-        return cls(**{**given, "budget": promise_from_plain(given["budget"]), "caps": caps})
+        caps = {name: None if cap is None else guarantee_from_plain(cap) for name, cap in dict(given["caps"]).items()}
+        return cls(**{**given, "budget": guarantee_from_plain(given["budget"]), "caps": caps})
 
     def _check_cap(self, analyst: str, cap: Guarantee | None) -> None:
         if cap is None:
@@ -115,8 +115,9 @@ class Terms:
 class Request:
     """One release that an analyst asks for; every field is public.
 
-    `price` is the promise that the release keeps, under the budget's relation. `digest` is the SHA-256 of the canonical
-    plan with its mechanism, privacy parameters, relation and declared data version, and of nothing in the data. The
+    `price` is the guarantee that the release keeps, under the budget's relation. `digest` is the SHA-256 of the
+    canonical plan with its mechanism, privacy parameters, relation and declared data version, and of nothing in the
+    data. The
     `idempotency` key, if there is one, is bound to that digest at its first use.
     """
 
@@ -130,7 +131,7 @@ class Request:
     def __post_init__(self) -> None:
         """Refuse what cannot be written down."""
         checked_words(self.analyst, name="analyst")
-        checked_promise(self.price, name="price")
+        checked_guarantee(self.price, name="price")
         checked_digest(self.digest, name="digest")
         checked_words(self.description, name="description", most=_LONG)
         if not isinstance(self.releases, tuple):
@@ -170,18 +171,18 @@ class Stored:
     lost: tuple[int, ...] = ()
 
 
-def checked_promise(promise: object, *, name: str) -> Guarantee:
-    """Return a promise whose numbers a ledger can add up for ever: 0 or a normal number, of a bounded length.
+def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
+    """Return a guarantee whose numbers a ledger can add up for ever: 0 or a normal number, of a bounded length.
 
-    >>> checked_promise(PureDP(5e-324), name="price")
+    >>> checked_guarantee(PureDP(5e-324), name="price")
     Traceback (most recent call last):
     ...
     discreet.errors.ParameterError: price: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
     """
-    if not isinstance(promise, Guarantee) or type(promise) not in _NAMES:
-        kind = promise.__name__ if isinstance(promise, type) else type(promise).__name__
-        raise ParameterError(f"{name} is a promise, for example PureDP(0.1), not {kind}", parameter=name)
-    for parameter, value in _numbers(promise).items():
+    if not isinstance(guarantee, Guarantee) or type(guarantee) not in _NAMES:
+        kind = guarantee.__name__ if isinstance(guarantee, type) else type(guarantee).__name__
+        raise ParameterError(f"{name} is a guarantee, for example PureDP(0.1), not {kind}", parameter=name)
+    for parameter, value in _numbers(guarantee).items():
         if 0 < value < _LEAST:
             raise ParameterError(
                 f"{name}: {parameter} lies below the least normal float, 2.2e-308; name 0 or a larger number",
@@ -191,17 +192,17 @@ def checked_promise(promise: object, *, name: str) -> Guarantee:
             raise ParameterError(
                 f"{name}: {parameter} has more than {_MOST_CHARACTERS} digits; round it up to a float", parameter=name
             )
-    return promise
+    return guarantee
 
 
-def _checked_budget(promise: object, *, name: str) -> None:
-    budget = checked_promise(promise, name=name)
+def _checked_budget(guarantee: object, *, name: str) -> None:
+    budget = checked_guarantee(guarantee, name=name)
     if not isinstance(budget, PureDP | ApproxDP | ZCDP):
         raise ParameterError(
             f"a ledger keeps its books in PureDP, ApproxDP or ZCDP, not in {type(budget).__name__}", parameter=name
         )
     if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
-        raise ParameterError(f"{name}: a delta of 1 promises nothing: name a delta below 1", parameter=name)
+        raise ParameterError(f"{name}: a delta of 1 guarantees nothing: name a delta below 1", parameter=name)
     for number in books_for(budget).read(budget):
         odd = number.denominator // (number.denominator & -number.denominator)
         if odd.bit_length() > _MOST_ODD_BITS:
@@ -237,23 +238,23 @@ def checked_digest(value: object, *, name: str) -> str:
     return value
 
 
-def promise_to_plain(promise: Guarantee) -> dict[str, int | str]:
-    """Return the promise as names and exact numbers.
+def guarantee_to_plain(guarantee: Guarantee) -> dict[str, int | str]:
+    """Return the guarantee as names and exact numbers.
 
-    >>> promise_to_plain(PureDP(0.5, relation=Relation.ADD_REMOVE))
+    >>> guarantee_to_plain(PureDP(0.5, relation=Relation.ADD_REMOVE))
     {'notion': 'pure', 'relation': 'add/remove', 'epsilon': '1/2'}
     """
-    numbers = {name: rational_text(value) for name, value in _numbers(promise).items()}
-    return {"notion": _NAMES[type(promise)], "relation": promise.relation.value, **numbers}
+    numbers = {name: rational_text(value) for name, value in _numbers(guarantee).items()}
+    return {"notion": _NAMES[type(guarantee)], "relation": guarantee.relation.value, **numbers}
 
 
-def promise_from_plain(plain: object) -> Guarantee:
-    """Return the promise that plain values stand for."""
+def guarantee_from_plain(plain: object) -> Guarantee:
+    """Return the guarantee that plain values stand for."""
     notion = _NOTIONS.get(str(plain.get("notion"))) if isinstance(plain, dict) else None
     if notion is None:
-        raise ParameterError("a promise in an entry needs its notion", parameter="entry")
+        raise ParameterError("a guarantee in an entry needs its notion", parameter="entry")
     names = [field.name for field in fields(notion) if field.name != "relation"]  # type: ignore[arg-type]
-    given = refuse_fields(plain, ["notion", "relation", *names], what="a promise")
+    given = refuse_fields(plain, ["notion", "relation", *names], what="a guarantee")
     numbers = {name: exactly(read_rational(given[name], name=name)) for name in names}
     return notion(**numbers, relation=Relation(given["relation"]))  # type: ignore[call-arg]  # every notion takes it
 
@@ -270,6 +271,6 @@ def amounts_from_plain(plain: object) -> Amounts:
     return tuple(read_rational(value, name="amount") for value in plain)
 
 
-def _numbers(promise: Guarantee) -> dict[str, Fraction]:
-    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
-    return {name: written(getattr(promise, name)) for name in names}
+def _numbers(guarantee: Guarantee) -> dict[str, Fraction]:
+    names = [field.name for field in fields(guarantee) if field.name != "relation"]  # type: ignore[arg-type]
+    return {name: written(getattr(guarantee, name)) for name in names}

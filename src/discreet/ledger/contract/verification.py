@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from discreet.errors import DiscreetError, LedgerTampered
-from discreet.ledger.contract.accounts import Verification, amounts_of, limits, nothing, plus, spent_promise, within
+from discreet.ledger.contract.accounts import Verification, amounts_of, limits, nothing, plus, spent_guarantee, within
 from discreet.ledger.contract.decisions import answer_of
 from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
 from discreet.ledger.contract.parts import Parts, lawful
-from discreet.ledger.contract.terms import Terms, amounts_from_plain, checked_digest, promise_from_plain
+from discreet.ledger.contract.terms import Terms, amounts_from_plain, checked_digest, guarantee_from_plain
 from discreet.privacy.adaptive import Amounts
 
 
@@ -72,7 +72,7 @@ class Replay:
         """Add a charge to the total and the own sum, a share to the own sum alone."""
         terms, fields = self._terms(entry), entry.fields
         amounts = amounts_from_plain(fields["amounts"])
-        least = amounts_of(promise_from_plain(fields["price"]), terms)
+        least = amounts_of(guarantee_from_plain(fields["price"]), terms)
         self._require(entry, within(least, amounts), "charges less than its price")
         analyst = fields["analyst"]
         self._require(entry, analyst in terms.caps, "is of an analyst who was not listed")
@@ -178,7 +178,7 @@ def verified(entries: Iterable[Entry], *, head: str | None, anchored: bool | Non
         entries=state.number,
         charges=state.charges,
         answers=len(state.answers),
-        spent=spent_promise(state.spent, state.terms.budget),
+        spent=spent_guarantee(state.spent, state.terms.budget),
         head=state.head,
         anchored=anchored,
         head_at=found[0] if found else None,

@@ -237,7 +237,7 @@ class Frequencies:
         return self.labels[place] if self.labels else place
 
     def _caption(self, confidence: float, shown: int) -> str:
-        """Say who reported, under which promise, how exact the shares are, and what one hostile report can do."""
+        """Say who reported, under which guarantee, how exact the shares are, and what one hostile report can do."""
         gain = getattr(self.spec, "poisoning_gain", None)
         hostile = "" if gain is None else f"; one hostile report moves a count by up to {format_number(gain, digits=3)}"
         return (
@@ -283,7 +283,7 @@ class TopList(EstimateTable):
         return super().__str__() if len(self) else f"{_NONE} ({self.guarantee!r}, {100 * self.confidence:.6g} %)"
 
     def __repr__(self) -> str:
-        """Say how many lines there are and under which promise."""
+        """Say how many lines there are and under which guarantee."""
         return super().__repr__() if len(self) else f"TopList({_NONE}, {self.guarantee!r})"
 
 

@@ -130,7 +130,7 @@ class Oracle(Spec):
         masses = np.array([float(mass) for mass in (first, second, 1 - first - second)])
         lows, highs, swap = masses * (1 - 2.0**-50), masses * (1 + 2.0**-50), [1, 0, 2]
         pair = FinitePair(["first", "second", "another"], lows, highs, lows[swap], highs[swap])
-        return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=Relation.CHANGE_ONE, claim=self.guarantee)
+        return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=Relation.CHANGE_ONE, guarantee=self.guarantee)
 
     @property
     def poisoning_gain(self) -> float:
@@ -243,7 +243,7 @@ class Randomizer(Mechanism):
 
     @property
     def guarantee(self) -> PureDP:
-        """The promise of the spec."""
+        """The guarantee of the spec."""
         return self.spec.guarantee
 
     @property

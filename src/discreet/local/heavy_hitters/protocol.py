@@ -346,7 +346,7 @@ class Hitters:
         return plot_interval(names, middle, ends.low, ends.high, title=words, x_label="share of people")
 
     def _caption(self, confidence: float) -> str:
-        """Say who reported, under which promise, what goes unseen, and what one hostile report can do."""
+        """Say who reported, under which guarantee, what goes unseen, and what one hostile report can do."""
         share, gain = (format_number(number, digits=3) for number in (self.detectable, self.spec.poisoning_gain))
         return (
             f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each; shares from {self.held_out:,} "

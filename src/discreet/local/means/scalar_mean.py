@@ -239,11 +239,11 @@ class ScalarMean(Spec):
         return MeanRandomizer(self)
 
 
-def exact_loss(first: list[Fraction], second: list[Fraction], claim: PureDP) -> PrivacyLoss:
+def exact_loss(first: list[Fraction], second: list[Fraction], guarantee: PureDP) -> PrivacyLoss:
     """Return the price of telling two laws apart that are given by the exact masses of the same outputs."""
     bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
     pair = FinitePair(range(len(first)), *bounds)
-    return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=claim)
+    return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, guarantee=guarantee)
 
 
 class MeanRandomizer(Mechanism):
@@ -266,7 +266,7 @@ class MeanRandomizer(Mechanism):
 
     @property
     def guarantee(self) -> PureDP:
-        """The promise of the spec."""
+        """The guarantee of the spec."""
         return self.spec.guarantee
 
     @property
@@ -365,7 +365,7 @@ class LocalMean:
         return self.value
 
     def _repr_html_(self) -> str:
-        """Show the value with its interval, the promise and the number of people in a notebook."""
+        """Show the value with its interval, the guarantee and the number of people in a notebook."""
         return self.estimate()._repr_html_() + paragraph(f"{self.people:,} people")
 
     def __str__(self) -> str:

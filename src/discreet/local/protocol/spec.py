@@ -126,7 +126,7 @@ class Spec(ABC):
 
     @property
     def guarantee(self) -> PureDP:
-        """What each person is promised, whoever collects: pure local privacy for changing their value."""
+        """What each person is guaranteed, whoever collects: pure local privacy for changing their value."""
         return PureDP(written_up(self.epsilon), relation=Relation.CHANGE_ONE)
 
     @property
@@ -135,7 +135,7 @@ class Spec(ABC):
         """The price of one report."""
 
     def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
-        """Return the promise of `people` shuffled reports to those who see only the shuffled ones."""
+        """Return the guarantee of `people` shuffled reports to those who see only the shuffled ones."""
         return _MAKERS["shuffled"](self, people=people, delta=delta)
 
     def memoized(self, *, distinct: int | None = None) -> MemoizedClient:

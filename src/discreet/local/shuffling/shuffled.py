@@ -1,4 +1,4 @@
-"""Shuffling: what local reports promise to those who see them only mixed with everybody else's.
+"""Shuffling: what local reports guarantee to those who see them only mixed with everybody else's.
 
 For the accountant upper bounds on delta at some levels become a pair of laws that is nowhere better: exact, in
 rationals.
@@ -30,13 +30,13 @@ _CONDITIONS = (
     "people: the honest reports that are really shuffled together; whoever colludes, or never reports, does not count",
     "the collector sees the reports alone: no names, addresses, times, sizes or order that could link them to people",
     "all under this one spec, one report each; a second round is another release and is composed",
-    "to whoever sees the reports before the shuffler, the promise is that of one report",
+    "to whoever sees the reports before the shuffler, the guarantee is that of one report",
 )
 
 
 @made_by("shuffled")
 class Shuffled:
-    """The promise of n shuffled reports to those who see only the shuffled ones.
+    """The guarantee of n shuffled reports to those who see only the shuffled ones.
 
     Privacy. The shuffled reports are (epsilon, delta)-DP for changing one person's value, with `epsilon` computed from
         the protocol's own probabilities where they have two levels, and from its local epsilon alone otherwise.
@@ -52,7 +52,7 @@ class Shuffled:
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
     >>> shuffled = DirectResponse(epsilon=4, values=16).shuffled(people=1_000_000, delta=1e-6)
-    >>> [round(float(promise.epsilon), 3) for promise in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)]
+    >>> [round(float(one.epsilon), 3) for one in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)]
     [0.03, 0.049, 0.201]
     """
 
@@ -63,7 +63,7 @@ class Shuffled:
                 "people= is the number of honest reports shuffled together, never guessed", parameter="people"
             )
         if delta is None:
-            raise MissingParameter("delta= belongs to the promise and is never defaulted", parameter="delta")
+            raise MissingParameter("delta= belongs to the guarantee and is never defaulted", parameter="delta")
         self.spec, self.people = checked_spec(spec), number_of_people(people)
         self.delta = positive_price(delta, name="delta")
         if not _SMALLEST_DELTA <= self.delta < 1:
@@ -78,13 +78,13 @@ class Shuffled:
 
     @property
     def guarantee(self) -> ApproxDP:
-        """What is promised to everybody whose report was shuffled."""
-        return self._promise(self.epsilon)
+        """What is guaranteed to everybody whose report was shuffled."""
+        return self._guarantee(self.epsilon)
 
     @property
     def generic(self) -> ApproxDP:
         """The same from the local epsilon alone, which holds for every protocol."""
-        return self._promise(self._generic_epsilon)
+        return self._guarantee(self._generic_epsilon)
 
     @cached_property
     def closed_form(self) -> ApproxDP:
@@ -110,7 +110,7 @@ class Shuffled:
             spread = 8 * (growth * (4 / number(delta)).log() / people).sqrt() + 8 * growth / people
             return ((growth - 1) / (growth + 1) * spread).log1p()
 
-        return self._promise(upward(formula))
+        return self._guarantee(upward(formula))
 
     def delta_at(self, epsilon: Number) -> float:
         """Return an upper bound on delta at another epsilon; useful down to about 1e-10 of the stated delta."""
@@ -131,14 +131,16 @@ class Shuffled:
             levels.append(levels[-1] * 1.25)
         dots = [(level, self.delta_at(level)) for level in (0.0, *levels)]
         pair = pair_below(dots, self.spec.epsilon)
-        return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, claim=self.spec.guarantee, attained=False)
+        return PrivacyLoss.from_pairs(
+            [pair], relation=Relation.CHANGE_ONE, guarantee=self.spec.guarantee, attained=False
+        )
 
     def explain(self) -> str:
-        """Say the promise, how it compares, and everything it rests on."""
-        promises = [f"{name}: {text}" for name, text in self._summary()]
-        return "\n".join([*promises, "It holds if:", *(f"- {line}" for line in _CONDITIONS)])
+        """Say the guarantee, how it compares, and everything it rests on."""
+        guarantees = [f"{name}: {text}" for name, text in self._summary()]
+        return "\n".join([*guarantees, "It holds if:", *(f"- {line}" for line in _CONDITIONS)])
 
-    def _promise(self, epsilon: float) -> ApproxDP:
+    def _guarantee(self, epsilon: float) -> ApproxDP:
         return ApproxDP(written_up(Fraction(epsilon)), self._given, relation=Relation.CHANGE_ONE)
 
     @cached_property
@@ -166,7 +168,7 @@ class Shuffled:
         except NoSoundConversion:
             closed = "does not apply"
         return [
-            ("promise", self.guarantee.in_words()),
+            ("guarantee", self.guarantee.in_words()),
             ("of one report", f"epsilon {local}"),
             ("people", f"{self.people:,}"),
             ("from the local epsilon alone", f"epsilon {_shown(self._generic_epsilon)}"),
@@ -174,7 +176,7 @@ class Shuffled:
         ]
 
     def __repr__(self) -> str:
-        """Show the protocol and the promise."""
+        """Show the protocol and the guarantee."""
         return f"Shuffled({self.spec.protocol}, people={self.people}, {self.guarantee!r})"
 
     def __str__(self) -> str:
@@ -182,7 +184,7 @@ class Shuffled:
         return self.explain()
 
     def _repr_html_(self) -> str:
-        """Return the promise and its conditions as a list for a notebook."""
+        """Return the guarantee and its conditions as a list for a notebook."""
         return definition_list([*self._summary(), ("it holds if", "; ".join(_CONDITIONS))])
 
 

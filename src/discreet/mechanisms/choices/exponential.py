@@ -26,7 +26,7 @@ class Exponential(OneChoice):
     Cost. One 64-bit word and two logarithms a candidate, one pass, constant memory: candidates may come from a
         generator.
     Instance. With score 1 for one's own category and 0 for the others it is randomized response at epsilon / 2: the sum
-        of weights is the same for every category, so half the claim is not used.
+        of weights is the same for every category, so half the guarantee is not used.
     Figure. exponential.svg
     Reference. McSherry, Talwar 2007.
 

@@ -80,7 +80,7 @@ class NoisyMax(PurelyPrivate):
         return self._grid.step
 
     @property
-    def _promised(self) -> Fraction:
+    def _guaranteed(self) -> Fraction:
         """Epsilon as it was given."""
         return self._epsilon
 

@@ -150,7 +150,7 @@ class RandomizedResponse(Mechanism):
         highs = np.array([truth_high, lie_high, others * lie_high * (1 + 2.0**-50)])
         swap = [1, 0, 2]
         pair = FinitePair(["first", "second", "another"], lows, highs, lows[swap], highs[swap])
-        return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=self.relation, claim=self.guarantee)
+        return PrivacyLoss.from_pairs([pair, pair.reversed()], relation=self.relation, guarantee=self.guarantee)
 
     def __call__(self, value: Any) -> Any:
         """Report a category, or an array of categories, one person each."""

@@ -116,7 +116,7 @@ class OneChoice(Selection, PurelyPrivate):
         return self._epsilon
 
     @property
-    def _promised(self) -> Fraction:
+    def _guaranteed(self) -> Fraction:
         """Epsilon as it was given."""
         return self._epsilon
 
@@ -150,9 +150,9 @@ def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int =
 def moved_by(sensitivity: Sensitivity, *, monotone: bool) -> Sensitivity:
     """Return a sensitivity with the relation for which monotone scores can be: add/remove.
 
-    Privacy. The saving for monotone scores is refused under change-one, and where no relation was stated the promise
+    Privacy. The saving for monotone scores is refused under change-one, and where no relation was stated the guarantee
         is one for add/remove, so that it composes with nothing else.
-        Proof that change-one loses twice the promise: a row that changes from one category to another raises a count
+        Proof that change-one loses twice the guarantee: a row that changes from one category to another raises a count
         by D = 1 and lowers another by 1. At the rate epsilon / D the odds of the two candidates then change by the
         factor e^(2 epsilon), in `Exponential`, in every place of `Top`, and for scores far apart in `PermuteAndFlip`
         and `NoisyMax`; a hit of `AboveThreshold` needs noise for a shift of 2 D where it has noise for D.

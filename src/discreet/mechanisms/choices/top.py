@@ -23,7 +23,7 @@ class Top(Selection):
     Privacy. For scores that one person moves by at most D each, with weights exp(e score / (2 D)), or exp(e score / D)
         if the scores are monotone: epsilon-DP for e = epsilon / k, and (k e^2 / 8)-zCDP, so that `rho=` gives e =
         sqrt(8 rho / k), rounded down to a float in both cases, so that the rounded sum of k prices is not above the
-        promise. The price is that of k releases of bounded range e.
+        guarantee. The price is that of k releases of bounded range e.
         Proof: given the choices before it, each choice is `Exponential` at e on the candidates left, which are the same
         on both tables; adaptive composition of k releases of bounded range e. The choices are made in one race: times
         E_i / w_i with independent standard exponential E_i, the k least in their order. The first is i with probability

@@ -172,17 +172,19 @@ class ThresholdedHistogram(Mechanism):
         shifted = self.noise.at(1).pair(self.noise)
         rate = 1 / self.noise.scale
         if isinstance(self.noise, TruncatedLaplace):
-            claim: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
-            return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved
+            guarantee: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
+            return PrivacyLoss.from_pairs([shifted], relation=self.relation, guarantee=guarantee) * self.moved
         named = self._named()
         if self.kind is KeyNoise.LAPLACE:
-            claim = ApproxDP(rate, 0, relation=self.relation)
+            guarantee = ApproxDP(rate, 0, relation=self.relation)
             naming: ApproxDP | ZCDP = ApproxDP(0, named, relation=self.relation)
         else:
-            claim = ZCDP(rate * rate / 2, relation=self.relation)
+            guarantee = ZCDP(rate * rate / 2, relation=self.relation)
             naming = ZCDP(0, named, relation=self.relation)
-        once = PrivacyLoss.from_pairs([PureApproxPair(0, named)], relation=self.relation, claim=naming, attained=False)
-        return PrivacyLoss.from_pairs([shifted], relation=self.relation, claim=claim) * self.moved + once
+        once = PrivacyLoss.from_pairs(
+            [PureApproxPair(0, named)], relation=self.relation, guarantee=naming, attained=False
+        )
+        return PrivacyLoss.from_pairs([shifted], relation=self.relation, guarantee=guarantee) * self.moved + once
 
     def _named(self) -> float:
         """Return the probability, rounded up, that one of `keys` new keys is named."""

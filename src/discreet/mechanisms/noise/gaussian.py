@@ -109,7 +109,7 @@ class Gaussian(AdditiveNoise):
         """The exact pair of a shift by the sensitivity, or the zCDP bound for an array."""
         if self._has_exact_pair:
             pair = self.noise.at(int(self.steps)).pair(self.noise)
-            return PrivacyLoss.from_pairs([pair], relation=self.relation, claim=self._zcdp)
+            return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self._zcdp)
         return PrivacyLoss.from_guarantee(self._zcdp)
 
 

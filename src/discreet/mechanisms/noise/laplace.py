@@ -97,5 +97,5 @@ class Laplace(AdditiveNoise):
         """
         if self.length == 1 or self.steps == 1:
             pair = self.noise.at(int(self.steps)).pair(self.noise)
-            return PrivacyLoss.from_pairs([pair], relation=self.relation, claim=self.guarantee)
+            return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self.guarantee)
         return PrivacyLoss.from_guarantee(self.guarantee)

@@ -94,7 +94,7 @@ class TruncatedGeometric(AdditiveNoise):
         The noise is log-concave, so of all shifts of one coordinate up to D the shift by D is the worst at every level.
         """
         if self.steps == 1 or (self._scalar_only and self.steps <= _MOST_PRICED):
-            return PrivacyLoss.from_pairs([self._pair()], relation=self.relation, claim=self._target)
+            return PrivacyLoss.from_pairs([self._pair()], relation=self.relation, guarantee=self._target)
         return PrivacyLoss.from_guarantee(self._target)
 
     def _pair(self) -> FinitePair:

@@ -151,7 +151,7 @@ class AboveThreshold(PurelyPrivate):
         return self._remaining
 
     @property
-    def _promised(self) -> Fraction:
+    def _guaranteed(self) -> Fraction:
         """Epsilon for the verdicts of the whole stream, and for the answers if they were asked for."""
         return self._epsilon + (self._answer_epsilon or 0)
 

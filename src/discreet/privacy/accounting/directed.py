@@ -40,12 +40,12 @@ Answer = TypeVar("Answer")
 
 
 class DirectedLoss:
-    """What many releases cost in one direction; each part is a dominating pair, a promise, or both, and a count."""
+    """What many releases cost in one direction; each part is a dominating pair, a guarantee, or both, and a count."""
 
     def __init__(self, parts: tuple[Part, ...], *, attained: bool) -> None:
         """Sort the parts; engines are made when they are first asked.
 
-        `attained` says that the pairs are the releases' own laws; then a promise has nothing to add to them.
+        `attained` says that the pairs are the releases' own laws; then a guarantee has nothing to add to them.
         """
         self.parts, self.attained = parts, attained
         self.pairs = None
@@ -64,7 +64,7 @@ class DirectedLoss:
         self._made = True
         factors = None if self.pairs is None else gathered(self.pairs)
         self._contour = ContourEngine(factors) if factors else None
-        more = not self.attained and any(says_more(claim) for _, claim, _ in self.parts)
+        more = not self.attained and any(says_more(guarantee) for _, guarantee, _ in self.parts)
         if more or self._contour is None:
             bounded = [moment_factor(*part) for part in self.parts]
             if all(factor is not None for factor in bounded):
@@ -159,7 +159,7 @@ class DirectedLoss:
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def renyi(self, alpha: float) -> Enclosure:
-        """Enclose the Renyi divergence of order alpha; the lower end is 0 where only promises are known."""
+        """Enclose the Renyi divergence of order alpha; the lower end is 0 where only guarantees are known."""
         normal = self.gaussian
         if normal is not None:
             milder, worse = (Fraction(alpha) * Fraction(pair.mu) ** 2 / 2 for pair in normal)
@@ -201,17 +201,17 @@ class DirectedLoss:
         return min([trivial, *(one for one in found if not math.isnan(one))])
 
     def max_loss(self) -> float:
-        """Return an upper bound on the largest total loss: each part's largest, or its pure promise."""
+        """Return an upper bound on the largest total loss: each part's largest, or its pure guarantee."""
         if self._max_loss is None:
             self._max_loss = self._sum_of_largest()
         return self._max_loss
 
     def _sum_of_largest(self) -> float:
         ends: list[tuple[float, int]] = []
-        for pair, claim, count in self.parts:
+        for pair, guarantee, count in self.parts:
             known = [] if pair is None else [pair.max_loss().upper]
-            if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
-                known.append(round_up(Fraction(claim.epsilon)))
+            if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta == 0):
+                known.append(round_up(Fraction(guarantee.epsilon)))
             least = min(known, default=math.inf)
             if math.isinf(least):
                 return math.inf
@@ -276,7 +276,7 @@ def clear_caches() -> None:
 
 
 def _computed(ask: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """Return an engine's answer; where numbers leave the range of floats on the way it claims nothing."""
+    """Return an engine's answer; where numbers leave the range of floats on the way it guarantees nothing."""
     with np.errstate(all="ignore"):
         try:
             return ask()
@@ -303,7 +303,7 @@ def least_rho(loss: DirectedLoss) -> float:
         Proof: divergences of independent releases add, and so do bounds on them. D_alpha does not fall as alpha grows,
         so for alpha in [a_i, a_(i+1)] D_alpha/alpha <= D at a_(i+1), over a_i; and D_alpha <= m always.
     """
-    parts = [_part_rho(pair, claim) for pair, claim, _ in loss.parts]
+    parts = [_part_rho(pair, guarantee) for pair, guarantee, _ in loss.parts]
     total = math.inf
     if all(part is not None for part in parts):
         exact = sum(
@@ -313,8 +313,8 @@ def least_rho(loss: DirectedLoss) -> float:
     return min(total, _on_grid(loss))
 
 
-def _part_rho(pair: Pair | None, claim: Guarantee | None) -> Fraction | None:
-    """Return the best rho known of one part: the pair's own theorem, its largest loss, or its promise."""
+def _part_rho(pair: Pair | None, guarantee: Guarantee | None) -> Fraction | None:
+    """Return the best rho known of one part: the pair's own theorem, its largest loss, or its guarantee."""
     found: list[Fraction] = []
     if pair is not None:
         own = pair.concentration()
@@ -323,13 +323,13 @@ def _part_rho(pair: Pair | None, claim: Guarantee | None) -> Fraction | None:
         largest = pair.max_loss().upper
         if math.isfinite(largest):
             found.append(Fraction(convert(PureDP(largest), ZCDP).rho))
-    if claim is not None:
+    if guarantee is not None:
         try:
-            promised = convert(claim, ZCDP)
+            guaranteed = convert(guarantee, ZCDP)
         except NoSoundConversion:
-            promised = None
-        if promised is not None and promised.delta == 0:
-            found.append(Fraction(promised.rho))
+            guaranteed = None
+        if guaranteed is not None and guaranteed.delta == 0:
+            found.append(Fraction(guaranteed.rho))
     return min(found, default=None)
 
 

@@ -21,7 +21,7 @@ from discreet.privacy.adaptive.notions import (
     PureBooks,
     RenyiBooks,
     books_for,
-    not_a_promise,
+    not_a_guarantee,
 )
 from discreet.privacy.adaptive.pricing import Spendable
 from discreet.privacy.adaptive.session_account import Account
@@ -45,17 +45,19 @@ _LARGEST_POWER = 2.0**1023
 class Filter(Account):
     """A budget that holds whatever is asked next in view of the answers so far, the prices of the questions included.
 
-    Whether a release is admitted depends on the promises alone, never on the data, so a refusal tells nothing.
+    Whether a release is admitted depends on the guarantees alone, never on the data, so a refusal tells nothing.
 
     Privacy. The whole session keeps `budget`, for an analyst who chooses each release, its price and when to stop in
         view of all earlier answers; a refused release is one that says nothing, at no price.
-        Proof: fix two neighbors. Let B(b, n) be the claim that the answers of any n further releases whose prices
-        add up to at most b along every path keep the promise b. B(b, 0) holds: there is no answer. Let the claim hold
-        for n - 1 releases. The first release keeps a promise of price p <= b, and whatever its answer y, the rest is a
-        session of n - 1 releases with prices of at most b - p along every path: by B(b - p, n - 1) it keeps the promise
-        b - p, the same one for every y. Two releases, a first of price p and a second that for every y keeps one
-        promise of price b - p, keep b together: each notion proves this step in its class. A session without an end is
-        the limit of its beginnings: every event is approximated by events of finitely many answers.
+        Proof: fix two neighbors. Let B(b, n) be the guarantee that the answers of any n further releases whose prices
+        add up to at most b along every path keep the guarantee b. B(b, 0) holds: there is no answer. Let the guarantee
+        hold for n - 1 releases. The first release keeps a guarantee of price p <= b, and whatever its answer y, the
+        rest is a
+        session of n - 1 releases with prices of at most b - p along every path: by B(b - p, n - 1) it keeps the
+        guarantee b - p, the same one for every y. Two releases, a first of price p and a second that for every y keeps
+        one
+        guarantee of price b - p, keep b together: each notion proves this step in its class. A session without an end
+        is the limit of its beginnings: every event is approximated by events of finitely many answers.
     Cost. Constant time and memory a release.
     Reference. Rogers, Roth, Ullman, Vadhan 2016; Feldman, Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023.
     """
@@ -65,13 +67,13 @@ class Filter(Account):
     def __init__(self, budget: Guarantee, books: Books, caps: tuple[Fraction, ...]) -> None:
         """Open a session whose books are capped so that it keeps the budget."""
         if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
-            raise ParameterError("a budget with delta = 1 promises nothing: name a delta below 1", parameter="delta")
+            raise ParameterError("a budget with delta = 1 guarantees nothing: name a delta below 1", parameter="delta")
         super().__init__(books, caps, budget.relation)
         self._budget = budget
 
     @property
     def budget(self) -> Guarantee:
-        """The promise that the whole session keeps."""
+        """The guarantee that the whole session keeps."""
         return self._budget.under(self.relation)
 
     @property
@@ -80,20 +82,20 @@ class Filter(Account):
         now = self._now()
         return self._books.write([self._books.down(left) for left in self._left(now)], now.relation)
 
-    def admits(self, promise: Spendable, *, at_delta: Number | None = None) -> bool:
+    def admits(self, guarantee: Spendable, *, at_delta: Number | None = None) -> bool:
         """Say whether a release would fit now; spends nothing."""
-        amounts, relation = self._price(promise, at_delta)
+        amounts, relation = self._price(guarantee, at_delta)
         return self._within(self._now().after(amounts, relation))
 
-    def fits(self, promise: Spendable, *, at_delta: Number | None = None) -> int:
+    def fits(self, guarantee: Spendable, *, at_delta: Number | None = None) -> int:
         """Return how many more releases like this one would fit; spends nothing."""
-        amounts, relation = self._price(promise, at_delta)
+        amounts, relation = self._price(guarantee, at_delta)
         now = self._now()
         now.joined(relation)
         rows = zip(now.tallies, amounts, self._caps, strict=True)
         counts = [count for count in (tally.room(amount, cap) for tally, amount, cap in rows) if count is not None]
         if not counts:
-            raise ParameterError("a release that costs nothing always fits, any number of times", parameter="promise")
+            raise ParameterError("a release that costs nothing always fits, any number of times", parameter="guarantee")
         return min(counts)
 
     def _reserve(
@@ -116,7 +118,7 @@ class Filter(Account):
 class PureFilter(Filter):
     """A budget of pure differential privacy: epsilons add up to at most epsilon.
 
-    Floats are read as they are written, here and in every filter: ten promises of 0.1 fit into 1.
+    Floats are read as they are written, here and in every filter: ten guarantees of 0.1 fit into 1.
 
     Privacy. The session is epsilon-DP.
         Proof: along every path the likelihood ratio of the answers is the product of the ratios of the releases given
@@ -146,7 +148,7 @@ class ApproxFilter(Filter):
 
     Without `slack`, epsilons and deltas add. With it, books are kept in approximate zCDP, where many small releases
     cost far less, and only the budget is translated, once, when the session is opened; `spent` and `remaining` are then
-    `ZCDP` promises.
+    `ZCDP` guarantees.
 
     Privacy. The session is (epsilon, delta)-DP.
         Proof: sums: let the first release be (e1, d1)-DP, with answer y, and let the rest be (e2, d2)-DP for every y;
@@ -202,7 +204,7 @@ class ZCDPFilter(Filter):
         (1-d1)(1-d2) = 1 - delta. The law of both answers is (1-d1)(1-d2) A(y) A_y(z) and something of weight delta, on
         the neighbor with A' for A. The moment sum of A^alpha A'^(1-alpha) A_y^alpha A'_y^(1-alpha), over z and then
         over y, is at most e^((alpha-1) alpha r2) e^((alpha-1) alpha r1). That the parts of the second release depend on
-        y does not matter, only that r2 and d2 do not; a promise with less delta may be restated with d2, by moving
+        y does not matter, only that r2 and d2 do not; a guarantee with less delta may be restated with d2, by moving
         weight from the first part to the other. So the chances 1 - delta multiply, also for adaptive choice. As
         (1-d1)(1-d2) >= 1 - d1 - d2, deltas that add up to delta are enough: the filter keeps the sum, which stays exact
         and exceeds 1 - prod(1 - d) by a share of at most delta.
@@ -271,7 +273,7 @@ class GaussianFilter(Filter):
 
 
 def privacy_filter(budget: Guarantee) -> Filter:
-    """Open a session that keeps a promise.
+    """Open a session that keeps a guarantee.
 
     >>> privacy_filter(ZCDP(0.5))
     ZCDPFilter(budget=ZCDP(rho=0.5, delta=0.0), spent=ZCDP(rho=0, delta=0), remaining=ZCDP(rho=0.5, delta=0))
@@ -287,7 +289,7 @@ def privacy_filter(budget: Guarantee) -> Filter:
             return RenyiFilter(budget.alpha, budget.epsilon, relation=budget.relation)
         case GaussianDP():
             return GaussianFilter(budget.mu, relation=budget.relation)
-    raise not_a_promise(budget)
+    raise not_a_guarantee(budget)
 
 
 @lru_cache(maxsize=64)
@@ -299,21 +301,21 @@ def _largest_rho(epsilon: Fraction, slack: Fraction) -> float:
     return boundary(ceiling, 0.0, lambda rho: zcdp_epsilon(Fraction(rho), slack) <= epsilon)[1]
 
 
-def parallel(promises: Iterable[Guarantee], *, relation: Relation, parts_per_person: int = 1) -> Guarantee:
-    """Return the promise of one release on each part of a table, the parts being fixed beforehand.
+def parallel(guarantees: Iterable[Guarantee], *, relation: Relation, parts_per_person: int = 1) -> Guarantee:
+    """Return the guarantee of one release on each part of a table, the parts being fixed beforehand.
 
     Which part a row belongs to is decided by the row alone (a column, say), by a rule that is public before any of the
-    releases: by public keys, or by what an earlier release found. Each promise is about the whole table: it holds for
-    its release seen as a function of the table that looks at one part's rows only. Mind change-one: a promise that
+    releases: by public keys, or by what an earlier release found. Each guarantee is about the whole table: it holds for
+    its release seen as a function of the table that looks at one part's rows only. Mind change-one: a guarantee that
     takes the number of rows *of a part* as public is not one, as a changed row may move from part to part.
 
-    Privacy. For a person with data in at most m parts: under add/remove the m largest promises compose; under
-        change-one the 2 m largest, as the old data lie in m parts and the new data in m others. Where a promise has two
-        numbers, the largest of each are taken.
+    Privacy. For a person with data in at most m parts: under add/remove the m largest guarantees compose; under
+        change-one the 2 m largest, as the old data lie in m parts and the new data in m others. Where a guarantee has
+        two numbers, the largest of each are taken.
         Proof: fix two neighbors. They differ in at most m parts (add/remove) or 2 m (change-one), the others hold the
-        same rows in both, and a release on one of those has the same law on both tables: it keeps every promise. By
-        `basic_composition` all releases together keep the sum of what the parts that differ promise, and no sum over so
-        many parts exceeds that of the largest ones. That change-one needs twice as many is sharp: a row that moves
+        same rows in both, and a release on one of those has the same law on both tables: it keeps every guarantee. By
+        `basic_composition` all releases together keep the sum of what the parts that differ guarantee, and no sum over
+        so many parts exceeds that of the largest ones. That change-one needs twice as many is sharp: a row that moves
         between two parts changes the likelihood ratio of both.
     Reference. McSherry 2009.
 
@@ -324,7 +326,7 @@ def parallel(promises: Iterable[Guarantee], *, relation: Relation, parts_per_per
     >>> parallel(counts, relation=Relation.CHANGE_ONE)
     PureDP(epsilon=0.75, relation=Relation.CHANGE_ONE)
     """
-    given = list(promises)
+    given = list(guarantees)
     together = basic_composition(given)  # refuses an empty list, mixed notions and mixed relations
     stated = combine(together.relation, relation)
     books = books_for(together)
@@ -358,8 +360,9 @@ class Partition(Mapping[Hashable, Filter]):
 
     Privacy. The session keeps its budget.
         Proof: fix two neighbors and a path. Say what each release costs *for these neighbors*: nothing, if it looks
-        at a part in which they do not differ, and its promise otherwise. Along the path the releases on a part cost at
-        most its budget, and the neighbors differ in at most m parts (add/remove) or 2 m (change-one), so the releases
+        at a part in which they do not differ, and its guarantee otherwise. Along the path the releases on a part cost
+        at most its budget, and the neighbors differ in at most m parts (add/remove) or 2 m (change-one), so the
+        releases
         on parts cost at most what was reserved, the sum of that many largest budgets. With what the whole table cost
         this is at most the session's budget, and the induction of `Filter`, which is about two fixed neighbors,
         applies.
@@ -382,7 +385,7 @@ class Partition(Mapping[Hashable, Filter]):
         if not isinstance(session, Filter):
             raise ParameterError(f"a filter is needed, not {type(session).__name__}", parameter="session")
         if not isinstance(budgets, Mapping) or not budgets:
-            raise ParameterError("budgets is a mapping from each part to its promise, not empty", parameter="budgets")
+            raise ParameterError("budgets is a mapping from each part to its guarantee, not empty", parameter="budgets")
         touched = touched_parts(session.relation, parts_per_person)
         self._parts = session._reserve(budgets, lambda amounts: largest(amounts, touched))
 

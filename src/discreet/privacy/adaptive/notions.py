@@ -1,6 +1,6 @@
-"""In which notion a session keeps its books: the quantities that add up, and how a promise is read into them.
+"""In which notion a session keeps its books: the quantities that add up, and how a guarantee is read into them.
 
-What a pure promise costs in rho, fast: in floats, and rounded up by more than their roundings can amount to.
+What a pure guarantee costs in rho, fast: in floats, and rounded up by more than their roundings can amount to.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _MORE = 1 + 2.0**-49
 class Books(ABC):
     """The quantities of one notion that add up over adaptively chosen releases, as exact rationals.
 
-    A promise of the books' own notion is read as it is written: floats are the decimals that they print as. One of
-    another notion is read through the strongest promise of this one that follows without a further choice (`convert`;
+    A guarantee of the books' own notion is read as it is written: floats are the decimals that they print as. One of
+    another notion is read through the strongest guarantee of this one that follows without a further choice (`convert`;
     rho from epsilon by `pure_price`, which is larger by a share of at most 4 10^-15 and fast); where a delta has to be
     chosen, the caller names it.
     """
@@ -50,18 +50,18 @@ class Books(ABC):
     quantities: ClassVar[tuple[str, ...]]
     notion: ClassVar[type[Guarantee]]
 
-    def read(self, promise: Guarantee, at_delta: Number | None = None) -> Amounts:
-        """Return what a release that keeps the promise adds to each quantity; `at_delta` is for books with a delta."""
-        exact = as_written(promise)
+    def read(self, guarantee: Guarantee, at_delta: Number | None = None) -> Amounts:
+        """Return what a release with the guarantee adds to each quantity; `at_delta` is for books with a delta."""
+        exact = as_written(guarantee)
         return self.amounts(exact if at_delta is None else _converted(exact, self.notion, delta=written(at_delta)))
 
     @abstractmethod
-    def amounts(self, promise: Guarantee) -> Amounts:
-        """Return what a promise adds to each quantity, where that needs no further choice."""
+    def amounts(self, guarantee: Guarantee) -> Amounts:
+        """Return what a guarantee adds to each quantity, where that needs no further choice."""
 
     @abstractmethod
     def write(self, numbers: Sequence[Number], relation: Relation) -> Guarantee:
-        """Return the promise with these parameters."""
+        """Return the guarantee with these parameters."""
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
         """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
@@ -82,13 +82,13 @@ class PureBooks(Books):
     quantities = ("epsilon",)
     notion = PureDP
 
-    def amounts(self, promise: Guarantee) -> Amounts:
+    def amounts(self, guarantee: Guarantee) -> Amounts:
         """Return epsilon."""
-        pure = promise if isinstance(promise, PureDP) else _converted(promise, PureDP)
+        pure = guarantee if isinstance(guarantee, PureDP) else _converted(guarantee, PureDP)
         return (written(pure.epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> PureDP:
-        """Return the promise."""
+        """Return the guarantee."""
         return PureDP(numbers[0], relation=relation)
 
 
@@ -99,20 +99,20 @@ class ApproxBooks(Books):
     quantities = ("epsilon", "delta")
     notion = ApproxDP
 
-    def amounts(self, promise: Guarantee) -> Amounts:
-        """Return epsilon and delta; a promise without an epsilon of its own needs the delta at which to take it."""
+    def amounts(self, guarantee: Guarantee) -> Amounts:
+        """Return epsilon and delta; a guarantee without an epsilon of its own needs the delta at which to take it."""
         try:
-            point = promise if isinstance(promise, ApproxDP) else _converted(promise, ApproxDP)
+            point = guarantee if isinstance(guarantee, ApproxDP) else _converted(guarantee, ApproxDP)
         except MissingParameter:
             raise MissingParameter(
-                f"what {promise!r} costs in epsilon depends on the delta spent on it: name it, "
+                f"what {guarantee!r} costs in epsilon depends on the delta spent on it: name it, "
                 "spend(..., at_delta=...). It is never defaulted.",
                 parameter="at_delta",
             ) from None
         return written(point.epsilon), written(point.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ApproxDP:
-        """Return the promise."""
+        """Return the guarantee."""
         return ApproxDP(numbers[0], min(numbers[1], 1), relation=relation)
 
 
@@ -123,26 +123,26 @@ class ConcentratedBooks(Books):
     quantities = ("rho", "delta")
     notion = ZCDP
 
-    def amounts(self, promise: Guarantee) -> Amounts:
-        """Return rho and delta; for a Gaussian promise rho is mu^2/2 without rounding."""
-        match promise:
+    def amounts(self, guarantee: Guarantee) -> Amounts:
+        """Return rho and delta; for a Gaussian guarantee rho is mu^2/2 without rounding."""
+        match guarantee:
             case GaussianDP():
-                return written(promise.mu) ** 2 / 2, Fraction(0)
+                return written(guarantee.mu) ** 2 / 2, Fraction(0)
             case PureDP():
-                return pure_price(promise.epsilon), Fraction(0)
+                return pure_price(guarantee.epsilon), Fraction(0)
             case ApproxDP():
-                return pure_price(promise.epsilon), written(promise.delta)
-        if isinstance(promise, RenyiDP) and promise.epsilon:
+                return pure_price(guarantee.epsilon), written(guarantee.delta)
+        if isinstance(guarantee, RenyiDP) and guarantee.epsilon:
             raise MissingParameter(
-                f"{promise!r} bounds one order, and no rho follows from it without a delta. Name the delta "
+                f"{guarantee!r} bounds one order, and no rho follows from it without a delta. Name the delta "
                 "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
                 parameter="at_delta",
             )
-        concentrated = promise if isinstance(promise, ZCDP) else _converted(promise, ZCDP)
+        concentrated = guarantee if isinstance(guarantee, ZCDP) else _converted(guarantee, ZCDP)
         return written(concentrated.rho), written(concentrated.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> ZCDP:
-        """Return the promise."""
+        """Return the guarantee."""
         return ZCDP(numbers[0], min(numbers[1], 1), relation=relation)
 
 
@@ -154,20 +154,20 @@ class RenyiBooks(Books):
     notion = RenyiDP
     alpha: Number
 
-    def amounts(self, promise: Guarantee) -> Amounts:
+    def amounts(self, guarantee: Guarantee) -> Amounts:
         """Return the divergence of the fixed order; from rho and mu it follows without rounding."""
         order = written(self.alpha)
-        match promise:
-            case RenyiDP() if written(promise.alpha) == order:
-                return (written(promise.epsilon),)
+        match guarantee:
+            case RenyiDP() if written(guarantee.alpha) == order:
+                return (written(guarantee.epsilon),)
             case ZCDP(delta=0):
-                return (order * written(promise.rho),)
+                return (order * written(guarantee.rho),)
             case GaussianDP():
-                return (order * written(promise.mu) ** 2 / 2,)
-        return (written(_converted(promise, RenyiDP, alpha=self.alpha).epsilon),)
+                return (order * written(guarantee.mu) ** 2 / 2,)
+        return (written(_converted(guarantee, RenyiDP, alpha=self.alpha).epsilon),)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> RenyiDP:
-        """Return the promise."""
+        """Return the guarantee."""
         return RenyiDP(self.alpha, numbers[0], relation=relation)
 
 
@@ -178,13 +178,13 @@ class GaussianBooks(Books):
     quantities = ("mu squared",)
     notion = GaussianDP
 
-    def amounts(self, promise: Guarantee) -> Amounts:
+    def amounts(self, guarantee: Guarantee) -> Amounts:
         """Return mu^2."""
-        gaussian = promise if isinstance(promise, GaussianDP) else _converted(promise, GaussianDP)
+        gaussian = guarantee if isinstance(guarantee, GaussianDP) else _converted(guarantee, GaussianDP)
         return (written(gaussian.mu) ** 2,)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:
-        """Return the promise."""
+        """Return the guarantee."""
         return GaussianDP(numbers[0], relation=relation)
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
@@ -201,9 +201,9 @@ class GaussianBooks(Books):
         return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else exactly(root)
 
 
-def books_for(promise: Guarantee) -> Books:
-    """Return the books in which promises of this notion are kept."""
-    return books_of(type(promise), getattr(promise, "alpha", None), promise)
+def books_for(guarantee: Guarantee) -> Books:
+    """Return the books in which guarantees of this notion are kept."""
+    return books_of(type(guarantee), getattr(guarantee, "alpha", None), guarantee)
 
 
 def books_of(notion: object, alpha: Number | None, given: object) -> Books:
@@ -214,23 +214,23 @@ def books_of(notion: object, alpha: Number | None, given: object) -> Books:
         one.notion: one for one in (PureBooks, ApproxBooks, ConcentratedBooks, GaussianBooks)
     }
     if notion not in known:
-        raise not_a_promise(given)
+        raise not_a_guarantee(given)
     return known[notion]()
 
 
-def not_a_promise(given: object) -> ParameterError:
+def not_a_guarantee(given: object) -> ParameterError:
     """Say what a budget is made from."""
     kind = given.__name__ if isinstance(given, type) else type(given).__name__
     return ParameterError(
-        f"a promise is needed: PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP with its numbers, not {kind}",
+        f"a guarantee is needed: PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP with its numbers, not {kind}",
         parameter="budget",
     )
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _converted(promise: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
-    """Remember conversions: a session asks for the same few promises again and again."""
-    return as_computed(convert(promise, to, delta=delta, alpha=alpha))
+def _converted(guarantee: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
+    """Remember conversions: a session asks for the same few guarantees again and again."""
+    return as_computed(convert(guarantee, to, delta=delta, alpha=alpha))
 
 
 def _rational_root(value: Fraction) -> Fraction | None:

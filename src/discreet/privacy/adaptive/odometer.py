@@ -31,8 +31,9 @@ class Odometer(Account):
     `spent` is a statement about a level fixed beforehand; `epsilon` is one about the moment the analyst stops, however
     that moment was chosen, and costs a little more.
 
-    Privacy. `spent`: for every promise b of the notion, the session cut off before the release that would make `spent`
-        pass b keeps b. `epsilon`: let E be its reading when the session stops, at a moment chosen in view of the
+    Privacy. `spent`: for every guarantee b of the notion, the session cut off before the release that would make
+        `spent` pass b keeps b. `epsilon`: let E be its reading when the session stops, at a moment chosen in view of
+        the
         answers. For neighbors with laws P and Q of the answers and every event S on which there is a reading, P(S) is
         at most the integral of e^E over S under Q, plus delta; so a session whose reading never passes epsilon is
         (epsilon, delta)-DP.
@@ -41,8 +42,8 @@ class Odometer(Account):
         answer y have chance at most g(y) + d2 with g(y) = min(1, integral of e^E2 over S_y); the mean of g under the
         first table is at most e^e1 times that under the second, plus d1. Others: fix levels b_j = (5/4)^j for all whole
         j, and weights w_j = 2/(3(|j|+1)(|j|+2)), whose sum is 1 as that of 1/(n(n+1)) telescopes. Let J be the least j
-        with spent <= b_j and E = e_J, where the promise at level b_j implies (e_j, w_j delta)-DP. On J = j the session
-        is one that a filter with budget b_j lets pass, so S and J = j is an event of it: P(S, J = j) <= e^(e_j)
+        with spent <= b_j and E = e_J, where the guarantee at level b_j implies (e_j, w_j delta)-DP. On J = j the
+        session is one that a filter with budget b_j lets pass, so S and J = j is an event of it: P(S, J = j) <= e^(e_j)
         Q(S, J = j) + w_j delta. Add over j.
     Reference. Rogers, Roth, Ullman, Vadhan 2016; Lecuyer 2021; Whitehouse, Ramdas, Rogers, Wu 2023.
 

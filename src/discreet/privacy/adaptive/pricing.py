@@ -1,4 +1,4 @@
-"""What a release costs in a session's notion: its promise as stated, or the best promise its whole curve certifies.
+"""What a release costs in a session's notion: its guarantee as stated, or the best guarantee its whole curve certifies.
 
 Releases whose parameters are fixed before the first answer: priced tightly together, charged to a session once.
 """
@@ -94,7 +94,7 @@ Spendable = Guarantee | PrivacyLoss | Batch
 
 
 def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guarantee, Number | None]:
-    """Return a promise that a release keeps and the books can read, and the delta at which they are to read it."""
+    """Return a guarantee that a release keeps and the books can read, and the delta at which they are to read it."""
     match release:
         case Guarantee():
             return release, at_delta
@@ -103,17 +103,17 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
             return as_computed(certified(loss, books, at_delta)), None
     kind = type(release).__name__
     raise ParameterError(
-        f"a promise (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
+        f"a guarantee (for example PureDP(0.1)), the loss of a release or a Batch is needed, not {kind}. Nothing was "
         "spent.",
-        parameter="promise",
+        parameter="guarantee",
     )
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guarantee:
-    """Return the least promise found, of the books' notion, that the whole curve is certified to keep.
+    """Return the least guarantee found, of the books' notion, that the whole curve is certified to keep.
 
-    Privacy. Every release with this loss keeps the promise returned.
+    Privacy. Every release with this loss keeps the guarantee returned.
         Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the
         `concentration`, a bound on D_alpha/alpha at all orders; with one: (epsilon, delta)-DP is delta-approximate
         (epsilon tanh(epsilon/2))-zCDP. Renyi: the divergence at the one order. Gaussian: a mu that follows from one of
@@ -124,7 +124,7 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
         raise ParameterError(
             "this loss is of one direction only (a person removed, or added), and a session must hold for both: spend "
             "the whole loss",
-            parameter="promise",
+            parameter="guarantee",
         )
     match books:
         case PureBooks():
@@ -146,8 +146,8 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
 
 def _pure(loss: PrivacyLoss) -> PureDP:
     found: list[Number] = [loss.max_loss().upper]
-    if isinstance(loss.claim, PureDP):
-        found.append(written(loss.claim.epsilon))  # exact, where the curve rounds up
+    if isinstance(loss.guarantee, PureDP):
+        found.append(written(loss.guarantee.epsilon))  # exact, where the curve rounds up
     epsilon = _finite(
         found,
         "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
@@ -158,9 +158,9 @@ def _pure(loss: PrivacyLoss) -> PureDP:
 
 def _approx(loss: PrivacyLoss, delta: Number) -> ApproxDP:
     found: list[Number] = [loss.epsilon(round_down(written(delta))).upper]
-    claim = loss.claim
-    if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta <= delta):
-        found.append(written(claim.epsilon))
+    guarantee = loss.guarantee
+    if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta <= delta):
+        found.append(written(guarantee.epsilon))
     epsilon = _finite(
         found,
         f"this release has no epsilon at delta = {delta}: its loss is unbounded with a larger probability. Name a "
@@ -206,13 +206,13 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
 
 
 def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:
-    """Return the promises of a notion, without a delta, that follow from the claim, the largest loss or the rho."""
+    """Return the guarantees of a notion, without a delta, that follow from the stated one, the loss or the rho."""
     largest, rho = loss.max_loss().upper, loss.concentration()
-    sources: list[Guarantee | None] = [None if loss.claim is None else as_written(loss.claim)]
+    sources: list[Guarantee | None] = [None if loss.guarantee is None else as_written(loss.guarantee)]
     sources += [PureDP(Fraction(largest))] if math.isfinite(largest) else []
     sources += [ZCDP(Fraction(rho))] if math.isfinite(rho) else []
-    if isinstance(loss.claim, GaussianDP):
-        sources.append(ZCDP(written(loss.claim.mu) ** 2 / 2))  # exact, where the conversion rounds up
+    if isinstance(loss.guarantee, GaussianDP):
+        sources.append(ZCDP(written(loss.guarantee.mu) ** 2 / 2))  # exact, where the conversion rounds up
     found = []
     for source in sources:
         if source is None or (isinstance(source, ApproxDP | ZCDP) and source.delta):

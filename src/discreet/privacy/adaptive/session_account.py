@@ -31,11 +31,11 @@ class Standing:
     begun: bool = False
 
     def joined(self, relation: Relation) -> Relation:
-        """Return the relation that the session has with one more promise.
+        """Return the relation that the session has with one more guarantee.
 
-        Only the first promise may state it for a session that did not: it is chosen before any answer exists. Later,
-        one answer could lead to an add/remove promise and another to a change-one promise, each alone on its path, and
-        the session would keep its budget for neither relation.
+        Only the first guarantee may state it for a session that did not: it is chosen before any answer exists. Later,
+        one answer could lead to an add/remove guarantee and another to a change-one guarantee, each alone on its path,
+        and the session would keep its budget for neither relation.
         """
         if self.begun and self.relation is Relation.UNSTATED and relation is not Relation.UNSTATED:
             raise RelationMismatch(
@@ -71,7 +71,7 @@ class Account:
 
     @property
     def relation(self) -> Relation:
-        """The neighbor relation for which the session keeps its promise."""
+        """The neighbor relation for which the session keeps its guarantee."""
         return self._now().relation
 
     @property
@@ -79,13 +79,13 @@ class Account:
         """What all releases so far keep together; a number that is no short fraction is rounded up."""
         return self._spent_at(self._now())
 
-    def spend(self, promise: Spendable, *, at_delta: Number | None = None) -> None:
+    def spend(self, guarantee: Spendable, *, at_delta: Number | None = None) -> None:
         """Charge one release before it happens, or raise and charge nothing.
 
-        `promise` is a promise, the price of a release, or a `Batch`. `at_delta` names the delta to spend where the
+        `guarantee` is a `Guarantee`, the loss of a release, or a `Batch`. `at_delta` names the delta to spend where the
         price in the session's notion depends on one; it is never defaulted.
         """
-        self._charge(*self._price(promise, at_delta))
+        self._charge(*self._price(guarantee, at_delta))
 
     def _charge(self, amounts: Amounts, relation: Relation) -> None:
         """Check and spend as one step; the books are replaced last, so whatever raises before leaves them alone."""
@@ -95,7 +95,7 @@ class Account:
                 raise BudgetExceeded(self._refusal(amounts, after))
             self._standing = after
 
-    def _price(self, promise: Spendable, at_delta: Number | None) -> tuple[Amounts, Relation]:
+    def _price(self, guarantee: Spendable, at_delta: Number | None) -> tuple[Amounts, Relation]:
         """Return the amounts a release costs; nothing here depends on what was spent before."""
         delta = None if at_delta is None else written(probability(at_delta, name="at_delta"))
         if delta is not None and "delta" not in self._books.quantities:
@@ -103,7 +103,7 @@ class Account:
                 f"at_delta is the delta to spend, and books in {self._books.notion.__name__} have none: leave it out",
                 parameter="at_delta",
             )
-        stated, delta_to_read = priced(promise, self._books, delta)
+        stated, delta_to_read = priced(guarantee, self._books, delta)
         return self._books.read(stated, delta_to_read), stated.relation
 
     def _spent_at(self, standing: Standing) -> Guarantee:

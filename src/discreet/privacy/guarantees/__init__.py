@@ -17,7 +17,7 @@ from discreet.privacy.guarantees.guarantee import (
     Guarantee,
     PureDP,
     RenyiDP,
-    price_promises_by,
+    price_guarantees_by,
     shown,
     warn_if_senseless,
 )

@@ -1,6 +1,6 @@
-"""What promises become: of several releases together, to a group of people, and on a secret sample of them.
+"""What guarantees become: of several releases together, to a group of people, and on a secret sample of them.
 
-Several releases on the same people add up. A promise to one person is a weaker promise to a group: a family, or one
+Several releases on the same people add up. A guarantee to one person is a weaker guarantee to a group: a family, or one
 person with several rows. A release on a secret random sample of the people costs less than one on everybody.
 """
 
@@ -19,7 +19,7 @@ from discreet.randomness.rigor import Ball
 
 
 def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """Return the promise kept by several releases together, each chosen in view of the earlier answers.
+    """Return the guarantee kept by several releases together, each chosen in view of the earlier answers.
 
     All must be of one notion (pure and approximate count as one); sums are exact and rounded up once.
 
@@ -41,20 +41,20 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
     >>> basic_composition([GaussianDP(3), GaussianDP(4)])
     GaussianDP(mu=5.0)
     """
-    promises = list(guarantees)
-    if not promises:
-        raise ParameterError("nothing to compose: pass at least one promise", parameter="guarantees")
-    relation = reduce(combine, (promise.relation for promise in promises))
+    parts = list(guarantees)
+    if not parts:
+        raise ParameterError("nothing to compose: pass at least one guarantee", parameter="guarantees")
+    relation = reduce(combine, (guarantee.relation for guarantee in parts))
 
     def total(name: str, power: int = 1) -> Fraction:
-        return sum((Fraction(_get(promise, name)) ** power for promise in promises), Fraction(0))
+        return sum((Fraction(_get(guarantee, name)) ** power for guarantee in parts), Fraction(0))
 
-    deltas = [Fraction(_get(promise, "delta")) for promise in promises]
-    return _added(_one_notion(promises), total, lambda: _any_of(deltas), relation)
+    deltas = [Fraction(_get(guarantee, "delta")) for guarantee in parts]
+    return _added(_one_notion(parts), total, lambda: _any_of(deltas), relation)
 
 
 def repeated(guarantee: Guarantee, times: int) -> Guarantee:
-    """Return the promise of several adaptive releases that each keep the same one: `basic_composition` of a list.
+    """Return the guarantee of several adaptive releases that each keep the same one: `basic_composition` of a list.
 
     >>> repeated(PureDP(0.25), 4)
     PureDP(epsilon=1.0)
@@ -70,10 +70,10 @@ def repeated(guarantee: Guarantee, times: int) -> Guarantee:
 
 
 def _added(
-    promise: Guarantee, total: Callable[..., Fraction], failed: Callable[[], float], relation: Relation
+    guarantee: Guarantee, total: Callable[..., Fraction], failed: Callable[[], float], relation: Relation
 ) -> Guarantee:
-    """Return a promise of the same notion with the totals of its numbers; `failed` gives the chance of any failure."""
-    match promise:
+    """Return a guarantee of the same notion with the totals of its numbers; `failed` is the chance of any failure."""
+    match guarantee:
         case PureDP():
             return PureDP(round_up(total("epsilon")), relation=relation)
         case ApproxDP():
@@ -84,11 +84,11 @@ def _added(
             return RenyiDP(alpha, round_up(total("epsilon")), relation=relation)
         case GaussianDP():
             return GaussianDP(root_upward(total("mu", 2)), relation=relation)
-    raise ParameterError(f"{type(promise).__name__} is not a notion that composes here", parameter="guarantee")
+    raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
 
 
 def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> ApproxDP:
-    """Return the (epsilon, delta) promise of many adaptive releases that each keep one pure or approximate promise.
+    """Return the (epsilon, delta) guarantee of many adaptive releases that each keep one pure or approximate guarantee.
 
     The result is the better of this theorem and of basic composition, which needs no slack.
 
@@ -108,7 +108,7 @@ def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> App
     """
     if not isinstance(guarantee, PureDP | ApproxDP):
         raise ParameterError(
-            f"advanced composition is a theorem about pure and approximate promises, not {type(guarantee).__name__}, "
+            f"advanced composition is a theorem about pure and approximate guarantees, not {type(guarantee).__name__}, "
             "which composes exactly by basic_composition; or convert it to ApproxDP first",
             parameter="guarantee",
         )
@@ -126,7 +126,7 @@ def advanced_composition(guarantee: Guarantee, times: int, slack: Number) -> App
 
 
 def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: Relation = Relation.UNSTATED) -> PureDP:
-    """Return the pure promise that each of many adaptive releases may make so that together they keep a total below 1.
+    """Return the pure guarantee that each of many adaptive releases may have, if all together keep a total below 1.
 
     All of `delta_total` is the slack of the composition, and the parts have no delta of their own; parts that are
     (epsilon, delta0)-DP instead end at a total delta of delta_total + times * delta0.
@@ -149,7 +149,7 @@ def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: R
     if total >= 1:
         raise ParameterError(
             "epsilon_total must be below 1: the rule spends half of it on the mean loss, which it bounds by epsilon "
-            "squared. For a larger total, search for the part with advanced_composition, or compose ZCDP promises.",
+            "squared. For a larger total, search for the part with advanced_composition, or compose ZCDP guarantees.",
             parameter="epsilon_total",
         )
     if not 0 < slack <= Fraction(1, 2):
@@ -162,29 +162,29 @@ def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: R
     return PureDP(max(part, round_down(total / count)), relation=relation)
 
 
-def _one_notion(promises: Sequence[Guarantee]) -> Guarantee:
-    """Return a promise of the notion that all of them are; refuse a mixture."""
-    kinds = {type(promise) for promise in promises}
+def _one_notion(guarantees: Sequence[Guarantee]) -> Guarantee:
+    """Return a guarantee of the notion that all of them are; refuse a mixture."""
+    kinds = {type(guarantee) for guarantee in guarantees}
     if kinds == {PureDP, ApproxDP}:
-        return next(promise for promise in promises if isinstance(promise, ApproxDP))
+        return next(guarantee for guarantee in guarantees if isinstance(guarantee, ApproxDP))
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ParameterError(
-            f"promises of different notions ({names}) do not add up. Bring them to one: convert(promise, to=...).",
+            f"guarantees of different notions ({names}) do not add up. Bring them to one: convert(guarantee, to=...).",
             parameter="guarantees",
         )
-    orders = {Fraction(promise.alpha) for promise in promises if isinstance(promise, RenyiDP)}
+    orders = {Fraction(guarantee.alpha) for guarantee in guarantees if isinstance(guarantee, RenyiDP)}
     if len(orders) > 1:
         raise ParameterError(
-            "Renyi promises add up at one order only. Bring all to the lowest: convert(promise, to=RenyiDP, alpha=).",
+            "Renyi guarantees add up at one order only. Use the lowest: convert(guarantee, to=RenyiDP, alpha=).",
             parameter="guarantees",
         )
-    return promises[0]
+    return guarantees[0]
 
 
-def _get(promise: Guarantee, name: str) -> Number:
-    """Return a parameter; a pure promise has delta 0."""
-    value: Number = getattr(promise, name, 0)
+def _get(guarantee: Guarantee, name: str) -> Number:
+    """Return a parameter; a pure guarantee has delta 0."""
+    value: Number = getattr(guarantee, name, 0)
     return value
 
 
@@ -219,7 +219,7 @@ def _capped(delta: Fraction) -> float:
 
 
 def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
-    """Return what a promise for one person means for any group of `size` people together.
+    """Return what a guarantee for one person means for any group of `size` people together.
 
     Two tables that differ in the group are joined by a chain of `size` steps between neighbors, x_0 to x_k, with laws
     P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
@@ -241,7 +241,7 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     GaussianDP(mu=2.0)
     """
     if not isinstance(guarantee, Guarantee):
-        raise ParameterError(f"a promise is needed, not {type(guarantee).__name__}", parameter="guarantee")
+        raise ParameterError(f"a guarantee is needed, not {type(guarantee).__name__}", parameter="guarantee")
     count = whole(size, name="size")
     if count == 1:
         return guarantee
@@ -284,7 +284,7 @@ def _group_delta(guarantee: ApproxDP, count: int) -> float:
 
 
 def _refusal(guarantee: Guarantee) -> str:
-    """Say why there is no group promise of the same notion, and what to use."""
+    """Say why there is no group guarantee of the same notion, and what to use."""
     if isinstance(guarantee, ZCDP):
         return (
             f"each step of a group's chain splits the law in the middle in its own way, so the parts of {guarantee!r} "
@@ -295,11 +295,11 @@ def _refusal(guarantee: Guarantee) -> str:
             f"joining the steps of a group's chain needs higher orders than the one {guarantee!r} bounds. Start from "
             "ZCDP, which covers all orders, or convert to ApproxDP with a delta first."
         )
-    return f"no group promise is known for {type(guarantee).__name__}"
+    return f"no group guarantee is known for {type(guarantee).__name__}"
 
 
 def amplify_by_poisson(guarantee: PureDP | ApproxDP, rate: Number) -> PureDP | ApproxDP:
-    """Return the promise of a release on a Poisson sample: each person is in it independently with probability `rate`.
+    """Return the guarantee of a release on a Poisson sample: each person is in it, independently, with chance `rate`.
 
     The sample and its size stay secret, and nobody is in it twice. Other notions are amplified by other theorems, which
     need the pair of laws; convert them to ApproxDP first.
@@ -320,8 +320,8 @@ def amplify_by_poisson(guarantee: PureDP | ApproxDP, rate: Number) -> PureDP | A
     """
     if not isinstance(guarantee, PureDP | ApproxDP):
         raise ParameterError(
-            f"this theorem is about pure and approximate promises, not {type(guarantee).__name__}: "
-            "convert(promise, to=ApproxDP, delta=...) first",
+            f"this theorem is about pure and approximate guarantees, not {type(guarantee).__name__}: "
+            "convert(guarantee, to=ApproxDP, delta=...) first",
             parameter="guarantee",
         )
     share = Fraction(probability(rate, name="rate"))
@@ -353,11 +353,11 @@ def _require_add_remove(guarantee: Guarantee) -> None:
     if guarantee.relation is Relation.CHANGE_ONE:
         raise RelationMismatch(
             "Poisson sampling is priced for add/remove only: samples with and without a person differ in size, and a "
-            "change-one promise, for which the number of rows is public, does not compare them. Price the base release "
+            "change-one guarantee, for which the number of rows is public, does not compare them. Price the release "
             "with relation=Relation.ADD_REMOVE."
         )
     if guarantee.relation is Relation.UNSTATED:
         raise RelationMismatch(
-            "Poisson sampling is priced for add/remove only, and this promise does not state its relation. If it was "
-            "computed for add/remove, say so: promise.under(Relation.ADD_REMOVE)."
+            "Poisson sampling is priced for add/remove only, and this guarantee does not state its relation. If it was "
+            "computed for add/remove, say so: guarantee.under(Relation.ADD_REMOVE)."
         )

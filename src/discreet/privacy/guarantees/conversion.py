@@ -1,4 +1,4 @@
-"""From one promise to another: the best that provably follows, one theorem each, or a refusal that says why not."""
+"""From one guarantee to another: the best that provably follows, one theorem each, or a refusal that says why not."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import require_known
 from discreet.randomness.rigor import Ball
 
-Promise = TypeVar("Promise", bound=Guarantee)
+Notion = TypeVar("Notion", bound=Guarantee)
 _LARGE_RHO = 10**4
 
 
 def convert(
-    guarantee: Guarantee, to: type[Promise], *, delta: Number | None = None, alpha: Number | None = None
-) -> Promise:
-    """Return the strongest promise of another notion that is proven to follow, rounded up, for the same relation.
+    guarantee: Guarantee, to: type[Notion], *, delta: Number | None = None, alpha: Number | None = None
+) -> Notion:
+    """Return the strongest guarantee of another notion that is proven to follow, rounded up, for the same relation.
 
-    `delta` belongs to `ApproxDP` and `ZCDP`: the delta the new promise shall have (left out: the one the old promise
-    has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what would.
+    `delta` belongs to `ApproxDP` and `ZCDP`: the delta the new guarantee shall have (left out: the one the old
+    guarantee has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what would.
 
-    Privacy. Every release that keeps the first promise keeps the second.
-        Proof: one theorem for each step, in this file; a promise with delta = 0, or with no loss at all,
+    Privacy. Every release that keeps the first guarantee keeps the second.
+        Proof: one theorem for each step, in this file; a guarantee with delta = 0, or with no loss at all,
         is first restated in its plainest notion, which is an equivalence: zero divergence means equal laws, and a
         mixture with equal first parts is within delta in total variation.
 
@@ -47,7 +47,7 @@ def convert(
     RenyiDP(alpha=8, epsilon=4.0)
     """
     if not isinstance(guarantee, Guarantee):
-        raise ParameterError(f"a promise is needed, not {type(guarantee).__name__}", parameter="guarantee")
+        raise ParameterError(f"a guarantee is needed, not {type(guarantee).__name__}", parameter="guarantee")
     wanted_delta, wanted_alpha = _arguments(to, delta, alpha)
     source = _plainest(guarantee)
     found: Guarantee
@@ -63,16 +63,16 @@ def convert(
         found = _to_gaussian(source)
     else:
         raise ParameterError("to must be PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP", parameter="to")
-    return cast(Promise, guarantee if found == guarantee else found)
+    return cast(Notion, guarantee if found == guarantee else found)
 
 
 def implies(guarantee: Guarantee, other: Guarantee) -> bool:
-    """Say whether the second promise is proven to follow from the first; False means 'not proven here'.
+    """Say whether the second guarantee is proven to follow from the first; False means 'not proven here'.
 
-    A promise for a stated relation is concluded only from one for the same relation; anything else raises
-    `RelationMismatch`. A promise without a stated relation follows from its numbers alone.
+    A guarantee for a stated relation is concluded only from one for the same relation; anything else raises
+    `RelationMismatch`. A guarantee without a stated relation follows from its numbers alone.
 
-    Privacy. True only if every release that keeps the first promise keeps the second.
+    Privacy. True only if every release that keeps the first guarantee keeps the second.
         Proof: convert to the second notion at the second's delta or order, and compare: each notion weakens as its
         parameters grow. For (epsilon, delta) either coordinate may be the one computed.
 
@@ -80,7 +80,7 @@ def implies(guarantee: Guarantee, other: Guarantee) -> bool:
     (True, False)
     """
     if not isinstance(other, Guarantee):
-        raise ParameterError(f"a promise is needed, not {type(other).__name__}", parameter="other")
+        raise ParameterError(f"a guarantee is needed, not {type(other).__name__}", parameter="other")
     require_known(guarantee.relation, other.relation)
     try:
         return _follows(guarantee, other)
@@ -116,21 +116,21 @@ def _arguments(to: type[Guarantee], delta: Number | None, alpha: Number | None) 
             raise ParameterError(f"alpha is for RenyiDP; {to.__name__} has none", parameter="alpha")
         alpha = renyi_order(alpha, name="alpha")
     elif to is RenyiDP:
-        raise MissingParameter("a Renyi promise needs its order: pass alpha= (greater than 1)", parameter="alpha")
+        raise MissingParameter("a Renyi guarantee needs its order: pass alpha= (greater than 1)", parameter="alpha")
     return delta, alpha
 
 
-def _plainest(promise: Guarantee) -> Guarantee:
-    """Restate a promise with no delta, or with no loss, in the plainest notion that says the same."""
-    relation = promise.relation
-    match promise:
+def _plainest(guarantee: Guarantee) -> Guarantee:
+    """Restate a guarantee with no delta, or with no loss, in the plainest notion that says the same."""
+    relation = guarantee.relation
+    match guarantee:
         case ApproxDP(delta=0):
-            return PureDP(promise.epsilon, relation=relation)
+            return PureDP(guarantee.epsilon, relation=relation)
         case ZCDP(rho=0, delta=0) | RenyiDP(epsilon=0) | GaussianDP(mu=0):
             return PureDP(0, relation=relation)
         case ZCDP(rho=0):
-            return ApproxDP(0, promise.delta, relation=relation)
-    return promise
+            return ApproxDP(0, guarantee.delta, relation=relation)
+    return guarantee
 
 
 def _to_pure(source: Guarantee) -> PureDP:
@@ -170,7 +170,7 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
     if delta is None:
         raise NoSoundConversion(
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
-            "approximate promise, or convert what this was made from."
+            "approximate guarantee, or convert what this was made from."
         )
     enough = [direct] if direct is not None and Fraction(direct.delta) <= Fraction(delta) else []
     try:
@@ -178,7 +178,7 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
     except NoSoundConversion:
         if not enough:
             raise
-    return ZCDP(min(promise.rho for promise in enough), delta, relation=source.relation)
+    return ZCDP(min(guarantee.rho for guarantee in enough), delta, relation=source.relation)
 
 
 def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
@@ -214,25 +214,25 @@ def _delta_forbids(source: Guarantee, consequence: str) -> NoSoundConversion:
     return NoSoundConversion(f"{source!r} allows a complete disclosure with probability delta > 0: {consequence}")
 
 
-def to_approx_at(promise: Guarantee, delta: Number) -> ApproxDP:
+def to_approx_at(guarantee: Guarantee, delta: Number) -> ApproxDP:
     """Return the least epsilon at a given delta.
 
-    Privacy. A promise whose worst pair is known (pure, approximate, Gaussian) gives that pair's epsilon(delta), which
-        is the least possible; a concentrated or Renyi promise gives the moment bound of `zcdp_epsilon` or
+    Privacy. A guarantee whose worst pair is known (pure, approximate, Gaussian) gives that pair's epsilon(delta), which
+        is the least possible; a concentrated or Renyi guarantee gives the moment bound of `zcdp_epsilon` or
         `renyi_epsilon`, which for a delta of a few percent or more could be improved.
-        Proof: post-processing lowers delta(.), so no release that keeps the promise has a larger delta(epsilon) than
+        Proof: post-processing lowers delta(.), so no release that keeps the guarantee has a larger delta(epsilon) than
         the worst pair (`PureApproxPair`, `NormalPair`). The others: see there.
     """
-    epsilon = epsilon_of(promise, Fraction(delta))
+    epsilon = epsilon_of(guarantee, Fraction(delta))
     if math.isinf(epsilon):
         raise NoSoundConversion(
-            f"no epsilon follows from {promise!r} at delta = {delta}: a release that keeps it can have unbounded loss "
+            f"no epsilon follows from {guarantee!r} at delta = {delta}: its releases can have unbounded loss "
             "with a larger probability. Ask for a larger delta."
         )
-    return ApproxDP(epsilon, delta, relation=promise.relation)
+    return ApproxDP(epsilon, delta, relation=guarantee.relation)
 
 
-def pure_to_zcdp(promise: PureDP) -> ZCDP:
+def pure_to_zcdp(guarantee: PureDP) -> ZCDP:
     """Return rho = epsilon tanh(epsilon/2), the least possible; it is below epsilon^2/2 and below epsilon.
 
     Privacy. epsilon-DP implies (epsilon tanh(epsilon/2))-zCDP, and no smaller rho follows.
@@ -243,12 +243,12 @@ def pure_to_zcdp(promise: PureDP) -> ZCDP:
         As s goes to 0, D/alpha goes to rho.
     Reference. Bun, Steinke 2016 (epsilon^2/2); Kairouz, Oh, Viswanath 2015 for the worst case.
     """
-    epsilon = Fraction(promise.epsilon)
+    epsilon = Fraction(guarantee.epsilon)
     rho = upward(lambda: number(epsilon) * (number(epsilon) / 2).tanh())
-    return ZCDP(min(rho, round_up(epsilon)), relation=promise.relation)
+    return ZCDP(min(rho, round_up(epsilon)), relation=guarantee.relation)
 
 
-def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
+def pure_to_renyi(guarantee: PureDP, alpha: Number) -> RenyiDP:
     """Return the divergence of order alpha of randomized response, the least possible.
 
     Privacy. epsilon-DP implies D_alpha <= epsilon + (ln(1 + e^(-(2 alpha - 1) epsilon)) - ln(1 + e^-epsilon))/(alpha -
@@ -258,17 +258,17 @@ def pure_to_renyi(promise: PureDP, alpha: Number) -> RenyiDP:
         e^(alpha epsilon) out of the sum and e^epsilon out of the denominator.
     Reference. Mironov 2017; Kairouz, Oh, Viswanath 2015.
     """
-    epsilon, order = Fraction(promise.epsilon), Fraction(alpha)
+    epsilon, order = Fraction(guarantee.epsilon), Fraction(alpha)
 
     def divergence() -> Ball:
         more = (-number((2 * order - 1) * epsilon)).exp().log1p() - (-number(epsilon)).exp().log1p()
         return number(epsilon) + more / number(order - 1)
 
     # far beyond every float exponent the ball of e^-x may be wide; the order at infinity, epsilon, always bounds it
-    return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=promise.relation)
+    return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=guarantee.relation)
 
 
-def pure_to_gaussian(promise: PureDP) -> GaussianDP:
+def pure_to_gaussian(guarantee: PureDP) -> GaussianDP:
     """Return mu = -2 F^-1(1/(1 + e^epsilon)) with F the normal distribution function, the least possible.
 
     Privacy. epsilon-DP implies mu-Gaussian DP with this mu, and no smaller mu follows.
@@ -278,14 +278,14 @@ def pure_to_gaussian(promise: PureDP) -> GaussianDP:
         F(-x) <= exp(-x^2/2)/2, never more than sqrt(8 epsilon).
     Reference. Dong, Roth, Su 2022 for the trade-off curves.
     """
-    epsilon = Fraction(promise.epsilon)
+    epsilon = Fraction(guarantee.epsilon)
     mu = upward(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
     if epsilon > 1:  # tanh is next to 1 there: use the complement
         mu = upward(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
-    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=promise.relation)
+    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=guarantee.relation)
 
 
-def approx_to_zcdp(promise: ApproxDP) -> ZCDP:
+def approx_to_zcdp(guarantee: ApproxDP) -> ZCDP:
     """Return (epsilon tanh(epsilon/2))-zCDP, delta-approximate with the same delta.
 
     Privacy. (epsilon, delta)-DP implies delta-approximate (epsilon tanh(epsilon/2))-zCDP.
@@ -295,20 +295,20 @@ def approx_to_zcdp(promise: ApproxDP) -> ZCDP:
         `pure_to_zcdp`.
     Reference. Bun, Steinke 2016, section 8; Kairouz, Oh, Viswanath 2015.
     """
-    rho = pure_to_zcdp(PureDP(promise.epsilon)).rho
-    return ZCDP(rho, promise.delta, relation=promise.relation)
+    rho = pure_to_zcdp(PureDP(guarantee.epsilon)).rho
+    return ZCDP(rho, guarantee.delta, relation=guarantee.relation)
 
 
-def zcdp_to_renyi(promise: ZCDP, alpha: Number) -> RenyiDP:
+def zcdp_to_renyi(guarantee: ZCDP, alpha: Number) -> RenyiDP:
     """Return alpha rho.
 
     Privacy. rho-zCDP implies D_alpha <= alpha rho.
         Proof: this is the definition at one order.
     """
-    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.rho)), relation=promise.relation)
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(guarantee.rho)), relation=guarantee.relation)
 
 
-def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
+def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:
     """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
 
     For small rho this is sqrt(2 pi ln(2) rho), about 2.09 sqrt(rho); for large rho it approaches sqrt(8 rho), which is
@@ -317,8 +317,9 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
     Privacy. rho-zCDP implies mu-Gaussian DP with this mu (at small rho some mu between 1.77 and 2.09 sqrt(rho) may
     follow).
         Proof: let a test call 'P' with chance a = F(-y) under Q and b = F(-x) under P, x < y (a = 0 forces b = 0); the
-        promise mu-Gaussian DP says y - x <= mu. Data processing gives b^alpha a^(1-alpha) <= e^(alpha(alpha-1) rho) for
-        alpha > 1, and alpha = sqrt(-ln a / rho) makes it sqrt(-ln b) >= sqrt(-ln a) - sqrt(rho) (trivial if -ln a <=
+        guarantee mu-Gaussian DP says y - x <= mu. Data processing gives b^alpha a^(1-alpha) <= e^(alpha(alpha-1) rho)
+        for alpha > 1, and alpha = sqrt(-ln a / rho) makes it sqrt(-ln b) >= sqrt(-ln a) - sqrt(rho) (trivial if -ln a
+        <=
         rho). With W(z) = sqrt(-ln F(-z)): W(y) - W(x) <= sqrt(rho). The complement of the test, with P and Q exchanged,
         gives the same for -y < -x, so let x + y >= 0. W is convex (below), so W(m + t) - W(m - t) grows with m =
         (x+y)/2; at m = 0 it is at most sqrt(rho), and grows with t = (y-x)/2: so y - x <= 2 t for the t above.
@@ -330,7 +331,7 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
         Near 0 rho-zCDP contains randomized response with epsilon tanh(epsilon/2) = rho, which needs sqrt(pi rho).
     Reference. Sampford 1953 for the hazard of the normal law; Bun, Steinke 2016; Dong, Roth, Su 2022.
     """
-    rho = Fraction(promise.rho)
+    rho = Fraction(guarantee.rho)
 
     def gap(t: float) -> Ball:
         tail = normal_upper_tail(number(t))
@@ -338,17 +339,17 @@ def zcdp_to_gaussian(promise: ZCDP) -> GaussianDP:
 
     ceiling = root_upward(8 * rho)
     if rho > _LARGE_RHO:
-        return GaussianDP(ceiling, relation=promise.relation)
+        return GaussianDP(ceiling, relation=guarantee.relation)
 
     def enough(t: float) -> bool:
         return t > 0 and bounds(lambda: gap(t))[0] >= 0
 
     if not enough(ceiling):
-        raise NoSoundConversion(f"no mu could be certified for {promise!r}")
-    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=promise.relation)
+        raise NoSoundConversion(f"no mu could be certified for {guarantee!r}")
+    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=guarantee.relation)
 
 
-def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
+def renyi_to_renyi(guarantee: RenyiDP, alpha: Number) -> RenyiDP:
     """Return the same divergence at a lower order.
 
     Privacy. D_beta <= D_alpha for 1 < beta <= alpha.
@@ -356,15 +357,15 @@ def renyi_to_renyi(promise: RenyiDP, alpha: Number) -> RenyiDP:
         L))^((beta-1)/(alpha-1)) by Jensen.
     Reference. van Erven, Harremoes 2014.
     """
-    if Fraction(alpha) > Fraction(promise.alpha):
+    if Fraction(alpha) > Fraction(guarantee.alpha):
         raise NoSoundConversion(
-            f"{promise!r} says nothing about the higher order {alpha}: there the divergence may be infinite. Ask for "
-            f"an order of at most {promise.alpha}, or start from ZCDP, which covers all orders."
+            f"{guarantee!r} says nothing about the higher order {alpha}: there the divergence may be infinite. Ask for "
+            f"an order of at most {guarantee.alpha}, or start from ZCDP, which covers all orders."
         )
-    return RenyiDP(alpha, promise.epsilon, relation=promise.relation)
+    return RenyiDP(alpha, guarantee.epsilon, relation=guarantee.relation)
 
 
-def gaussian_to_zcdp(promise: GaussianDP) -> ZCDP:
+def gaussian_to_zcdp(guarantee: GaussianDP) -> ZCDP:
     """Return rho = mu^2/2, the least possible.
 
     Privacy. mu-Gaussian DP implies (mu^2/2)-zCDP, and no smaller rho follows.
@@ -372,14 +373,14 @@ def gaussian_to_zcdp(promise: GaussianDP) -> ZCDP:
         mean mu^2/2 and variance mu^2 under P: (alpha-1) D_alpha = ln E e^((alpha-1) L) = (alpha-1) alpha mu^2/2.
     Reference. Bun, Steinke 2016; Dong, Roth, Su 2022.
     """
-    return ZCDP(round_up(Fraction(promise.mu) ** 2 / 2), relation=promise.relation)
+    return ZCDP(round_up(Fraction(guarantee.mu) ** 2 / 2), relation=guarantee.relation)
 
 
-def gaussian_to_renyi(promise: GaussianDP, alpha: Number) -> RenyiDP:
+def gaussian_to_renyi(guarantee: GaussianDP, alpha: Number) -> RenyiDP:
     """Return alpha mu^2/2, the least possible.
 
     Privacy. mu-Gaussian DP implies D_alpha <= alpha mu^2/2 for every alpha > 1.
         Proof: the divergence of `NormalPair`, computed in `gaussian_to_zcdp`.
     Reference. Mironov 2017.
     """
-    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(promise.mu) ** 2 / 2), relation=promise.relation)
+    return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(guarantee.mu) ** 2 / 2), relation=guarantee.relation)

@@ -1,4 +1,4 @@
-"""What a promise alone says about delta(epsilon), epsilon(delta) and the trade-off curve: bounds that err safely."""
+"""What a guarantee alone says about delta(epsilon), epsilon(delta) and the trade-off curve: bounds that err safely."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ _LEAST_DELTA = Fraction(1, 10**12)
 _LARGEST_USEFUL = 746.0  # e^746 times the least positive float is more than 1
 
 
-def worst_pair(promise: Guarantee) -> Pair | None:
-    """Return the pair of which every release that keeps the promise is a post-processing, where there is one."""
-    match promise:
+def worst_pair(guarantee: Guarantee) -> Pair | None:
+    """Return the pair of which every release that keeps the guarantee is a post-processing, where there is one."""
+    match guarantee:
         case PureDP():
-            return PureApproxPair(promise.epsilon)
+            return PureApproxPair(guarantee.epsilon)
         case ApproxDP():
-            return PureApproxPair(promise.epsilon, promise.delta)
+            return PureApproxPair(guarantee.epsilon, guarantee.delta)
         case GaussianDP():
-            return NormalPair(promise.mu)
+            return NormalPair(guarantee.mu)
     return None
 
 
-def delta_of(promise: Guarantee, epsilon: Fraction) -> float:
-    """Return a delta at which the promise implies (epsilon, delta)-DP.
+def delta_of(guarantee: Guarantee, epsilon: Fraction) -> float:
+    """Return a delta at which the guarantee implies (epsilon, delta)-DP.
 
     Privacy. For delta-approximate zCDP with its own delta d it is d + (1-d) times the delta of the concentrated part.
         Proof: P(S) - e^epsilon P'(S) = (1-d)(A(S) - e^epsilon A'(S)) + d(B(S) - e^epsilon B'(S)) for every event S; the
         first bracket is at most the delta of (A, A'), the second at most 1.
     """
-    match promise:
+    match guarantee:
         case ZCDP():
-            own = Fraction(promise.delta)
-            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(Fraction(promise.rho), epsilon))), 1.0)
+            own = Fraction(guarantee.delta)
+            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(Fraction(guarantee.rho), epsilon))), 1.0)
         case RenyiDP():
-            return renyi_delta(Fraction(promise.alpha), Fraction(promise.epsilon), epsilon)
-    pair = worst_pair(promise)
+            return renyi_delta(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), epsilon)
+    pair = worst_pair(guarantee)
     return 1.0 if pair is None else pair.delta(epsilon).upper
 
 
-def epsilon_of(promise: Guarantee, delta: Fraction) -> float:
-    """Return an epsilon at which the promise implies (epsilon, delta)-DP, or infinity.
+def epsilon_of(guarantee: Guarantee, delta: Fraction) -> float:
+    """Return an epsilon at which the guarantee implies (epsilon, delta)-DP, or infinity.
 
     Privacy. For delta-approximate zCDP with its own delta d <= delta it is the epsilon of the concentrated part at
         (delta - d)/(1 - d).
         Proof: solve the bound of `delta_of`; when d = 1 so is delta, and (0, 1)-DP holds for everything.
     """
-    match promise:
+    match guarantee:
         case ZCDP():
-            own = Fraction(promise.delta)
+            own = Fraction(guarantee.delta)
             if delta < own:
                 return math.inf
-            return 0.0 if own == 1 else zcdp_epsilon(Fraction(promise.rho), (delta - own) / (1 - own))
+            return 0.0 if own == 1 else zcdp_epsilon(Fraction(guarantee.rho), (delta - own) / (1 - own))
         case RenyiDP():
-            return renyi_epsilon(Fraction(promise.alpha), Fraction(promise.epsilon), delta)
-    pair = worst_pair(promise)
+            return renyi_epsilon(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), delta)
+    pair = worst_pair(guarantee)
     if pair is None:
         return math.inf
-    return pair.epsilon(delta).upper  # type: ignore[arg-type]  # claim pairs take any exact number
+    return pair.epsilon(delta).upper  # type: ignore[arg-type]  # guarantee pairs take any exact number
 
 
-def tradeoff_of(promise: Guarantee, alpha: float) -> float:
-    """Return a chance that no test with false alarms at most alpha can miss less often, under the promise.
+def tradeoff_of(guarantee: Guarantee, alpha: float) -> float:
+    """Return a chance that no test with false alarms at most alpha can miss less often, under the guarantee.
 
     Privacy. Without a worst pair it is the highest of max(0, 1 - d - e^e alpha, e^-e (1 - d - alpha)) over points (e,
-        d) that the promise implies.
+        d) that the guarantee implies.
         Proof: for a test that calls Q 'P' with chance at most alpha, P(call P) <= e^e alpha + d, so the chance to miss
         is at least 1 - d - e^e alpha; and Q(call Q) <= e^e P(call Q) + d bounds it by e^-e (1 - alpha - d) in the other
         direction.
     """
-    pair = worst_pair(promise)
+    pair = worst_pair(guarantee)
     if pair is not None:
         return pair.tradeoff(alpha).lower
 
@@ -86,7 +86,7 @@ def tradeoff_of(promise: Guarantee, alpha: float) -> float:
         steep = 1 - chance - math.exp(level) * alpha if level < _LARGEST_USEFUL - 40 else -1.0
         return max(steep, math.exp(-level) * (1 - chance - alpha))
 
-    level, chance = max(_points(promise), key=height)
+    level, chance = max(_points(guarantee), key=height)
     flat = downward(lambda: (-number(level)).exp() * number(1 - Fraction(chance) - Fraction(alpha)))
     steep = -1.0
     if level < _LARGEST_USEFUL or alpha == 0:
@@ -95,9 +95,9 @@ def tradeoff_of(promise: Guarantee, alpha: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _points(promise: Guarantee) -> tuple[tuple[float, float], ...]:
-    """Return points (epsilon, delta) that the promise implies, from epsilon 0 to where delta hardly falls any more."""
-    own = Fraction(promise.delta) if isinstance(promise, ZCDP) else Fraction(0)
-    reach = epsilon_of(promise, own + (1 - own) * _LEAST_DELTA)
+def _points(guarantee: Guarantee) -> tuple[tuple[float, float], ...]:
+    """Return points (epsilon, delta) that the guarantee implies, from epsilon 0 to where delta hardly falls."""
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
+    reach = epsilon_of(guarantee, own + (1 - own) * _LEAST_DELTA)
     levels = [reach * step / _LINES for step in range(_LINES + 1)] if math.isfinite(reach) else [0.0]
-    return tuple((level, delta_of(promise, Fraction(level))) for level in levels)
+    return tuple((level, delta_of(guarantee, Fraction(level))) for level in levels)

@@ -1,4 +1,4 @@
-"""Promises about a release: five notions of differential privacy, and warnings for promises that make no sense."""
+"""Guarantees about a release: five notions of differential privacy, and warnings for guarantees that make no sense."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from discreet.privacy.numbers import (
 from discreet.privacy.relation import Relation
 
 if TYPE_CHECKING:
-    PrivacyLoss = Any  # prices are a floor above, and know promises
+    PrivacyLoss = Any  # prices are a floor above, and know guarantees
 
 
-Promise = TypeVar("Promise", bound="Guarantee")
+Notion = TypeVar("Notion", bound="Guarantee")
 _price: list[Callable[[Guarantee], Any]] = []
 _LARGEST_FACTOR = 20
 _LARGEST_EPSILON = 20
@@ -37,10 +37,10 @@ _LARGEST_DELTA = Fraction(1, 100)
 
 
 class Guarantee(ABC):
-    """What a release promises about any two neighboring tables, whatever an adversary knows and does with it.
+    """What a release guarantees about any two neighboring tables, whatever an adversary knows and does with it.
 
-    Promises are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as given;
-    a float stands for the decimals that it prints as (0.1 is one tenth), and whatever is computed is rounded up.
+    Guarantees are values: they are compared, converted, composed and weakened, never changed. Numbers are kept as
+    given; a float stands for the decimals that it prints as (0.1 is one tenth), and whatever is computed is rounded up.
     """
 
     __slots__ = ()
@@ -48,47 +48,47 @@ class Guarantee(ABC):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The worst price that keeps the promise."""
+        """The worst price that keeps the guarantee."""
         return _price[0](self)
 
     def to_approx(self, delta: Number | None = None) -> ApproxDP:
-        """Return the best (epsilon, delta) promise at this delta that follows from this one; see `convert`."""
+        """Return the best (epsilon, delta) guarantee at this delta that follows from this one; see `convert`."""
         return self._converted(ApproxDP, delta=delta)
 
     def to_zcdp(self, delta: Number | None = None) -> ZCDP:
-        """Return the best concentrated promise (delta-approximate, if a delta is given) that follows; see `convert`."""
+        """Return the best concentrated guarantee (delta-approximate with a delta) that follows; see `convert`."""
         return self._converted(ZCDP, delta=delta)
 
     def to_renyi(self, alpha: Number | None = None) -> RenyiDP:
-        """Return the best Renyi promise of this order that follows; see `convert`."""
+        """Return the best Renyi guarantee of this order that follows; see `convert`."""
         return self._converted(RenyiDP, alpha=alpha)
 
     def to_gaussian(self) -> GaussianDP:
-        """Return the best Gaussian promise that follows; see `convert`."""
+        """Return the best Gaussian guarantee that follows; see `convert`."""
         return self._converted(GaussianDP)
 
-    def _converted(self, to: type[Promise], **arguments: Number | None) -> Promise:
+    def _converted(self, to: type[Notion], **arguments: Number | None) -> Notion:
         from discreet.privacy.guarantees.conversion import convert
 
         return convert(self, to, **arguments)
 
     def implies(self, other: Guarantee) -> bool:
-        """Say whether the other promise is proven to follow from this one; see `discreet.privacy.implies`."""
+        """Say whether the other guarantee is proven to follow from this one; see `discreet.privacy.implies`."""
         from discreet.privacy.guarantees.conversion import implies
 
         return implies(self, other)
 
     def under(self, relation: Relation) -> Self:
-        """Return the same numbers promised for another neighbor relation; that they hold for it is the caller's word.
+        """Return the same numbers guaranteed for another neighbor relation; that they hold for it is the caller's word.
 
         >>> PureDP(1).under(Relation.CHANGE_ONE)
         PureDP(epsilon=1, relation=Relation.CHANGE_ONE)
         """
-        return replace(self, relation=relation)  # type: ignore[type-var]  # every promise is a dataclass
+        return replace(self, relation=relation)  # type: ignore[type-var]  # every guarantee is a dataclass
 
     @abstractmethod
     def in_words(self) -> str:
-        """Say the promise for people, without the neighbor relation."""
+        """Say the guarantee for people, without the neighbor relation."""
 
     def _check(self, **checks: Callable[..., Number]) -> None:
         """Refuse impossible parameters, each by the check of its name, and what is no relation."""
@@ -98,7 +98,7 @@ class Guarantee(ABC):
             raise ParameterError("relation must be one of Relation's members", parameter="relation")
 
     def _parameters(self) -> list[tuple[str, Number]]:
-        """Return the numbers of the promise by name."""
+        """Return the numbers of the guarantee by name."""
         names = (field.name for field in fields(self) if field.name != "relation")  # type: ignore[arg-type]
         return [(name, getattr(self, name)) for name in names]
 
@@ -106,7 +106,7 @@ class Guarantee(ABC):
         return (type(self), self.relation, *(written(value) for _, value in self._parameters()))
 
     def __eq__(self, other: object) -> bool:
-        """Equal promises mean the same numbers, however they are written: 0.1 is Fraction(1, 10)."""
+        """Equal guarantees mean the same numbers, however they are written: 0.1 is Fraction(1, 10)."""
         return isinstance(other, Guarantee) and self._meant() == other._meant()
 
     def __hash__(self) -> int:
@@ -114,7 +114,7 @@ class Guarantee(ABC):
         return hash(self._meant())
 
     def __repr__(self) -> str:
-        """Print code that makes the promise; an unstated relation is left out."""
+        """Print code that makes the guarantee; an unstated relation is left out."""
         numbers = {name: plainly(v) if isinstance(v, Fraction) else v for name, v in self._parameters()}
         arguments = [f"{name}={value!r}" for name, value in numbers.items()]
         if self.relation is not Relation.UNSTATED:
@@ -122,13 +122,13 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __str__(self) -> str:
-        """Say the promise and its neighbors in words."""
+        """Say the guarantee and its neighbors in words."""
         return f"{self.in_words()} ({self.relation.sentence})"
 
     def _repr_html_(self) -> str:
-        """Return the promise as a list of its parts for a notebook."""
+        """Return the guarantee as a list of its parts for a notebook."""
         parts = [(name, shown(value)) for name, value in self._parameters()]
-        return definition_list([("promise", self.in_words()), *parts, ("neighbors", self.relation.sentence)])
+        return definition_list([("guarantee", self.in_words()), *parts, ("neighbors", self.relation.sentence)])
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -150,7 +150,7 @@ class PureDP(Guarantee):
         self._check(epsilon=nonnegative)
 
     def in_words(self) -> str:
-        """Say the promise for people."""
+        """Say the guarantee for people."""
         factor = _factor(self.epsilon)
         return f"{shown(self.epsilon)}-differential privacy: no outcome more than {factor} times as likely"
 
@@ -173,7 +173,7 @@ class ApproxDP(Guarantee):
         self._check(epsilon=nonnegative, delta=probability)
 
     def in_words(self) -> str:
-        """Say the promise for people."""
+        """Say the guarantee for people."""
         return (
             f"({shown(self.epsilon)}, {shown(self.delta)})-differential privacy: no event more than "
             f"{_factor(self.epsilon)} times as likely, up to {shown(self.delta)}"
@@ -201,7 +201,7 @@ class ZCDP(Guarantee):
         self._check(rho=nonnegative, delta=probability)
 
     def in_words(self) -> str:
-        """Say the promise for people."""
+        """Say the guarantee for people."""
         allowance = f", except with probability {shown(self.delta)}" if self.delta else ""
         rho = shown(self.rho)
         return f"{rho}-zero-concentrated differential privacy: the mean loss is at most {rho}{allowance}"
@@ -225,7 +225,7 @@ class RenyiDP(Guarantee):
         self._check(alpha=renyi_order, epsilon=nonnegative)
 
     def in_words(self) -> str:
-        """Say the promise for people."""
+        """Say the guarantee for people."""
         return f"Renyi differential privacy of order {shown(self.alpha)} with divergence at most {shown(self.epsilon)}"
 
 
@@ -246,11 +246,11 @@ class GaussianDP(Guarantee):
         self._check(mu=nonnegative)
 
     def in_words(self) -> str:
-        """Say the promise for people."""
+        """Say the guarantee for people."""
         return f"{shown(self.mu)}-Gaussian differential privacy: as hard as telling N(0, 1) from N({shown(self.mu)}, 1)"
 
 
-def price_promises_by(price: Callable[[Guarantee], Any]) -> None:
+def price_guarantees_by(price: Callable[[Guarantee], Any]) -> None:
     """Let the floor of prices say what `Guarantee.loss` is."""
     _price[:] = [price]
 
@@ -276,7 +276,7 @@ def _factor(epsilon: Number) -> str:
 
 
 def warn_if_senseless(guarantee: Guarantee, people: int | None = None) -> None:
-    """Warn, with the reason, when a promise makes no sense for a table of this many people.
+    """Warn, with the reason, when a guarantee makes no sense for a table of this many people.
 
     Without the number of people only what is senseless for every table is found.
 
@@ -293,7 +293,7 @@ def warn_if_senseless(guarantee: Guarantee, people: int | None = None) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_senseless(ApproxDP(1, 0.002), people=500)
     >>> print(caught[0].message)
-    delta = 0.002 is not below 1/500: publishing one of 500 rows at random would keep this promise. Choose ...
+    delta = 0.002 is not below 1/500: publishing one of 500 rows at random would keep this guarantee. Choose ...
     """
     count = None if people is None else whole(people, name="people")
     for reason in (*_too_weak(guarantee, count), *_too_strong(guarantee, count)):
@@ -301,14 +301,14 @@ def warn_if_senseless(guarantee: Guarantee, people: int | None = None) -> None:
 
 
 def _too_weak(guarantee: Guarantee, people: int | None) -> list[str]:
-    """Return what makes the promise protect nobody."""
+    """Return what makes the guarantee protect nobody."""
     reasons = []
     given = getattr(guarantee, "delta", 0)
     delta = Fraction(given)
     if people is not None and delta * people >= 1:
         reasons.append(
             f"delta = {shown(given)} is not below 1/{people}: publishing one of {people} rows at "
-            f"random would keep this promise. Choose a delta far below 1/{people}."
+            f"random would keep this guarantee. Choose a delta far below 1/{people}."
         )
     elif delta >= _LARGEST_DELTA:
         reasons.append(
@@ -318,7 +318,7 @@ def _too_weak(guarantee: Guarantee, people: int | None) -> list[str]:
     name, typical = _typical_loss(guarantee)
     if typical >= _LARGEST_EPSILON:
         reasons.append(
-            f"{name} this large promises nothing: an adversary's odds may change by a factor of e^{_LARGEST_EPSILON}, "
+            f"{name} this large guarantees nothing: an adversary's odds may change by a factor e^{_LARGEST_EPSILON}, "
             "485 million, or more. Choose a smaller one, of the order of 1."
         )
     return reasons

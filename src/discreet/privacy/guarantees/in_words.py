@@ -1,4 +1,4 @@
-"""Promises in words for people, and as plain numbers for machines."""
+"""Guarantees in words for people, and as plain numbers for machines."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ _NOTIONS = {
 }
 
 
-def in_words(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
-    """Write the numbers of a promise; what is left of a budget is rounded down.
+def in_words(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
+    """Write the numbers of a guarantee; what is left of a budget is rounded down.
 
     >>> from discreet.privacy import ZCDP
     >>> in_words(ZCDP(Fraction(1, 20), 1e-7)), in_words(ZCDP(Fraction(1, 3)), rounding=Rounding.DOWN)
     ('rho 0.05, delta 1e-07', 'rho 0.333333')
     """
-    parts = [f"{name} {_written(value, rounding)}" for name, value in _numbers(promise).items()]
+    parts = [f"{name} {_written(value, rounding)}" for name, value in _numbers(guarantee).items()]
     return ", ".join(parts)
 
 
-def with_notion(promise: Guarantee) -> str:
-    """Write the numbers of a promise and what kind of promise it is.
+def with_notion(guarantee: Guarantee) -> str:
+    """Write the numbers of a guarantee and what kind of guarantee it is.
 
     >>> from discreet.privacy import PureDP
     >>> with_notion(PureDP(Fraction(1, 100)))
     'epsilon 0.01 (pure differential privacy)'
     """
-    return f"{in_words(promise)} ({_NOTIONS[type(promise).__name__]})"
+    return f"{in_words(guarantee)} ({_NOTIONS[type(guarantee).__name__]})"
 
 
-def plain(promise: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:
-    """Return a promise for machines: its numbers as floats rounded to the safe side, its notion and its relation.
+def plain(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:
+    """Return a guarantee for machines: its numbers as floats rounded to the safe side, its notion and its relation.
 
     >>> from discreet.privacy import PureDP
     >>> plain(PureDP(0.5))
     {'notion': 'PureDP', 'relation': 'unstated', 'epsilon': 0.5}
     """
     safe = round_down if rounding is Rounding.DOWN else round_up
-    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
-    numbers = {name: safe(Fraction(getattr(promise, name))) for name in names}
-    return {"notion": type(promise).__name__, "relation": promise.relation.value, **numbers}
+    names = [field.name for field in fields(guarantee) if field.name != "relation"]  # type: ignore[arg-type]
+    numbers = {name: safe(Fraction(getattr(guarantee, name))) for name in names}
+    return {"notion": type(guarantee).__name__, "relation": guarantee.relation.value, **numbers}
 
 
-def _numbers(promise: Guarantee) -> dict[str, int | float | Fraction]:
+def _numbers(guarantee: Guarantee) -> dict[str, int | float | Fraction]:
     """Return the parameters, without a delta of 0."""
-    names = [field.name for field in fields(promise) if field.name != "relation"]  # type: ignore[arg-type]
-    values = {name: getattr(promise, name) for name in names}
+    names = [field.name for field in fields(guarantee) if field.name != "relation"]  # type: ignore[arg-type]
+    values = {name: getattr(guarantee, name) for name in names}
     return {name: value for name, value in values.items() if name != "delta" or value}
 
 

@@ -48,7 +48,7 @@ def subsample(loss: PrivacyLoss, *, rate: Number, sampler: Sampler | str = Sampl
     6.18771...
     """
     if not isinstance(loss, PrivacyLoss):
-        raise ParameterError("subsample takes a price (a mechanism's .loss, a promise's .loss)", parameter="loss")
+        raise ParameterError("subsample takes a price (a mechanism's .loss, a guarantee's .loss)", parameter="loss")
     share, how = probability(rate, name="rate"), Sampler.named(sampler)
     if share == 0:
         raise ParameterError("a sampling rate of 0 releases nothing about anybody", parameter="rate")
@@ -56,16 +56,16 @@ def subsample(loss: PrivacyLoss, *, rate: Number, sampler: Sampler | str = Sampl
         raise ParameterError("sampler must be 'poisson' or 'fixed size'", parameter="sampler")
     _require_relation(loss.relation, how)
     remove, add = (_pairs(loss, side) for side in (Side.REMOVE, Side.ADD))
-    claim = _kept(loss.claim)
+    guarantee = _kept(loss.guarantee)
     if how is Sampler.POISSON:
         release = Release(
             tuple(PoissonPair(pair, share, Side.REMOVE) for pair in remove),
             tuple(PoissonPair(pair, share, Side.ADD) for pair in add),
-            claim, loss.attained, how,
+            guarantee, loss.attained, how,
         )  # fmt: skip
     else:
         both = tuple(dict.fromkeys(FixedSizePair(pair, share) for pair in (*remove, *add)))
-        release = Release(both, both, claim, False, how)
+        release = Release(both, both, guarantee, False, how)
     return replace(loss, parts=((release, 1),))
 
 
@@ -75,18 +75,20 @@ def _pairs(loss: PrivacyLoss, side: Side) -> tuple[Pair, ...]:
         pairs = loss.parts[0][0].towards(side)
         if pairs:
             return pairs
-    if loss.is_single and loss.claim is not None and not isinstance(loss.claim, PureDP | ApproxDP | GaussianDP):
+    if loss.is_single and loss.guarantee is not None and not isinstance(loss.guarantee, PureDP | ApproxDP | GaussianDP):
         raise NoSoundConversion(
-            f"sampling acts on a whole curve, and {loss.claim!r} alone does not give a good one. Start from the "
-            "mechanism's own loss, or convert the promise to ApproxDP with a delta first."
+            f"sampling acts on a whole curve, and {loss.guarantee!r} alone does not give a good one. Start from the "
+            "mechanism's own loss, or convert the guarantee to ApproxDP with a delta first."
         )
     return (ComposedPair(loss, side),)
 
 
-def _kept(claim: Guarantee | None) -> Guarantee | None:
-    """Return the part of a promise that a sample certainly keeps: a release on fewer people promises no less."""
+def _kept(guarantee: Guarantee | None) -> Guarantee | None:
+    """Return the part of a guarantee that a sample certainly keeps: a release on fewer people guarantees no less."""
     return (
-        claim if isinstance(claim, PureDP | ZCDP | GaussianDP) and Fraction(getattr(claim, "delta", 0)) == 0 else None
+        guarantee
+        if isinstance(guarantee, PureDP | ZCDP | GaussianDP) and Fraction(getattr(guarantee, "delta", 0)) == 0
+        else None
     )
 
 
@@ -123,7 +125,7 @@ class ChainPair(Pair):
         bound; the best found is used.
     Reference. Dwork, Roth 2014, theorem 2.2, for equal parts.
 
-    >>> from discreet.privacy.pairs.promises import PureApproxPair
+    >>> from discreet.privacy.pairs.worst_pairs import PureApproxPair
     >>> ChainPair((PureApproxPair(0.5), PureApproxPair(0.5))).delta(1.0).upper
     0.0
     """
@@ -180,9 +182,9 @@ def group_loss(loss: PrivacyLoss, size: int) -> PrivacyLoss:
     count = whole(size, name="size")
     if count == 1:
         return loss
-    claim = _of_claim(loss.claim, lambda promise: group_privacy(promise, count))
+    guarantee = _of_guarantee(loss.guarantee, lambda guarantee: group_privacy(guarantee, count))
     remove, add = (_steps(loss, side, count) for side in (Side.REMOVE, Side.ADD))
-    return replace(loss, parts=((Release((remove,), (add,), claim, attained=False), 1),))
+    return replace(loss, parts=((Release((remove,), (add,), guarantee, attained=False), 1),))
 
 
 def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
@@ -203,9 +205,9 @@ def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
         pair = NormalPair(2 * Fraction(normal.mu))
     else:
         pair = ChainPair((ComposedPair(loss, Side.REMOVE), ComposedPair(loss, Side.ADD)))
-    claim = _of_claim(loss.claim, lambda promise: group_privacy(promise, 2).under(Relation.CHANGE_ONE))
+    guarantee = _of_guarantee(loss.guarantee, lambda guarantee: group_privacy(guarantee, 2).under(Relation.CHANGE_ONE))
     # exchanging the two tables walks the same kinds of steps: one removed, one added
-    return PrivacyLoss(((Release((pair,), (pair,), claim, attained=False), 1),), Relation.CHANGE_ONE)
+    return PrivacyLoss(((Release((pair,), (pair,), guarantee, attained=False), 1),), Relation.CHANGE_ONE)
 
 
 def _normal(loss: PrivacyLoss) -> NormalPair | None:
@@ -221,9 +223,9 @@ def _steps(loss: PrivacyLoss, side: Side, count: int) -> Pair:
     return ChainPair((ComposedPair(loss, side),) * count)
 
 
-def _of_claim(claim: Guarantee | None, change: Callable[[Guarantee], Guarantee]) -> Guarantee | None:
+def _of_guarantee(guarantee: Guarantee | None, change: Callable[[Guarantee], Guarantee]) -> Guarantee | None:
     try:
-        return None if claim is None else change(claim)
+        return None if guarantee is None else change(guarantee)
     except NoSoundConversion:
         return None
 

@@ -1,4 +1,4 @@
-"""The price of releases: the worst of their pairs of output laws, what promises add, and how they add up."""
+"""The price of releases: the worst of their pairs of output laws, what guarantees add, and how they add up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from discreet.privacy.guarantees import (
     delta_of,
     epsilon_of,
     implies,
-    price_promises_by,
+    price_guarantees_by,
     repeated,
     shown,
     tradeoff_of,
@@ -57,8 +57,8 @@ class PrivacyLoss:
 
     A price has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
     a release are its output laws on neighboring tables, kept apart by direction (a person removed, a person added);
-    its claim is a promise proven for it. Bounds on the side of privacy use whichever is better; bounds on the other
-    side come from the pairs alone, because only they are attained.
+    its guarantee is proven for it. Bounds on the side of privacy use whichever is better; bounds on the
+    other side come from the pairs alone, because only they are attained.
 
     The engines for several releases hold when every release's parameters are fixed before the first answer is seen (the
     answers may be used in choosing what is asked). A live session, where parameters depend on answers, needs a filter:
@@ -67,8 +67,9 @@ class PrivacyLoss:
     Privacy. `epsilon`, `delta`, `max_loss` and `renyi` return an `upper` that holds for the releases together,
         `tradeoff` a `lower`.
         Proof: a release's delta(epsilon) is the largest over its neighboring pairs and directions, so the largest of
-        the pairs' upper bounds holds; a proven claim bounds it too (`delta_of`, `epsilon_of`, `tradeoff_of`), and so
-        does the smaller of the two. Several releases: in each direction the product of dominating pairs dominates every
+        the pairs' upper bounds holds; a proven guarantee bounds it too (`delta_of`, `epsilon_of`, `tradeoff_of`), and
+        so does the smaller of the two. Several releases: in each direction the product of dominating pairs dominates
+        every
         adaptive composition (conditional on the past, each release is a post-processing of its pair), and the engines
         bound the product's delta from both sides.
     Reference. Dong, Roth, Su 2022; Zhu, Dong, Wang 2022.
@@ -89,7 +90,7 @@ class PrivacyLoss:
         pairs: Iterable[Pair],
         *,
         relation: Relation = Relation.UNSTATED,
-        claim: Guarantee | None = None,
+        guarantee: Guarantee | None = None,
         attained: bool = True,
     ) -> PrivacyLoss:
         """Price a release by the pairs of its output laws on neighbors; each pair is used in both directions.
@@ -98,15 +99,15 @@ class PrivacyLoss:
         symmetric, so the reverse of each pair is added where it is missing. `attained=False` says that the pairs only
         dominate the release, and are not laws of it.
 
-        >>> from discreet.privacy.pairs.promises import NormalPair
+        >>> from discreet.privacy.pairs.worst_pairs import NormalPair
         >>> PrivacyLoss.from_pairs([NormalPair(1)]).epsilon(1e-6).upper
         4.88655411746221...
         """
         given = _checked(pairs)
-        if not given and claim is None:
-            raise ParameterError("a price needs at least one pair of laws or a promise", parameter="pairs")
+        if not given and guarantee is None:
+            raise ParameterError("a price needs at least one pair of laws or a guarantee", parameter="pairs")
         directed_pairs = tuple(dict.fromkeys((*given, *(pair.reversed() for pair in given))))
-        return cls(((Release(directed_pairs, directed_pairs, claim, attained), 1),), _stated(relation, claim))
+        return cls(((Release(directed_pairs, directed_pairs, guarantee, attained), 1),), _stated(relation, guarantee))
 
     @classmethod
     def from_directions(
@@ -115,7 +116,7 @@ class PrivacyLoss:
         remove: Iterable[Pair],
         add: Iterable[Pair],
         relation: Relation,
-        claim: Guarantee | None = None,
+        guarantee: Guarantee | None = None,
         sampler: Sampler = Sampler.EVERYONE,
     ) -> PrivacyLoss:
         """Price a release whose two directions differ: pairs for a removed person, pairs for an added one.
@@ -126,14 +127,14 @@ class PrivacyLoss:
         removed, added = tuple(_checked(remove)), tuple(_checked(add))
         if relation is not Relation.ADD_REMOVE:
             removed = added = tuple(dict.fromkeys((*removed, *added)))
-        release = Release(removed, added, claim, sampler=sampler)
-        return cls(((release, 1),), _stated(relation, claim))
+        release = Release(removed, added, guarantee, sampler=sampler)
+        return cls(((release, 1),), _stated(relation, guarantee))
 
     @classmethod
     def from_guarantee(cls, guarantee: Guarantee) -> PrivacyLoss:
-        """Price a release of which only the promise is known: the worst release that keeps it."""
+        """Price a release of which only the guarantee is known: the worst release that keeps it."""
         if not isinstance(guarantee, Guarantee):
-            raise ParameterError(f"a promise is needed, not {type(guarantee).__name__}", parameter="guarantee")
+            raise ParameterError(f"a guarantee is needed, not {type(guarantee).__name__}", parameter="guarantee")
         pair = worst_pair(guarantee)
         pairs = () if pair is None else (pair,)
         return cls(((Release(pairs, pairs, guarantee, attained=False), 1),), guarantee.relation)
@@ -158,7 +159,7 @@ class PrivacyLoss:
 
     @property
     def attained(self) -> bool:
-        """Whether all pairs are laws of the releases themselves, rather than the worst that keep a promise."""
+        """Whether all pairs are laws of the releases themselves, rather than the worst that keep a guarantee."""
         return all(release.attained for release, _ in self.parts)
 
     @property
@@ -167,15 +168,17 @@ class PrivacyLoss:
         return tuple(dict.fromkeys(release.sampler for release, _ in self.parts))
 
     @property
-    def claim(self) -> Guarantee | None:
-        """The promise of the releases together, where their promises are of one notion and add up; else None."""
+    def guarantee(self) -> Guarantee | None:
+        """The guarantee of the releases together, where their guarantees are of one notion and add up; else None."""
         if self.is_single:
-            return self.parts[0][0].claim
-        claims = [(release.claim, count) for release, count in self.parts]
-        if any(claim is None for claim, _ in claims):
+            return self.parts[0][0].guarantee
+        guarantees = [(release.guarantee, count) for release, count in self.parts]
+        if any(guarantee is None for guarantee, _ in guarantees):
             return None
         try:
-            return basic_composition(repeated(claim, count) for claim, count in claims if claim is not None)
+            return basic_composition(
+                repeated(guarantee, count) for guarantee, count in guarantees if guarantee is not None
+            )
         except ParameterError:
             return None
 
@@ -221,7 +224,7 @@ class PrivacyLoss:
             found = [self._delta(below, wanted)]
             if above != below:
                 found = [_spanning(self._delta(above, wanted), found[0])]
-        return self._upper_kind(found, lambda claim: delta_of(claim, exact), largest=1.0)
+        return self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.
@@ -235,16 +238,16 @@ class PrivacyLoss:
         found = self._epsilons(below, _tolerance(tolerance))
         if above != below and found:
             found = [_spanning(self._largest(self._epsilons(above, _tolerance(tolerance))), self._largest(found))]
-        return self._upper_kind(found, lambda claim: epsilon_of(claim, exact), largest=math.inf)
+        return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
 
     def max_loss(self) -> Enclosure:
-        """Enclose the largest loss of any outcomes: the least epsilon of a pure promise (may be infinite)."""
+        """Enclose the largest loss of any outcomes: the least epsilon of a pure guarantee (may be infinite)."""
         if self.is_single:
             found = [pair.max_loss() for pair in self.pairs]
         else:
             ends = [(side.least_max_loss(), side.max_loss()) for side in self._directions()]
             found = [Enclosure(min(low, high), min(low, high), high, "sum of the largest losses") for low, high in ends]
-        return self._upper_kind(found, lambda claim: epsilon_of(claim, Fraction(0)), largest=math.inf)
+        return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, Fraction(0)), largest=math.inf)
 
     def renyi(self, alpha: Number) -> Enclosure:
         """Enclose the Renyi divergence of an order alpha > 1, the larger of the two directions.
@@ -267,12 +270,12 @@ class PrivacyLoss:
 
         Privacy. D_alpha <= alpha rho for every alpha > 1, in both directions.
             Proof: the sum of what is known of the parts, or the largest of D_alpha/alpha over a fine grid of orders, by
-            `least_rho`; and the claim's own, if it has one.
+            `least_rho`; and the guarantee's own, if it has one.
         """
         known = [math.inf]
-        claim = self.claim
-        if isinstance(claim, ZCDP) and claim.delta == 0:
-            known.append(round_up(Fraction(claim.rho)))
+        guarantee = self.guarantee
+        if isinstance(guarantee, ZCDP) and guarantee.delta == 0:
+            known.append(round_up(Fraction(guarantee.rho)))
         from discreet.privacy.accounting import least_rho
 
         known.append(max(least_rho(side) for side in self._directions()))
@@ -296,11 +299,11 @@ class PrivacyLoss:
             found = [self._side_tradeoff(side, below, above) for side in self.sides]
         lower = min((low for low, _ in found), default=0.0)
         upper = min((high for _, high in found), default=round_up(1 - exact))
-        if self.claim is not None:
-            promised = tradeoff_of(self.claim, above)
-            if promised > upper and self.attained:
+        if self.guarantee is not None:
+            guaranteed = tradeoff_of(self.guarantee, above)
+            if guaranteed > upper and self.attained:
                 raise self._refuted()
-            lower, upper = max(lower, promised), max(upper, promised)
+            lower, upper = max(lower, guaranteed), max(upper, guaranteed)
         return Enclosure(lower, lower + (upper - lower) / 2, upper, self._method(), SafeEnd.LOWER)
 
     def curve(self, epsilons: Sequence[Number] | None = None) -> DeltaCurve:
@@ -318,19 +321,19 @@ class PrivacyLoss:
         )
 
     def satisfies(self, guarantee: Guarantee) -> bool:
-        """Say whether the releases are proven to keep a promise; False means 'not proven from what is known here'.
+        """Say whether the releases are proven to keep a guarantee; False means 'not proven from what is known here'.
 
-        Privacy. True only if the releases together keep the promise.
-            Proof: either the claim implies it; or the pairs do: pure, approximate and Renyi promises are statements
-            about `max_loss`, `delta` and `renyi`, whose upper ends hold; a concentrated one follows from
+        Privacy. True only if the releases together keep the guarantee.
+            Proof: either the guarantee implies it; or the pairs do: pure, approximate and Renyi guarantees are
+            statements about `max_loss`, `delta` and `renyi`, whose upper ends hold; a concentrated one follows from
             `concentration`; a Gaussian one is shown by `normal_pair_is_worse`; anything else must follow from the pure
-            promise with epsilon = `max_loss` or, where the promise has a delta, from (`epsilon(delta)`, delta).
+            guarantee with epsilon = `max_loss` or, where the guarantee has a delta, from (`epsilon(delta)`, delta).
 
         >>> PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)), PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01))
         (True, False)
         """
         require_known(self.relation, guarantee.relation)
-        if self.claim is not None and _follows(self.claim, guarantee):
+        if self.guarantee is not None and _follows(self.guarantee, guarantee):
             return True
         return any(_follows(known, guarantee) for known in self._consequences(guarantee))
 
@@ -346,7 +349,7 @@ class PrivacyLoss:
         return list(dict.fromkeys(self._towards(side) for side in self.sides))
 
     def _towards(self, side: Side) -> DirectedLoss:
-        parts = tuple((worst_of(one.towards(side)), one.claim, count) for one, count in self.parts)
+        parts = tuple((worst_of(one.towards(side)), one.guarantee, count) for one, count in self.parts)
         from discreet.privacy.accounting import directed  # what `import discreet` need not load
 
         return directed(parts, attained=self.attained)
@@ -398,8 +401,8 @@ class PrivacyLoss:
 
     def _tradeoff_curve(self) -> TradeOff:
         grid = np.linspace(0.0, 1.0, _CURVE_POINTS)
-        # a promise adds nothing where the pairs are the laws themselves
-        if not self.is_single and (self.claim is None or self.attained):
+        # a guarantee adds nothing where the pairs are the laws themselves
+        if not self.is_single and (self.guarantee is None or self.attained):
             return self._curve_from_lines(grid)
         points = [self.tradeoff(float(one)) for one in grid]
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
@@ -412,7 +415,7 @@ class PrivacyLoss:
         return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
 
     def _consequences(self, guarantee: Guarantee) -> Iterable[Guarantee]:
-        """Yield promises that the curve proves and that may imply the one asked for."""
+        """Yield guarantees that the curve proves and that may imply the one asked for."""
         largest = self.max_loss().upper
         if math.isfinite(largest):
             yield PureDP(largest)
@@ -434,19 +437,19 @@ class PrivacyLoss:
     def _upper_kind(
         self, found: list[Enclosure], claimed: Callable[[Guarantee], float], *, largest: float
     ) -> Enclosure:
-        """Combine the directions (the largest counts) with the claim (it may lower the upper end only)."""
+        """Combine the directions (the largest counts) with the guarantee (it may lower the upper end only)."""
         if not found:
             found = [Enclosure(0.0, largest, largest, "")]
         best = self._largest(found)
         upper = best.upper
-        claim = self.claim
-        if claim is not None:
-            promised = claimed(claim)
-            if promised < best.lower:  # noise is made for the decimals of a float, which may be a little above it
-                promised = claimed(as_written(claim))
-            if promised < best.lower and self.attained:
+        guarantee = self.guarantee
+        if guarantee is not None:
+            guaranteed = claimed(guarantee)
+            if guaranteed < best.lower:  # noise is made for the decimals of a float, which may be a little above it
+                guaranteed = claimed(as_written(guarantee))
+            if guaranteed < best.lower and self.attained:
                 raise self._refuted()
-            upper = min(upper, promised)
+            upper = min(upper, guaranteed)
         lower = min(best.lower, upper)
         method = self._method() if self.is_single else best.method
         estimate = min(max(best.estimate, lower), upper)
@@ -465,14 +468,14 @@ class PrivacyLoss:
         if not self.is_single:
             return f"{self.releases} releases"
         if not self.pairs:
-            return f"bound implied by {self.claim!r} alone; no pair of laws is known, so the other end is trivial"
+            return f"bound implied by {self.guarantee!r} alone; no pair of laws is known, so the other end is trivial"
         exact = f"worst of {len(self.pairs)} exact pair{'s' if len(self.pairs) > 1 else ''} of laws"
-        return exact if self.claim is None else f"{exact}, and {self.claim!r} where it says more"
+        return exact if self.guarantee is None else f"{exact}, and {self.guarantee!r} where it says more"
 
     def _refuted(self) -> ParameterError:
         return ParameterError(
-            f"the claim {self.claim!r} is false for this release: its pairs of laws attain more than the claim allows",
-            parameter="claim",
+            f"the guarantee {self.guarantee!r} is false for this release: its pairs of laws attain more",
+            parameter="guarantee",
         )
 
     def __repr__(self) -> str:
@@ -493,14 +496,14 @@ class PrivacyLoss:
         priced, largest = self.epsilon(_SUMMARY_DELTA).upper, self.max_loss().upper
         rows = [] if self.is_single else [("releases", str(self.releases))]
         rows += [("largest loss", _shown(largest)), (f"epsilon at delta = {_SUMMARY_DELTA:g}", _shown(priced))]
-        if self.claim is not None:
-            rows.append(("promise", self.claim.in_words()))
+        if self.guarantee is not None:
+            rows.append(("guarantee", self.guarantee.in_words()))
         if self.samplers != (Sampler.EVERYONE,):
             rows.append(("sampling", ", ".join(sampler.value for sampler in self.samplers)))
         return [*rows, ("neighbors", self.relation.sentence)]
 
 
-price_promises_by(PrivacyLoss.from_guarantee)
+price_guarantees_by(PrivacyLoss.from_guarantee)
 
 
 def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
@@ -515,7 +518,7 @@ def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     if not given:
         raise ParameterError("nothing to compose: pass at least one price", parameter="losses")
     if not all(isinstance(loss, PrivacyLoss) for loss in given):
-        raise ParameterError("compose takes prices (a mechanism's .loss, a promise's .loss)", parameter="losses")
+        raise ParameterError("compose takes prices (a mechanism's .loss, a guarantee's .loss)", parameter="losses")
     if len({loss.sides for loss in given}) > 1:
         raise ParameterError(
             "prices of one direction compose only with prices of the same direction", parameter="losses"
@@ -535,8 +538,8 @@ def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     return given
 
 
-def _stated(relation: Relation, claim: Guarantee | None) -> Relation:
-    return relation if claim is None else combine(relation, claim.relation)
+def _stated(relation: Relation, guarantee: Guarantee | None) -> Relation:
+    return relation if guarantee is None else combine(relation, guarantee.relation)
 
 
 def _tolerance(value: Number | None) -> float | None:
@@ -544,7 +547,7 @@ def _tolerance(value: Number | None) -> float | None:
 
 
 def _follows(known: Guarantee, wanted: Guarantee) -> bool:
-    """Say whether one promise implies another, their relations having been compared already."""
+    """Say whether one guarantee implies another, their relations having been compared already."""
     return implies(known.under(Relation.UNSTATED), wanted.under(Relation.UNSTATED))
 
 

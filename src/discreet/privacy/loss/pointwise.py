@@ -39,7 +39,7 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
         from epsilon to e > epsilon; and P(L > epsilon) = delta(epsilon) + e^epsilon Q(L > epsilon).
     Reference. Kasiviswanathan, Smith 2014.
 
-    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> from discreet.privacy.pairs.worst_pairs import NormalPair
     >>> pair = NormalPair(1)
     >>> round(pair.delta(1).estimate, 4), round(pointwise_delta(pair, 1).estimate, 4)
     (0.1269, 0.3085)
@@ -49,16 +49,17 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
         return _of_pair(price, level)
     if not isinstance(price, PrivacyLoss):
         raise ParameterError("a pair of laws or a price is needed", parameter="price")
-    # post-processing does not keep this delta, so the worst pair of a promise bounds nothing: only attained pairs count
+    # post-processing does not keep this delta, so the worst pair of a guarantee bounds nothing: only attained pairs
+    # count
     found = [_of_pair(pair, level) for pair in price.pairs] if price.attained else []
     lower, upper = max((one.lower for one in found), default=0.0), max((one.upper for one in found), default=1.0)
-    claim = price.claim
-    if claim is not None:
+    guarantee = price.guarantee
+    if guarantee is not None:
 
-        def promised(trial: Fraction) -> float:
-            return delta_of(claim, trial)
+        def guaranteed(trial: Fraction) -> float:
+            return delta_of(guarantee, trial)
 
-        upper = max(min(upper, _upper(promised, promised, level, 0.0)), lower)
+        upper = max(min(upper, _upper(guaranteed, guaranteed, level, 0.0)), lower)
     return Enclosure(lower, lower + (upper - lower) / 2, upper, "worst of the pairs, or the bound from delta(epsilon)")
 
 

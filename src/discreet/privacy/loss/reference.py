@@ -51,7 +51,7 @@ def discrete_gaussian_loss(sigma: Number, *, shift: int = 1, relation: Relation 
     scale, distance = positive(sigma, name="sigma"), whole(shift, name="shift")
     rho = Fraction(distance) ** 2 / (2 * Fraction(scale) ** 2)
     pair = LocationPair(DiscreteGaussian(scale), shift=distance)
-    return PrivacyLoss.from_pairs([pair], relation=relation, claim=ZCDP(round_up(rho), relation=relation))
+    return PrivacyLoss.from_pairs([pair], relation=relation, guarantee=ZCDP(round_up(rho), relation=relation))
 
 
 def discrete_laplace_loss(scale: Number, *, shift: int = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
@@ -61,9 +61,9 @@ def discrete_laplace_loss(scale: Number, *, shift: int = 1, relation: Relation =
     0.08...
     """
     exact, distance = positive(scale, name="scale"), whole(shift, name="shift")
-    claim = PureDP(round_up(Fraction(distance) / Fraction(exact)), relation=relation)
+    guarantee = PureDP(round_up(Fraction(distance) / Fraction(exact)), relation=relation)
     return PrivacyLoss.from_pairs(
-        [LocationPair(DiscreteLaplace(exact), shift=distance)], relation=relation, claim=claim
+        [LocationPair(DiscreteLaplace(exact), shift=distance)], relation=relation, guarantee=guarantee
     )
 
 
@@ -83,11 +83,11 @@ def randomized_response_loss(
     exact, kinds = positive(epsilon, name="epsilon"), whole(categories, name="categories")
     if kinds == 1:
         raise ParameterError("one category says nothing: categories must be at least 2", parameter="categories")
-    claim = PureDP(exact, relation=relation)
+    guarantee = PureDP(exact, relation=relation)
     if kinds == 2:
-        return PrivacyLoss.from_pairs([PureApproxPair(exact)], relation=relation, claim=claim)
+        return PrivacyLoss.from_pairs([PureApproxPair(exact)], relation=relation, guarantee=guarantee)
     pair = _response_pair(Fraction(exact), kinds)
-    return PrivacyLoss.from_pairs([pair], relation=relation, claim=claim)
+    return PrivacyLoss.from_pairs([pair], relation=relation, guarantee=guarantee)
 
 
 def _response_pair(epsilon: Fraction, kinds: int) -> FinitePair:
@@ -114,12 +114,12 @@ def bounded_range_loss(epsilon: Number, *, relation: Relation = Relation.UNSTATE
     2.41...
     """
     exact = positive(epsilon, name="epsilon")
-    claim = ZCDP(round_up(Fraction(exact) ** 2 / 8), relation=relation)
-    return PrivacyLoss.from_pairs([BoundedRangePair(exact)], relation=relation, claim=claim, attained=False)
+    guarantee = ZCDP(round_up(Fraction(exact) ** 2 / 8), relation=relation)
+    return PrivacyLoss.from_pairs([BoundedRangePair(exact)], relation=relation, guarantee=guarantee, attained=False)
 
 
 def above_threshold_loss(epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
-    """Price one run of AboveThreshold up to its last hit: its pure promise, whose worst case is randomized response.
+    """Price one run of AboveThreshold up to its last hit: its pure guarantee, whose worst case is randomized response.
 
     >>> above_threshold_loss(0.5).max_loss().upper
     0.5

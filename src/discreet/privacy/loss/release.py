@@ -1,4 +1,4 @@
-"""One release as the accountant sees it: its pairs in each direction, its promise, and how its rows were sampled.
+"""One release as the accountant sees it: its pairs in each direction, its guarantee, and how its rows were sampled.
 
 Which rows a release was run on: part of its price, because the price is only true for that way of sampling.
 """
@@ -56,13 +56,13 @@ class Sampler(Enum):
 class Release:
     """The output laws on neighboring tables: `remove` with the person in P's table, `add` with the person in Q's.
 
-    Each direction lists every pair that can occur. `claim` is a promise proven for the same release. `attained` says
-    whether the pairs are laws of the release itself, or the worst that keep its promise.
+    Each direction lists every pair that can occur. `guarantee` is proven for the same release. `attained`
+    says whether the pairs are laws of the release itself, or the worst that keep its guarantee.
     """
 
     remove: tuple[Pair, ...]
     add: tuple[Pair, ...]
-    claim: Guarantee | None = None
+    guarantee: Guarantee | None = None
     attained: bool = True
     sampler: Sampler = Sampler.EVERYONE
 
@@ -70,8 +70,8 @@ class Release:
         """Refuse a price made from nothing."""
         if bool(self.remove) != bool(self.add):
             raise ParameterError("pairs are needed for both directions", parameter="pairs")
-        if not self.remove and self.claim is None:
-            raise ParameterError("a price needs at least one pair of laws or a promise", parameter="pairs")
+        if not self.remove and self.guarantee is None:
+            raise ParameterError("a price needs at least one pair of laws or a guarantee", parameter="pairs")
 
     def towards(self, side: Side) -> tuple[Pair, ...]:
         """Return the pairs of one direction."""

@@ -13,8 +13,8 @@ from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, exact_rational
 from discreet.privacy.numbers import bounds, number, probability
-from discreet.privacy.pairs.promises import enclosed
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
+from discreet.privacy.pairs.worst_pairs import enclosed
 from discreet.randomness.rigor import Ball
 
 _METHOD = "delta of the release on everybody, at the level and in the proportion that sampling gives"
@@ -48,7 +48,7 @@ class PoissonPair(Pair):
         larger a it is 0. Both are the curves of the pairs named, computed the same way.
     Reference. Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018; Zhu, Dong, Wang 2022.
 
-    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> from discreet.privacy.pairs.worst_pairs import NormalPair
     >>> PoissonPair(NormalPair(1), 0.01, Side.REMOVE).epsilon(1e-5).upper
     0.1...
     """
@@ -141,7 +141,7 @@ class FixedSizePair(Pair):
         = 1 - a + a (Q - P/a)(complement of S), and the relation is symmetric.
     Reference. Balle, Barthe, Gaboardi 2018; Zhu, Dong, Wang 2022.
 
-    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> from discreet.privacy.pairs.worst_pairs import NormalPair
     >>> FixedSizePair(NormalPair(1), 0.01).delta(0.5) == PoissonPair(NormalPair(1), 0.01, Side.REMOVE).delta(0.5)
     True
     """
@@ -209,7 +209,7 @@ class WorstPair(Pair):
         and 1, is another such curve, and every such curve is the delta of some pair.
     Reference. Zhu, Dong, Wang 2022.
 
-    >>> from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+    >>> from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
     >>> WorstPair((NormalPair(1), PureApproxPair(1))).delta(0.5).upper == PureApproxPair(1).delta(0.5).upper
     True
     """

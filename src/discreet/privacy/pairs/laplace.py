@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.numbers import bounds, nonnegative, number, plain, probability
-from discreet.privacy.pairs.promises import between, enclosed
+from discreet.privacy.pairs.worst_pairs import between, enclosed
 
 _CLOSED_FORM = "closed form, evaluated in ball arithmetic and rounded outwards"
 

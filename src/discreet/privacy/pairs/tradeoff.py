@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.laws import Enclosure, SafeEnd
 from discreet.laws.number import Number
 from discreet.privacy.numbers import downward, number
-from discreet.privacy.pairs.promises import NormalPair
+from discreet.privacy.pairs.worst_pairs import NormalPair
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot

@@ -36,7 +36,7 @@ Parameters = tuple[tuple[str, Parameter], ...]
 
 
 class Kind(Enum):
-    """What was released: a mechanism by its noise, a table of chances, or a promise of which nothing else is known.
+    """What was released: a mechanism by its noise, a table of chances, or a guarantee of which nothing else is known.
 
     >>> Kind.named("discrete_gaussian")
     <Kind.DISCRETE_GAUSSIAN: 'discrete gaussian'>
@@ -86,8 +86,8 @@ class Shape:
         return (*self.required, *self.optional)
 
 
-def _promised(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
-    """Return the constructor of the worst price that keeps a promise."""
+def _guaranteed(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
+    """Return the constructor of the worst price that keeps a guarantee."""
 
     def price(**parameters: Any) -> PrivacyLoss:
         return PrivacyLoss.from_guarantee(notion(**parameters))
@@ -104,11 +104,11 @@ SHAPES: Mapping[Kind, Shape] = {
     Kind.BOUNDED_RANGE: Shape(bounded_range_loss, ("epsilon",)),
     Kind.ABOVE_THRESHOLD: Shape(above_threshold_loss, ("epsilon",)),
     Kind.TABLE: Shape(table_loss, ("with_person", "without_person"), rows=True),
-    Kind.PURE: Shape(_promised(PureDP), ("epsilon",)),
-    Kind.APPROX: Shape(_promised(ApproxDP), ("epsilon", "delta")),
-    Kind.ZCDP: Shape(_promised(ZCDP), ("rho",), {"delta": 0}),
-    Kind.RENYI: Shape(_promised(RenyiDP), ("alpha", "epsilon")),
-    Kind.GAUSSIAN_DP: Shape(_promised(GaussianDP), ("mu",)),
+    Kind.PURE: Shape(_guaranteed(PureDP), ("epsilon",)),
+    Kind.APPROX: Shape(_guaranteed(ApproxDP), ("epsilon", "delta")),
+    Kind.ZCDP: Shape(_guaranteed(ZCDP), ("rho",), {"delta": 0}),
+    Kind.RENYI: Shape(_guaranteed(RenyiDP), ("alpha", "epsilon")),
+    Kind.GAUSSIAN_DP: Shape(_guaranteed(GaussianDP), ("mu",)),
 }
 
 

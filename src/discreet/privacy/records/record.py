@@ -184,7 +184,7 @@ def replay(records: Iterable[ReleaseRecord]) -> PrivacyLoss:
     if len(units) > 1:
         raise ParameterError(
             f"these records protect different units, {' and '.join(map(shortened, units[:2]))} among them, and their "
-            "prices do not add up to a promise for one of them. Replay the records of each unit on their own.",
+            "prices do not add up to a guarantee for one of them. Replay the records of each unit on their own.",
             parameter="records",
         )
     return compose(one.loss for one in given)

@@ -1,6 +1,6 @@
-"""An answer: a table of noisy values with their intervals, the promise under which it left, and its record.
+"""An answer: a table of noisy values with their intervals, the guarantee under which it left, and its record.
 
-The certificate of a release: what left, under which promise, by which record, and what is not promised.
+The certificate of a release: what left, under which guarantee, by which record, and what is not guaranteed.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise that the release keeps for one unit."""
+        """The guarantee that the release keeps for one unit."""
         return self.priced.guarantee
 
     @property
@@ -120,7 +120,7 @@ class Answer:
         return tuple(name for name in self.columns if self._source(name) is not None)
 
     def estimates(self, column: str, confidence: float = 0.95) -> list[Estimate]:
-        """Return a column as estimates: value, interval, promise."""
+        """Return a column as estimates: value, interval, guarantee."""
         if self._source(column) is None:
             raise ParameterError(f"{column!r} is no aggregate as it was released, so it has no interval")
         held = stated_confidence(confidence)
@@ -238,18 +238,18 @@ class Answer:
         return Certificate.of(self)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what goes with the table: promise, unit, relation, noise, record."""
+        """Return what goes with the table: guarantee, unit, relation, noise, record."""
         noise = {name: one for name, one in self.noise.items() if one is not None}
         spread = ", ".join(f"{name} {value:.4g}" for name, value in noise.items())
         if self.record.rehearsed:
             return [
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
-                ("promise it would keep", with_notion(self.guarantee)),
+                ("guarantee it would keep", with_notion(self.guarantee)),
                 ("bounding", self.priced.bounding.reason),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
-            ("promise", with_notion(self.guarantee)),
+            ("guarantee", with_notion(self.guarantee)),
             ("unit of protection", self.unit),
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
@@ -287,7 +287,7 @@ def key_columns(answer: Answer) -> list[str]:
 
 
 _CAVEATS = (
-    "The promise is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
+    "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
     "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
@@ -311,7 +311,7 @@ class Certificate:
                 "data version": priced.version,
                 "query": answer.sql,
                 "digest": priced.digest,
-                "promise": with_notion(priced.guarantee),
+                "guarantee": with_notion(priced.guarantee),
                 "unit of protection": answer.unit,
                 "neighbors": answer.relation.sentence,
                 "bounding": priced.bounding.reason,
@@ -335,9 +335,9 @@ class Certificate:
         rows = [list(row) for row in zip(*answer.values(), strict=True)]
         body = [
             section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
-            section("Under which promise", self._repr_html_()),
+            section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
-            section("What is not promised", "".join(paragraph(words) for words in self.fields["caveats"])),
+            section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
         ]
         return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
 

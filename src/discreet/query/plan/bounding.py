@@ -37,7 +37,7 @@ class RowNorms:
 
 @dataclass(frozen=True, slots=True)
 class Bounding:
-    """A form of bounding with what it promises: the weights of one unit's rows, in units of 1 / `unit` rows.
+    """A form of bounding with what it guarantees: the weights of one unit's rows, in units of 1 / `unit` rows.
 
     Privacy. Let a row add a vector of L1 norm at most r (L2 norm at most s) to its group. Under add/remove a unit moves
         all sums together by at most `total` r in L1 and `sqrt(squared)` s in L2. Under change-one by twice that; by at

@@ -24,11 +24,12 @@ _DELTA_WHY = "the chance of a failure; it must be far below one in the number of
 
 @lru_cache(maxsize=64)
 def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
-    """Return a zCDP budget that keeps an (epsilon, delta) promise: half of delta is kept for private keys.
+    """Return a zCDP budget that keeps an (epsilon, delta) guarantee: half of delta is kept for private keys.
 
-    Privacy. Whatever keeps the returned promise is (epsilon, delta)-differentially private. Its rho is the largest for
-    which rho-zCDP is proven here to imply (epsilon, delta/2)-differential privacy, down to the last digits of a float.
-        Proof: rho is found by bisection and verified by `implies`. The promise is delta/2-approximate: both laws are
+    Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private. Its rho is the largest
+    for which rho-zCDP is proven here to imply (epsilon, delta/2)-differential privacy, down to the last digits of a
+    float.
+        Proof: rho is found by bisection and verified by `implies`. The guarantee is delta/2-approximate: both laws are
         mixtures of weight 1 - delta/2 of laws A, A' that keep rho-zCDP, hence (epsilon, delta/2), with anything. So
         P(M in S) <= (1 - delta/2)(e^epsilon P(A' in S) + delta/2) + delta/2 <= e^epsilon P(M' in S) + delta.
     Reference. Bun, Steinke 2016, section 8.
@@ -67,9 +68,9 @@ def read_budget(section: Section, relation: Relation) -> Guarantee | None:
     notion = _notion(section)
     if notion is None:
         if "notion" not in section and "epsilon" not in section and "rho" not in section:
-            _promise(section, "zcdp", None)  # say which numbers are missing too, as for the notion that was proposed
+            _guarantee(section, "zcdp", None)  # say which numbers are missing too, as for the notion that was proposed
         return None
-    found = _promise(section, notion, None)
+    found = _guarantee(section, notion, None)
     return None if found is None else found.under(relation)
 
 
@@ -102,8 +103,8 @@ def _notion(section: Section) -> str | None:
     return section.complain(f"{given} is no notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion")
 
 
-def _promise(section: Section, notion: str, total: Guarantee | None) -> Guarantee | None:
-    """Return the promise a budget or (with the total) a cap states in a notion, None where it is not well stated."""
+def _guarantee(section: Section, notion: str, total: Guarantee | None) -> Guarantee | None:
+    """Return the guarantee a budget or (with the total) a cap states in a notion, None where it is not well stated."""
     if _misplaced(section, notion):
         return None
     main = "rho" if notion == "zcdp" and "epsilon" not in section else "epsilon"
@@ -185,7 +186,7 @@ def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guar
     elif stated and notion is not None and budget is not None:
         if "share" in stated:
             return None if share is None else _part(budget, share)
-        cap = _promise(section, notion, budget)
+        cap = _guarantee(section, notion, budget)
         if cap is None or not _exceeds(cap, budget):
             return None if cap is None else cap.under(budget.relation)
         section.complain(f"the cap is larger than the budget. Write a smaller one, or `{name} = {{}}` for none")
@@ -213,8 +214,8 @@ def _part(budget: Guarantee, share: Fraction) -> Guarantee | None:
 
 
 def _exceeds(cap: Guarantee, budget: Guarantee) -> bool:
-    def parts(promise: Guarantee) -> list[Fraction]:
-        return [Fraction(getattr(promise, name, 0)) for name in ("epsilon", "rho", "delta")]
+    def parts(guarantee: Guarantee) -> list[Fraction]:
+        return [Fraction(getattr(guarantee, name, 0)) for name in ("epsilon", "rho", "delta")]
 
     return any(one > whole for one, whole in zip(parts(cap), parts(budget), strict=True))
 

@@ -97,7 +97,7 @@ class Payment:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise that the whole release keeps."""
+        """The guarantee that the whole release keeps."""
         amount, delta = exactly(self.amount), exactly(self.delta)
         if self.noise is Noise.GAUSSIAN:
             return ZCDP(amount, delta, relation=self.relation)
@@ -126,7 +126,7 @@ def payment(budget: Guarantee, price: Stated, *, private_keys: bool, relation: R
     `error=` must have been settled before.
 
     Under a zCDP budget epsilon= with delta= buys the largest rho that implies them; epsilon= alone buys Laplace noise,
-    and the ledger charges the zCDP that a pure promise implies.
+    and the ledger charges the zCDP that a pure guarantee implies.
     """
     match budget:
         case PureDP() | ApproxDP():

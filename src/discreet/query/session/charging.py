@@ -184,9 +184,9 @@ class Desk:
         self.refuse_after_failure()
         rows = self._rows(table, columns)
         if not isinstance(price, Guarantee):
-            raise ParameterError("price is a promise, such as PureDP(0.5)", parameter="price")
-        promise = self._stated_here(as_written(price))
-        charge = self.charge(promise, f"{purpose}: {table} ({', '.join(columns)})", ())
+            raise ParameterError("price is a guarantee, such as PureDP(0.5)", parameter="price")
+        guarantee = self._stated_here(as_written(price))
+        charge = self.charge(guarantee, f"{purpose}: {table} ({', '.join(columns)})", ())
         found: Mapping[str, Any] = self.guarded(rows, charge)
         self.ledger.note(charge, GRANTED)
         return found
@@ -205,7 +205,7 @@ class Desk:
     ) -> tuple[Any, str | None, Record]:
         """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
 
-        `work` and `charged` are as for `once`. The caller owes the promise `price`, as for a grant.
+        `work` and `charged` are as for `once`. The caller owes the guarantee `price`, as for a grant.
         """
         self.refuse_after_failure()
         rows = self._rows(table, columns)
@@ -246,7 +246,7 @@ class Desk:
         return _record(self.ledger.store(charge, text), replayed=False)
 
     def _stated_here(self, price: Guarantee) -> Guarantee:
-        """Return a promise for the policy's neighbors; one for other neighbors is worth something else."""
+        """Return a guarantee for the policy's neighbors; one for other neighbors is worth something else."""
         if price.relation is Relation.UNSTATED:
             return price.under(self.policy.relation)
         if price.relation is not self.policy.relation:

@@ -82,7 +82,7 @@ def policy_of_frames(
     if not frames:
         raise MissingParameter("name at least one table: Session.from_frames(visits=frame, unit=..., budget=...)")
     if not isinstance(budget, PureDP | ApproxDP | ZCDP):
-        raise ParameterError("budget is a promise: PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget")
+        raise ParameterError("budget is a guarantee: PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget")
     if ledger is not None and lineage is None:
         raise MissingParameter(
             "a ledger in a file belongs to the people in the data: name them with lineage=, and keep that name",

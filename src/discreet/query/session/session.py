@@ -30,7 +30,7 @@ class Session:
 
     Privacy. All answers of all sessions over one ledger together keep the policy's budget for one unit of protection,
         for analysts who choose each question in view of all earlier answers.
-        Proof: every answer is charged in the ledger before data is read, at the promise that `PricedQuery.release`
+        Proof: every answer is charged in the ledger before data is read, at the guarantee that `PricedQuery.release`
         keeps; the ledger admits charges up to the budget (see `Ledger`). A stored answer handed out again is
         post-processing. What fails after the charge stays charged.
     """
@@ -213,9 +213,9 @@ class Session:
     def grant(
         self, table: str, columns: Sequence[str], price: Guarantee, *, purpose: str = "grant"
     ) -> Iterator[Mapping[str, Any]]:
-        """Hand rows to a mechanism that keeps a promise: charged first, recorded, never shown.
+        """Hand rows to a mechanism that keeps a guarantee: charged first, recorded, never shown.
 
-        The one door by which other rooms reach rows. The caller owes the promise `price`: what leaves the block must
+        The one door by which other rooms reach rows. The caller owes the guarantee `price`: what leaves the block must
         keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
         yield self._desk.grant(table, columns, price, purpose)

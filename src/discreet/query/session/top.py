@@ -43,12 +43,12 @@ class Top:
         return Table(["place", *self.names], rows)
 
     def __str__(self) -> str:
-        """Return the table and the promise."""
+        """Return the table and the guarantee."""
         return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
 
     def _repr_html_(self) -> str:
         """Return the keys for a notebook."""
-        return self.table()._repr_html_() + definition_list([("promise", with_notion(self.guarantee))])
+        return self.table()._repr_html_() + definition_list([("guarantee", with_notion(self.guarantee))])
 
 
 @dataclass(frozen=True)

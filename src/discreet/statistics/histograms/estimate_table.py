@@ -1,4 +1,4 @@
-"""Several estimates released together: one a key, with one promise and one price for all of them."""
+"""Several estimates released together: one a key, with one guarantee and one price for all of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
     `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is
-    the half-width that holds for all of them at once (infinite where none is known). The promise covers the whole
+    the half-width that holds for all of them at once (infinite where none is known). The guarantee covers the whole
     table, not each line.
     """
 
@@ -109,7 +109,7 @@ class EstimateTable(Mapping[Any, Estimate]):
         return str(self._table())
 
     def __repr__(self) -> str:
-        """Say how many lines there are and under which promise."""
+        """Say how many lines there are and under which guarantee."""
         return f"EstimateTable({len(self)} keys, {self.guarantee!r})"
 
     def _repr_html_(self) -> str:

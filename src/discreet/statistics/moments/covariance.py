@@ -199,7 +199,7 @@ class Covariance(Statistic):
         return (wide + lost * largest) / (rows - lost) + rounding
 
     def _one_row_apart(self, *, added: bool) -> Tables:
-        """A row lies at the center, at an edge, or, for pure promises, at a corner."""
+        """A row lies at the center, at an edge, or, for pure guarantees, at a corner."""
         center, halves = np.array(self.region.center), np.array(self.region.halves)
         edge, corner = center.copy(), center + halves / (math.sqrt(self.region.dimension) if self.region.ball else 1.0)
         edge[0] += halves[0]
@@ -336,11 +336,11 @@ class MatrixEstimate:
         return str(self._table())
 
     def __repr__(self) -> str:
-        """Show the shape and the promise."""
+        """Show the shape and the guarantee."""
         rows, columns = self.matrix.shape
         return f"MatrixEstimate({rows} x {columns}, {self.guarantee!r})"
 
     def _repr_html_(self) -> str:
-        """Return the table and the promise for a notebook."""
-        promise = definition_list([("promise", self.guarantee), ("method", self.method)])
-        return self._table()._repr_html_() + promise
+        """Return the table and the guarantee for a notebook."""
+        guarantee = definition_list([("guarantee", self.guarantee), ("method", self.method)])
+        return self._table()._repr_html_() + guarantee

@@ -19,7 +19,7 @@ from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sen
 from discreet.privacy.numbers import whole
 from discreet.statistics.columns import WEIGHT_UNIT, numbers, row_weights, split, stated_contribution
 from discreet.statistics.pricing import stated_price, stated_relation
-from discreet.statistics.ranks import exact_level, promise
+from discreet.statistics.ranks import exact_level, guarantee
 from discreet.statistics.statistic import Statistic, Tables, answered
 
 _MOST = 1 << 16
@@ -63,7 +63,7 @@ class Scans(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Pure differential privacy."""
-        return promise(self._epsilon, None, self.relation)
+        return guarantee(self._epsilon, None, self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -279,7 +279,7 @@ class UnboundedQuantile(PurelyPrivate):
         )
 
     @property
-    def _promised(self) -> Fraction:
+    def _guaranteed(self) -> Fraction:
         """Epsilon as it was given to the stream."""
         return Fraction(self.stream.guarantee.epsilon)
 

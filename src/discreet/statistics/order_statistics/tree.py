@@ -31,9 +31,9 @@ from discreet.statistics.ranks import (
     checked_positions,
     draw_by_rank,
     exact_level,
+    guarantee,
     most_ties,
     one_price,
-    promise,
     range_of_rho,
     rank_error,
     stated_steps,
@@ -58,7 +58,7 @@ class ManyQuantiles(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Pure where epsilon was asked for, concentrated where rho was."""
-        return promise(self._epsilon, self._rho, self.relation)
+        return guarantee(self._epsilon, self._rho, self.relation)
 
     @property
     def _fine_steps(self) -> int:
@@ -101,7 +101,7 @@ class QuantileTree(ManyQuantiles):
         Under change-one rows of weight r_i leave node i and rows of weight s_i come; together they move its distances
         by at most max(b, 1 - b) (r_i + s_i), and the sum of r_i + s_i is at most 2 c; at the root by at most c
         (`RankChoice`). The random bits of a row are drawn independently of all rows: couple them and condition on
-        them. Generations compose adaptively, pure promises and the zCDP of bounded range e^2/8 by addition.
+        them. Generations compose adaptively, pure guarantees and the zCDP of bounded range e^2/8 by addition.
     Accuracy. With the given confidence every answer is within `error` of its rank, in rows.
         Proof: a choice at distance at most t leaves b n rows, give or take t and the rows that share the chosen point
         and its random bits, on the left. A level that is a share a of those inherits a of that (1 - a of it on the

@@ -42,7 +42,7 @@ class NoisyVector(Mechanism):
         scalar: bool,
         squared: int | None = None,
     ) -> None:
-        """Keep the distances of neighbors, and `certain`, the promise that holds for any vector.
+        """Keep the distances of neighbors, and `certain`, the guarantee that holds for any vector.
 
         `shift` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian noise.
         """
@@ -52,24 +52,24 @@ class NoisyVector(Mechanism):
 
     @classmethod
     def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
-        """Noise for a pure promise."""
-        promise = PureDP(written_up(epsilon), relation=relation)
-        warn_if_senseless(promise, people=None)
-        return cls(DiscreteLaplace(shift / epsilon), promise, shift=shift, certain=promise, scalar=scalar)
+        """Noise for a pure guarantee."""
+        guarantee = PureDP(written_up(epsilon), relation=relation)
+        warn_if_senseless(guarantee, people=None)
+        return cls(DiscreteLaplace(shift / epsilon), guarantee, shift=shift, certain=guarantee, scalar=scalar)
 
     @classmethod
     def gaussian(
         cls, *, rho: Fraction, shift: int, squared: int, relation: Relation, scalar: bool = False
     ) -> NoisyVector:
-        """Noise for a concentrated promise; `squared` is the square of the largest L2 distance of neighbors."""
+        """Noise for a concentrated guarantee; `squared` is the square of the largest L2 distance of neighbors."""
         scale = Fraction(root_upward(squared / (2 * rho)))
-        promise = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
-        warn_if_senseless(promise, people=None)
-        return cls(DiscreteGaussian(scale), promise, shift=shift, squared=squared, certain=promise, scalar=scalar)
+        guarantee = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
+        warn_if_senseless(guarantee, people=None)
+        return cls(DiscreteGaussian(scale), guarantee, shift=shift, squared=squared, certain=guarantee, scalar=scalar)
 
     @classmethod
     def calibrated(cls, target: ApproxDP, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
-        """Gaussian noise for an approximate promise, as little as the exact law or the zCDP bound allows."""
+        """Gaussian noise for an approximate guarantee, as little as the exact law or the zCDP bound allows."""
         warn_if_senseless(target, people=None)
         root = Fraction(root_upward(Fraction(squared)))
         scale = calibrated_scale(target, root, exact_pair=scalar or shift == 1)
@@ -78,7 +78,7 @@ class NoisyVector(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise that was asked for."""
+        """The guarantee that was asked for."""
         return self._guarantee
 
     @property
@@ -88,13 +88,13 @@ class NoisyVector(Mechanism):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact pair where neighbors differ in one entry only, else the promise.
+        """The exact pair where neighbors differ in one entry only, else the guarantee.
 
         Integer noise is log-concave, so of all shifts up to the largest the largest is the worst at every epsilon.
         """
         if self._scalar or self._shift == 1:
             pair = self.noise.at(self._shift).pair(self.noise)
-            return PrivacyLoss.from_pairs([pair], relation=self.relation, claim=self._certain)
+            return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self._certain)
         return PrivacyLoss.from_guarantee(self._certain)
 
     def __call__(self, value: Any) -> Any:

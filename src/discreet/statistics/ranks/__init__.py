@@ -5,8 +5,8 @@ from discreet.statistics.ranks.choice import (
     RankChoice,
     RankFlip,
     exact_level,
+    guarantee,
     one_price,
-    promise,
     range_of_rho,
     stated_steps,
 )

@@ -106,7 +106,7 @@ class RankChoice(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Pure where epsilon was asked for, concentrated where rho was."""
-        return promise(self._epsilon, self._rho, self.relation)
+        return guarantee(self._epsilon, self._rho, self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -185,8 +185,8 @@ def one_price(epsilon: Number | None, rho: Number | None) -> tuple[Fraction | No
     return None, positive_price(rho, name="rho")
 
 
-def promise(epsilon: Fraction | None, rho: Fraction | None, relation: Relation) -> Guarantee:
-    """Return the promise that a price stands for: pure where epsilon was asked for, concentrated where rho was."""
+def guarantee(epsilon: Fraction | None, rho: Fraction | None, relation: Relation) -> Guarantee:
+    """Return the guarantee that a price stands for: pure where epsilon was asked for, concentrated where rho was."""
     if epsilon is not None:
         return PureDP(written_up(epsilon), relation=relation)
     return ZCDP(written_up(rho or Fraction(0)), relation=relation)

@@ -11,7 +11,7 @@ from discreet.laws import Product
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, Target, compose
-from discreet.statistics.ranks.choice import RankChoice, exact_level, one_price, promise
+from discreet.statistics.ranks.choice import RankChoice, exact_level, guarantee, one_price
 from discreet.statistics.ranks.error import line_below_counts
 from discreet.statistics.ranks.ranked import Ranked
 
@@ -81,7 +81,7 @@ class RankInterval(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Pure where epsilon was asked for, concentrated where rho was."""
-        return promise(self._epsilon, self._rho, self.relation)
+        return guarantee(self._epsilon, self._rho, self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:

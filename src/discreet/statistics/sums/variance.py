@@ -252,7 +252,7 @@ def variance(
 class StandardDeviation(Variance):
     """The root of the variance, of values clipped to [L, U].
 
-    Privacy. What `Variance` promises.
+    Privacy. What `Variance` guarantees.
         Proof: the root is taken after the noise is in; post-processing costs nothing.
     Accuracy. The ends are the roots of the variance's, so the interval has the same confidence. A variance off by h at
         most gives a deviation off by sqrt(h) at most, since (s - t)^2 <= |s - t| (s + t) = |s^2 - t^2|, and by about

@@ -39,7 +39,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """A promise for the whole release, and the amount that its parts divide: epsilon if pure, else rho.
+    """A guarantee for the whole release, and the amount that its parts divide: epsilon if pure, else rho.
 
     Privacy. If the shares of all `noisy`, `measure` and `choose` calls of a release add up to at most 1, also where a
         later call is chosen in view of earlier results, the release keeps `guarantee`; calls on a `part` count by the
@@ -48,7 +48,7 @@ class Purse:
         `NoisyVector`, for h histograms at once with h times the L1 distance and the squared L2 distance of one, or for
         one integer with its sensitivity; the choice with range e is e-DP and, being of bounded range, e^2/8-zCDP, with
         e = s amount and e = sqrt(8 s amount) rounded down. Both add up under adaptive composition; a purse whose
-        amount does not imply its promise, as epsilon, as rho or by the conversion of zCDP, cannot be made.
+        amount does not imply its guarantee, as epsilon, as rho or by the conversion of zCDP, cannot be made.
     """
 
     guarantee: Guarantee
@@ -56,14 +56,16 @@ class Purse:
     neighbors: Neighbors
 
     def __post_init__(self) -> None:
-        """Refuse an amount that costs more than the promise."""
+        """Refuse an amount that costs more than the guarantee."""
         if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):
-            raise ParameterError("a purse has a promise, an amount and Neighbors: use Purse.of", parameter="neighbors")
+            raise ParameterError(
+                "a purse has a guarantee, an amount and Neighbors: use Purse.of", parameter="neighbors"
+            )
         object.__setattr__(self, "amount", positive_rational(self.amount, name="amount"))
         if self.guarantee.relation is not self.neighbors.relation:
-            raise ConflictingParameters("the promise is for other neighbors than the purse's", parameter="relation")
+            raise ConflictingParameters("the guarantee is for other neighbors than the purse's", parameter="relation")
         if not _affords(self.guarantee, self.amount):
-            raise ParameterError("the amount is more than the promise allows: use Purse.of", parameter="amount")
+            raise ParameterError("the amount is more than the guarantee allows: use Purse.of", parameter="amount")
 
     @classmethod
     def of(
@@ -100,7 +102,7 @@ class Purse:
 
     @property
     def pure(self) -> bool:
-        """Whether the promise is pure: Laplace noise, else Gaussian."""
+        """Whether the guarantee is pure: Laplace noise, else Gaussian."""
         return isinstance(self.guarantee, PureDP)
 
     def noisy(self, histogram: NDArray[np.int64], share: Fraction) -> Noisy:
@@ -135,8 +137,8 @@ class Purse:
     def part(self, share: Fraction) -> Purse:
         """Return a purse that holds a share of this one's amount, for another method to divide."""
         exact, relation = self._spend(share), self.neighbors.relation
-        promise = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
-        return Purse(promise, exact, self.neighbors)
+        guarantee = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
+        return Purse(guarantee, exact, self.neighbors)
 
     def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
         """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
@@ -166,9 +168,9 @@ def checked_share(share: Number, *, name: str) -> Fraction:
     return exact
 
 
-def _affords(promise: Guarantee, amount: Fraction) -> bool:
-    """Say whether spending the amount keeps the promise: as epsilon, as rho, or as a rho that is converted."""
-    match promise:
+def _affords(guarantee: Guarantee, amount: Fraction) -> bool:
+    """Say whether spending the amount keeps the guarantee: as epsilon, as rho, or as a rho that is converted."""
+    match guarantee:
         case PureDP(epsilon=level):
             return amount <= written(level)
         case ZCDP(rho=level):

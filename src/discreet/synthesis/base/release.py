@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]  # called with (steps done, steps in all):
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What left: a synthetic table, the answers to the workload, the promise they keep, and how they were made.
+    """What left: a synthetic table, the answers to the workload, the guarantee they keep, and how they were made.
 
     Everything here is public: it was computed from what the mechanisms released. `plan` holds the public parameters,
     `evidence` what the method noted about its own work (solver gaps, chosen edges, drawn queries).
@@ -40,7 +40,7 @@ class Release:
     deviations: NDArray[np.float64] | None = None  # of the noise of each answer, where that is known in closed form
 
     def __repr__(self) -> str:
-        """Say the method, the promise and the sizes."""
+        """Say the method, the guarantee and the sizes."""
         return f"Release({self.method}, {len(self.workload):,} queries, {len(self.table):,} rows, {self.guarantee})"
 
 
@@ -64,7 +64,7 @@ class Synthesizer(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole release: what a ledger is charged."""
+        """The guarantee of the whole release: what a ledger is charged."""
         return self.purse.guarantee
 
     @property
@@ -88,7 +88,7 @@ class Synthesizer(ABC):
         evidence: Mapping[str, Any],
         deviations: NDArray[np.float64] | None = None,
     ) -> Release:
-        """Return what was made together with what was promised."""
+        """Return what was made together with what was guaranteed."""
         return Release(
             method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
             table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,

@@ -35,7 +35,7 @@ class Best(Synthesizer):
 
     Privacy. The release keeps `guarantee`.
         Proof: the rule reads the workload, the stated neighbors and the price, all public; what it chose keeps the
-        same promise, and nothing is added.
+        same guarantee, and nothing is added.
     """
 
     name: ClassVar[str] = "best"

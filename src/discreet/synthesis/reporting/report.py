@@ -164,7 +164,7 @@ class Report:
 
     def notes(self) -> list[str]:
         """Return what a reader should know beside the table."""
-        said = [f"promise: {self.release.guarantee}"]
+        said = [f"guarantee: {self.release.guarantee}"]
         if self.prediction is None:
             played = "weights" in self.release.plan and "eta" in self.release.plan
             reason = "its theorem is for records that count alike" if played else "its error has no closed form"

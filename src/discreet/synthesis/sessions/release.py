@@ -14,7 +14,7 @@ from discreet.display import definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
-from discreet.ledger.contract import promise_to_plain
+from discreet.ledger.contract import guarantee_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
@@ -38,7 +38,7 @@ _FORMAT = "discreet synthesis 1"
 class Prepared:
     """A release that could be made: everything about it is public, nothing is charged and no data is read.
 
-    Printed, it says the method, the promise, the plan and how many times it fits into what is left of the budget.
+    Printed, it says the method, the guarantee, the plan and how many times it fits into what is left of the budget.
     """
 
     session: Session
@@ -74,7 +74,7 @@ class Prepared:
         ]
 
     def __repr__(self) -> str:
-        """Say the method, the table, the number of queries and the promise."""
+        """Say the method, the table, the number of queries and the guarantee."""
         queries = f"{len(self.made.workload):,} queries"
         return f"Prepared({self.made.name}, {self.table.name}, {queries}, {in_words(self.guarantee)})"
 
@@ -95,13 +95,13 @@ class Prepared:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the queries, the method with all its parameters, the promise, the unit and the stated version."""
+        """SHA-256 of the queries, the method with its parameters, the guarantee, the unit and the stated version."""
         parts = [
             _FORMAT,
             self.made.name,
             self.table.name,
             repr(self.table.unit),
-            promise_to_plain(self.guarantee),
+            guarantee_to_plain(self.guarantee),
             in_full(self.made),
             self.session.policy.version,
         ]
@@ -143,11 +143,11 @@ class Prepared:
 def released(session: Session, table: str, workload: Workload, make: Make, **given: Any) -> Release:
     """Release a workload of a session's table: charged first, then read, then stored; the same again is free.
 
-    Privacy. What is returned keeps the promise that the ledger was charged, for one unit of the policy.
+    Privacy. What is returned keeps the guarantee that the ledger was charged, for one unit of the policy.
         Proof: everything in `Prepared` depends on the policy, the workload and the call. The charge is durable before
         rows are read. The rows that are kept are a random function of the table under which neighbors stay neighbors
-        in the sense of `Neighbors` (see `bounded`), and mixtures of releases that keep a promise keep it; entries are
-        mapped to codes one by one, and no entry is an error. The synthesizer keeps its promise on the records. A
+        in the sense of `Neighbors` (see `bounded`), and mixtures of releases that keep a guarantee keep it; entries are
+        mapped to codes one by one, and no entry is an error. The synthesizer keeps its guarantee on the records. A
         failure is one constant message and leaves the charge. A stored release that is handed out again is
         post-processing of the one that was paid for.
     """

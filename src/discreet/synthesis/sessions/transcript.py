@@ -72,7 +72,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
 
 
 def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
-    """Return the price of the rounds from one to another once more, in the notion of the release's own promise.
+    """Return the price of the rounds from one to another once more, in the notion of the release's own guarantee.
 
     Privacy. The draws of these rounds keep it, whatever rounds came before: s draws of range e are (s e)-DP and
         (s e^2/8)-zCDP, which add up, and the sum of the second implies (epsilon, delta)-DP for the delta of the

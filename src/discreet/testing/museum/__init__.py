@@ -1,4 +1,4 @@
-"""The museum of mechanisms, right and broken: each with its claim, its exact law, and the verdict an audit owes it."""
+"""The museum of mechanisms, right and broken: each with its guarantee, its exact law, and the verdict due."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def exhibit_named(name: str) -> Exhibit:
     """Return the exhibit of the museum that has this name on its label; capitals do not matter.
 
     >>> exhibit_named("SVT4")
-    <Exhibit SVT4: claims 0.1-DP>
+    <Exhibit SVT4: guarantees 0.1-DP>
     """
     for exhibit in MUSEUM:
         if isinstance(name, str) and exhibit.label.name.casefold() == name.casefold():

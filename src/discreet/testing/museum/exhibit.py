@@ -1,4 +1,4 @@
-"""What an exhibit of the museum is: a mechanism with a claim, its runs, its exact law, and the verdict expected.
+"""What an exhibit of the museum is: a mechanism with a guarantee, its runs, its exact law, and the verdict expected.
 
 The noise of exhibits is drawn fast, on a grid, so that no last bit tells: for show, not for protection. Inputs are
 neighboring answers of several queries, in the patterns on which counterexamples are usually found.
@@ -28,10 +28,10 @@ ANSWERS = Varied(LADDER, (-1.0, 0.0, 1.0))  # many queries of sensitivity one, e
 
 @dataclass(frozen=True)
 class Label:
-    """The sign beside an exhibit: what it claims, what an audit must say, and at which level the fault shows."""
+    """The sign beside an exhibit: what it guarantees, what an audit must say, and at which level the fault shows."""
 
     name: str
-    claim: Guarantee
+    guarantee: Guarantee
     expected: Outcome  # KEPT for a right mechanism on its own neighbors, REFUTED for a wrong one
     level: Level  # the cheapest level that must see it (EXACT for right ones)
     story: str  # one sentence: what it does, and what is wrong with it
@@ -45,13 +45,13 @@ class Exhibit(ABC):
     varied: ClassVar[Varied | None] = None  # what a search may try, where a pair takes a millisecond
 
     def __repr__(self) -> str:
-        """Say the name and the claim, as code would write it where it has no short form."""
-        return f"<Exhibit {self.label.name}: claims {_short(self.claim)}>"
+        """Say the name and the guarantee, as code would write it where it has no short form."""
+        return f"<Exhibit {self.label.name}: guarantees {_short(self.guarantee)}>"
 
     @property
-    def claim(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee on its label."""
-        return self.label.claim
+        return self.label.guarantee
 
     @abstractmethod
     def neighbors(self) -> list[Inputs]:
@@ -70,13 +70,13 @@ class Exhibit(ABC):
         return None
 
 
-def _short(claim: Guarantee) -> str:
-    """Return a claim in a few letters, such as 0.1-DP."""
-    if isinstance(claim, PureDP):
-        return f"{float(claim.epsilon):.4g}-DP"
-    if isinstance(claim, ApproxDP):
-        return f"({float(claim.epsilon):.4g}, {float(claim.delta):.2g})-DP"
-    return repr(claim)
+def _short(guarantee: Guarantee) -> str:
+    """Return a guarantee in a few letters, such as 0.1-DP."""
+    if isinstance(guarantee, PureDP):
+        return f"{float(guarantee.epsilon):.4g}-DP"
+    if isinstance(guarantee, ApproxDP):
+        return f"({float(guarantee.epsilon):.4g}, {float(guarantee.delta):.2g})-DP"
+    return repr(guarantee)
 
 
 class NumericExhibit(Exhibit):

@@ -27,7 +27,8 @@ class TruncatedGeometric(NumericExhibit):
     )
     people = 5
     # The ratio of neighboring weights is 2^bits / (2^bits + 1). The benchmark asks for epsilon = 0.1 and takes the
-    # natural logarithm of 2 / epsilon, rounded up, which promises 0.1178; the binary one, 5 bits, would promise 0.031.
+    # natural logarithm of 2 / epsilon, rounded up, which guarantees 0.1178; the binary one, 5 bits, would guarantee
+    # 0.031.
     bits = 3
 
     def neighbors(self) -> list[Vectors]:

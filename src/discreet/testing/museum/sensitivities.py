@@ -94,7 +94,7 @@ class VarianceOfTheOtherForm(NumericExhibit):
         PureDP(1),
         Outcome.REFUTED,
         Level.EXACT,
-        "The variance divides by n - 1, its noise fits the variance that divides by n: n / (n - 1) times the claim.",
+        "The variance divides by n - 1, its noise fits the variance that divides by n: n / (n - 1) times epsilon.",
         _DWORK + "; the fault is a textbook one",
     )
     people = 16

@@ -1,7 +1,7 @@
 """A tour of the museum: every exhibit audited at the level that must see its fault, beside the verdict on its label.
 
 Beside it stands what two statistical testers published about the benchmark: lower bounds and times, facts of their
-logs. `claim` and the bounds are epsilons, times are seconds of the whole search on the authors' machine. The bounds
+logs. `guarantee` and the bounds are epsilons, times are seconds of the whole search on the authors' machine. The bounds
 hold at a confidence of 90 % for each mechanism alone, without a correction for looking at twenty, so that some are
 false.
 Reference. Bichsel, Steffen, Bogunovic, Vechev 2021 (DP-Sniper, and StatDP as run by its authors); Ding, Wang, Wang,
@@ -72,14 +72,14 @@ class Tour:
         return tuple(stop.label.name for stop in self.stops if not stop.as_expected)
 
     def table(self) -> Table:
-        """Return one line an exhibit: claim (epsilon, delta), level, loss from below and above, verdict, label.
+        """Return one line an exhibit: guarantee (epsilon, delta), level, loss from below and above, verdict, label.
 
         The seconds of the audit are shown, or what was proven by runs where there were any.
         """
         sampled = any(stop.sampled is not None for stop in self.stops)
         columns = [
             "exhibit",
-            "claim",
+            "guarantee",
             "level",
             "low",
             "high",
@@ -111,11 +111,11 @@ class Tour:
             for stop in self.stops
             if stop.label.name in PUBLISHED
         ]
-        columns = ["mechanism", "claim", "exact", "DP-Sniper, logistic / perceptron", "StatDP, first / second run"]
+        columns = ["mechanism", "guarantee", "exact", "DP-Sniper, logistic / perceptron", "StatDP, first / second run"]
         return Table(columns, rows)
 
     def plot(self) -> Plot:
-        """Draw claim, exact loss and the best published bound of the benchmark's mechanisms."""
+        """Draw guarantee, exact loss and the best published bound of the benchmark's mechanisms."""
         from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
 
         stops = [stop for stop in self.stops if stop.label.name in PUBLISHED]
@@ -132,8 +132,8 @@ class Tour:
             if truth == most:
                 drawn.annotate("infinite", (most, place), (-4, 0), textcoords="offset points", ha="right", va="center",
                                fontsize=9, color="white", zorder=4)  # fmt: skip
-            claim = float(stop.label.claim.epsilon)  # type: ignore[attr-defined]
-            drawn.plot([claim, claim], [place - 0.42, place + 0.42], color=INK, linewidth=2.0, zorder=3)
+            guarantee = float(stop.label.guarantee.epsilon)  # type: ignore[attr-defined]
+            drawn.plot([guarantee, guarantee], [place - 0.42, place + 0.42], color=INK, linewidth=2.0, zorder=3)
             published = PUBLISHED[stop.label.name].bounds
             best = max(published.values())
             mark = "X" if stop.false_bounds else "o"
@@ -148,9 +148,9 @@ class Tour:
         drawn.tick_params(axis="y", length=0, labelsize=9.5)
         drawn.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.8, zorder=0)
         handles = [
-            drawn.plot([], [], "s", color=BLUE, markersize=9, label="true loss, claim kept")[0],
-            drawn.plot([], [], "s", color=ORANGE, markersize=9, label="true loss, claim broken")[0],
-            drawn.plot([], [], "|", color=INK, markersize=12, markeredgewidth=2, label="claim")[0],
+            drawn.plot([], [], "s", color=BLUE, markersize=9, label="true loss, guarantee kept")[0],
+            drawn.plot([], [], "s", color=ORANGE, markersize=9, label="true loss, guarantee broken")[0],
+            drawn.plot([], [], "|", color=INK, markersize=12, markeredgewidth=2, label="guarantee")[0],
             drawn.plot([], [], "o", color=GREEN, markersize=7, label="best published lower bound")[0],
             drawn.plot([], [], "X", color=GREEN, markersize=7, label="published, and above the truth")[0],
         ]
@@ -211,11 +211,11 @@ def told_apart_best(exhibit: Exhibit) -> list[Inputs]:
 
 
 def epsilon_of(label: Label) -> str:
-    """Write the claim of a label in a few letters."""
-    claim = label.claim
-    if isinstance(claim, ApproxDP):
-        return f"{float(claim.epsilon):.3g}, {float(claim.delta):.0e}"
-    return f"{float(claim.epsilon):.4g}" if isinstance(claim, PureDP) else str(claim)
+    """Write the guarantee of a label in a few letters."""
+    guarantee = label.guarantee
+    if isinstance(guarantee, ApproxDP):
+        return f"{float(guarantee.epsilon):.3g}, {float(guarantee.delta):.0e}"
+    return f"{float(guarantee.epsilon):.4g}" if isinstance(guarantee, PureDP) else str(guarantee)
 
 
 def in_digits(loss: float) -> str:

@@ -22,8 +22,8 @@ _array = partial(Laplace, epsilon=1, sensitivity=_COUNTS)
 _truncated = partial(TruncatedGeometric, epsilon=1, delta=0.009, sensitivity=1)
 
 
-class HalfTheNoise(Overstated, Laplace):  # type: ignore[misc]  # a promise of any kind
-    """Half the scale at the full promise."""
+class HalfTheNoise(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of any kind
+    """Half the scale at the full guarantee."""
 
     def __init__(self, **stated: Any) -> None:
         """Halve the scale afterwards."""
@@ -40,7 +40,7 @@ class MovesByTwo(Laplace):
         yield 0, 2
 
 
-class ForgetsRounding(Overstated, Laplace):  # type: ignore[misc]  # a promise of any kind
+class ForgetsRounding(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of any kind
     """Sensitivity in grid steps as a plain quotient: rounding both answers can add a step."""
 
     def __init__(self, **stated: Any) -> None:
@@ -169,7 +169,7 @@ class LargestForSum(Laplace):
 
 
 class ShortReach(TruncatedGeometric):
-    """The reach is one too small for the promised delta."""
+    """The reach is one too small for the guaranteed delta."""
 
     def __init__(self, **stated: Any) -> None:
         """Take one off."""
@@ -253,7 +253,7 @@ FAULTS = [
             partial(OneSidedGeometric, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
     Planted("Laplace: no noise at zero", "an empty group is answered exactly", Level.STATISTICAL,
             partial(NoNoiseAtZero, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
-    Planted("Gaussian: pure by name", "no Gaussian noise has a pure promise", Level.EXACT,
+    Planted("Gaussian: pure by name", "no Gaussian noise has a pure guarantee", Level.EXACT,
             partial(PureByName, scale=3, sensitivity=1), partial(Gaussian, scale=3, sensitivity=1),
             neighbors=[(0, 1)]),
     Planted("Gaussian: continuous formula", "delta of continuous noise, 1 % too small on integers", Level.EXACT,

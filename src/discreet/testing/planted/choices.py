@@ -30,7 +30,7 @@ class NeverFlips(RandomizedResponse):
         return value
 
 
-class CountsTwo(Overstated, RandomizedResponse):  # type: ignore[misc]  # a promise of any kind
+class CountsTwo(Overstated, RandomizedResponse):  # type: ignore[misc]  # a guarantee of any kind
     """The probability of the truth is that for two categories; there are five."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class WithReplacement(Top):
         return tuple(Exponential._positions(self, value)[0] for _ in range(self.places))
 
 
-class QuietMax(Overstated, NoisyMax):  # type: ignore[misc]  # a promise of any kind
+class QuietMax(Overstated, NoisyMax):  # type: ignore[misc]  # a guarantee of any kind
     """Half the noise."""
 
     def __init__(self, **stated: Any) -> None:

@@ -28,24 +28,24 @@ _WIRE_PAIRS = 4
 
 
 class Overstated(Mechanism):
-    """Keeps the promise that was made before the fault went in, whatever became of the noise."""
+    """Keeps the guarantee that was made before the fault went in, whatever became of the noise."""
 
     _said: Guarantee | None = None
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise; while the mechanism is being made, that of the right one."""
+        """The guarantee; while the mechanism is being made, that of the right one."""
         return super().guarantee if self._said is None else self._said  # type: ignore[safe-super]  # the other base's
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The price of the promise."""
+        """The price of the guarantee."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault, the level of audit or the duty of the conformance kit that claims it, and how to see it there.
+    """A fault, the level of audit or the duty of the conformance kit that guarantees it, and how to see it there.
 
     `make` builds the faulty mechanism and `right` the same without the fault; `neighbors` are inputs one person apart
     where the fault shows, the mechanism's own if left out, and `inputs` are what the conformance kit runs on.
@@ -71,7 +71,7 @@ class Planted:
         return self.level.name.lower() if isinstance(self.level, Level) else self.level
 
     def caught(self) -> bool:
-        """Say whether the level that claims the fault sees it."""
+        """Say whether the level that guarantees the fault sees it."""
         return self._convicts(self.make)
 
     def false_alarm(self) -> bool:

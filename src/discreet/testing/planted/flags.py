@@ -39,7 +39,7 @@ class MonotoneUnderChange(NoisyMax):
     """The saving for monotone scores, taken under change-one."""
 
     def __init__(self) -> None:
-        """State add/remove, and promise change-one."""
+        """State add/remove, and guarantee change-one."""
         super().__init__(epsilon=1, sensitivity=_ADDED, monotone=True)
         self.relation = Relation.CHANGE_ONE
 
@@ -57,12 +57,12 @@ class Measured(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the purse."""
+        """The guarantee of the purse."""
         return self._answers.purse.guarantee
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The price of the promise."""
+        """The price of the guarantee."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
     def law(self, value: Any) -> Law[Any]:

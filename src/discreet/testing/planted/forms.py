@@ -118,7 +118,7 @@ class CheapLoss(Laplace):
 
 
 class ErrorForOne(Laplace):
-    """The error that is promised for all of several answers is that of one."""
+    """The error that is guaranteed for all of several answers is that of one."""
 
     def error(self, confidence: float, count: int = 1) -> Any:  # noqa: ARG002  which is the fault
         """Forget how many answers there are."""

@@ -24,7 +24,7 @@ _SHARES = (Fraction(-1), Fraction(1), Fraction(1))  # of the total, which is not
 class PutBack(Drawing):
     """One round of a release as a watcher sees it whose file was put back once: drawn, and drawn again.
 
-    What it promises is what was charged, in draws: those of the release, and those of the taking up, by the ledger's
+    What it guarantees is what was charged, in draws: those of the release, and those of the taking up, by the ledger's
     count of the rounds that were begun.
     """
 
@@ -47,7 +47,7 @@ class PutBack(Drawing):
 
     @property
     def guarantee(self) -> Any:
-        """The promise of the draws that were paid for."""
+        """The guarantee of the draws that were paid for."""
         return Drawing(draws=self._paid, **_stated).guarantee
 
 
@@ -58,7 +58,7 @@ class RedrawnForNothing(PutBack):
         return 0
 
 
-class UnusedShare(Overstated, Laplace):  # type: ignore[misc]  # a promise of any kind
+class UnusedShare(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of any kind
     """A measurement with the shares of a plan whose sum is 1: one share of -1 is not spent, and pays for another."""
 
     def __init__(self, **stated: Any) -> None:

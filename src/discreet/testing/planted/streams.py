@@ -20,13 +20,13 @@ _hits = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=2)
 _rising: list[tuple[Any, Any]] = [([0] * 8, [1] * 8), ([-12] * 7 + [12], [-11] * 7 + [11])]
 
 
-class Stream(Overstated, AboveThreshold):  # type: ignore[misc]  # a promise of any kind
-    """A stream whose releases are made by its own class, with the promise of the right one."""
+class Stream(Overstated, AboveThreshold):  # type: ignore[misc]  # a guarantee of any kind
+    """A stream whose releases are made by its own class, with the guarantee of the right one."""
 
     def __init__(self, **stated: Any) -> None:
-        """Promise what the right one promises, then let the fault in."""
+        """Guarantee what the right one guarantees, then let the fault in."""
         super().__init__(**stated)
-        self._said = PureDP(self._promised, relation=self.relation)
+        self._said = PureDP(self._guaranteed, relation=self.relation)
         self._spoil()
         self._noisy_threshold = self._threshold + self.threshold_noise.sample()
 
@@ -138,7 +138,7 @@ class FreeAnswers(Answers):
     """Answers are given at a price that was never charged."""
 
     def __init__(self, **stated: Any) -> None:
-        """Promise epsilon for the verdicts only."""
+        """Guarantee epsilon for the verdicts only."""
         super().__init__(**stated)
         self._said = PureDP(self._epsilon, relation=self.relation)
 

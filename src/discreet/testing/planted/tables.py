@@ -84,7 +84,7 @@ class BoundedRows(Count):
 
 
 class QuietCount(Count):
-    """The noise of a count is halved behind its promise."""
+    """The noise of a count is halved behind its guarantee."""
 
     def __init__(self, **stated: Any) -> None:
         """Halve the noise afterwards."""

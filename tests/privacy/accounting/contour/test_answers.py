@@ -29,7 +29,7 @@ from discreet.privacy.accounting.directed import DirectedLoss, least_rho
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.accounting.finite import curve_of, discrete_gaussian, discrete_laplace, table
 from tests.privacy.accounting.integrals import beside_normal
 from tests.privacy.accounting.references import (
@@ -103,8 +103,8 @@ TRUTHS: dict[str, tuple[list[tuple[Pair, int]], Curve]] = {
     "response": ([(PureApproxPair(0.3), 40)], pure(0.3, 40)),
     "response of tiny losses": ([(PureApproxPair(1e-5), 10**6)], pure(1e-5, 10**6)),
     "response of large losses": ([(PureApproxPair(40), 3)], pure(40, 3)),
-    "approximate promise": ([(PureApproxPair(0.2, 1e-4), 30)], approximate(0.2, 1e-4, 30)),
-    "promise that may leak half": ([(PureApproxPair(1, 0.5), 3)], approximate(1, 0.5, 3)),
+    "approximate guarantee": ([(PureApproxPair(0.2, 1e-4), 30)], approximate(0.2, 1e-4, 30)),
+    "guarantee that may leak half": ([(PureApproxPair(1, 0.5), 3)], approximate(1, 0.5, 3)),
     "Laplace": ([(LaplacePair(Fraction(1, 2)), 6)], laplace(Fraction(1, 2), 6)),
     "Laplace of small losses": ([(LaplacePair(1e-3), 6)], laplace(1e-3, 6)),
     "integer Laplace": (
@@ -422,14 +422,14 @@ def test_a_sharp_bend_of_the_moments_does_not_mislead_the_search(mu, rate, count
     assert asked.delta_ceiling(3.5) <= 1e-100
 
 
-def test_a_promise_without_a_pair_has_no_lower_end():
+def test_a_guarantee_without_a_pair_has_no_lower_end():
     loss = ZCDP(0.1, 1e-3).loss * 2
     assert loss.delta(50.0).lower == 0.0
     assert loss.epsilon(1e-4).lower == 0.0
     assert loss.delta(50.0).upper >= 1e-3
 
 
-def test_a_promise_that_promises_nothing():
+def test_a_guarantee_that_guarantees_nothing():
     assert (ApproxDP(1, 1).loss * 2).delta(1.0).upper == 1.0
     assert (ApproxDP(1, 1).loss * 2).epsilon(0.5).lower == math.inf
     sampled = privacy.subsample(ApproxDP(1, 1, relation=Relation.ADD_REMOVE).loss, rate=0.5) * 2
@@ -438,8 +438,8 @@ def test_a_promise_that_promises_nothing():
 
 @pytest.mark.parametrize(("epsilon", "count"), [(1e-3, 10**6), (1e-6, 10**12), (1e-9, 10**18)])
 @pytest.mark.parametrize("alpha", [1.5, 2, 40])
-def test_many_tiny_pure_promises_keep_their_divergence(epsilon, count, alpha):
-    loss = privacy.PrivacyLoss.from_pairs([], claim=PureDP(epsilon)) * count
+def test_many_tiny_pure_guarantees_keep_their_divergence(epsilon, count, alpha):
+    loss = privacy.PrivacyLoss.from_pairs([], guarantee=PureDP(epsilon)) * count
     s, level = ball(alpha) - 1, ball(epsilon)
     truth = ((((s + 1) * level).exp() + (-s * level).exp()) / (1 + level.exp())).log() * count / s
     assert truth <= ball(loss.renyi(alpha).upper)

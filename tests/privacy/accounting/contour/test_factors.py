@@ -30,7 +30,7 @@ from discreet.privacy.accounting.floats import UNIT
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.accounting.finite import Atoms, discrete_laplace
 from tests.privacy.accounting.references import Ball, ball
 
@@ -189,7 +189,10 @@ def families() -> dict[str, Family]:
     """Return every family at ordinary and at extreme parameters."""
     leaky, far_apart = PureApproxPair(Fraction(1, 3), 1e-3), PureApproxPair(6)
     scales = [Fraction(1, 10 + index) for index in range(20)]
-    claim = [(ball(leak), ball(other)) for leak, other in zip(_claimed(2, 0.01), _claimed(2, 0.01)[::-1], strict=True)]
+    guarantee = [
+        (ball(leak), ball(other))
+        for leak, other in zip(_stated_guarantee(2, 0.01), _stated_guarantee(2, 0.01)[::-1], strict=True)
+    ]
     wide, many = 50, 10**6
     return {
         "response": Family([(leaky, 7)], [response(Fraction(1, 3), 1e-3)]),
@@ -212,11 +215,11 @@ def families() -> dict[str, Family]:
         ),
         "table": Family([(table(*THIRDS)[0], 6)], [table(*THIRDS)[1]]),
         "table of parted laws": Family([(table(*PARTED)[0], 6)], [table(*PARTED)[1]]),
-        "sampled promise, removing": Family(
-            [(PoissonPair(PureApproxPair(2, 0.01), 0.2, Side.REMOVE), 5)], [mixed(claim, 0.2, removing=True)]
+        "sampled guarantee, removing": Family(
+            [(PoissonPair(PureApproxPair(2, 0.01), 0.2, Side.REMOVE), 5)], [mixed(guarantee, 0.2, removing=True)]
         ),
-        "sampled promise, adding": Family(
-            [(PoissonPair(PureApproxPair(2, 0.01), 0.2, Side.ADD), 5)], [mixed(claim, 0.2, removing=False)]
+        "sampled guarantee, adding": Family(
+            [(PoissonPair(PureApproxPair(2, 0.01), 0.2, Side.ADD), 5)], [mixed(guarantee, 0.2, removing=False)]
         ),
         "sampled integer Laplace, adding": Family(
             [(PoissonPair(NARROW_LAPLACE, 0.7, Side.ADD), 5)], [mixed(discrete_laplace(3, 4), 0.7, removing=False)]
@@ -232,8 +235,8 @@ def families() -> dict[str, Family]:
     }
 
 
-def _claimed(epsilon: object, leak: object) -> list[Any]:
-    """Return the masses of P of the worst pair of a promise, the outcome that only P can produce first."""
+def _stated_guarantee(epsilon: object, leak: object) -> list[Any]:
+    """Return the masses of P of the worst pair of a guarantee, the outcome that only P can produce first."""
     with flint.ctx.workprec(300):
         likely, kept = 1 / (1 + (-ball(epsilon)).exp()), 1 - ball(leak)
         return [ball(leak), kept * likely, kept * (1 - likely), flint.arb(0)]
@@ -431,7 +434,7 @@ def test_an_outcome_known_only_from_above_may_be_infinitely_bad():
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 1.0, 40.0, 400.0])
 @pytest.mark.parametrize("order", [0.5, 1.0, 9.0, 39.0])
-def test_a_pure_promise_bounds_moments_without_cancellation(epsilon, order):
+def test_a_pure_guarantee_bounds_moments_without_cancellation(epsilon, order):
     count = 10**18
     value, error = ClaimFactor(PureDP(epsilon), count).log_moment(order)
     truth = count * response(epsilon)(flint.acb(ball(order))).real.log()
@@ -439,13 +442,13 @@ def test_a_pure_promise_bounds_moments_without_cancellation(epsilon, order):
     assert ball(value + error) <= truth * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("claim", [ApproxDP(1, 0.1), ZCDP(0.3), ZCDP(0.3, 0.01), GaussianDP(0.7), RenyiDP(3, 0.5)])
-def test_a_promise_bounds_moments_and_says_nothing_beside_the_axis(claim):
-    factor = ClaimFactor(claim, 2)
+@pytest.mark.parametrize("guarantee", [ApproxDP(1, 0.1), ZCDP(0.3), ZCDP(0.3, 0.01), GaussianDP(0.7), RenyiDP(3, 0.5)])
+def test_a_guarantee_bounds_moments_and_says_nothing_beside_the_axis(guarantee):
+    factor = ClaimFactor(guarantee, 2)
     value, error = factor.log_moment(1.5)
     assert 0 < error < 1e-9 < value
     assert factor.log_moment(-0.5) == (math.inf, math.inf)
-    assert (factor.log_moment(2.5)[0] == math.inf) == isinstance(claim, RenyiDP)
+    assert (factor.log_moment(2.5)[0] == math.inf) == isinstance(guarantee, RenyiDP)
     with pytest.raises(Unsuitable):
         factor.values(1.0, np.zeros(1))
     with pytest.raises(Unsuitable):

@@ -21,7 +21,7 @@ from discreet.privacy.accounting.lattice.answers import _keep_in_order, enclose_
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.accounting.finite import beside, curve_of, product, table
 from tests.privacy.accounting.references import (
     Curve,

@@ -20,7 +20,7 @@ from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered
 from discreet.privacy.accounting.lattice.sources import source_of
 from discreet.privacy.pairs.derived import PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 
 REACH = Reach(-80.0, -80.0)
 

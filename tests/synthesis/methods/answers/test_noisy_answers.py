@@ -1,4 +1,4 @@
-"""Noise on every answer: distances of neighbors by brute force, ties, and what the closed forms promise."""
+"""Noise on every answer: distances of neighbors by brute force, ties, and what the closed forms guarantee."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
      ({"epsilon": 1}, Accounting.PAPER), ({"epsilon": 1, "delta": 1e-3}, Accounting.PURE)],
     ids=str,
 )  # fmt: skip
-def test_an_accounting_that_does_not_prove_the_promise_is_refused(price, accounting):
+def test_an_accounting_that_does_not_prove_the_guarantee_is_refused(price, accounting):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
     purse = Purse.of(NEIGHBORS, **price)
     with pytest.raises(ParameterError, match="cost more"):
@@ -397,7 +397,7 @@ def test_steps_and_sizes_do_not_depend_on_the_table():
     assert len(shapes) == 1
 
 
-def test_each_accounting_buys_draws_and_states_its_promise():
+def test_each_accounting_buys_draws_and_states_its_guarantee():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
     neighbors = Neighbors(Relation.CHANGE_ONE, size=30_000)
     bought = {}

@@ -136,22 +136,22 @@ def exact_laws(relation, ranges):
 
 
 @every
-def test_the_promise_is_of_the_kind_that_the_accounting_proves(accounting):
+def test_the_guarantee_is_of_the_kind_that_the_accounting_proves(accounting):
     run = price(accounting=accounting, rounds=4)
-    promise = run.guarantee(1e-6)
-    assert promise.relation is Relation.CHANGE_ONE
+    guarantee = run.guarantee(1e-6)
+    assert guarantee.relation is Relation.CHANGE_ONE
     if accounting is Accounting.PURE:
-        assert promise == PureDP(run.pure_epsilon, relation=Relation.CHANGE_ONE)
+        assert guarantee == PureDP(run.pure_epsilon, relation=Relation.CHANGE_ONE)
     else:
-        assert promise == ApproxDP(run.epsilon(1e-6), Fraction(1, 10**6), relation=Relation.CHANGE_ONE)
+        assert guarantee == ApproxDP(run.epsilon(1e-6), Fraction(1, 10**6), relation=Relation.CHANGE_ONE)
     if accounting is Accounting.CERTIFIED:
-        assert run.loss(1e-6).epsilon(1e-6).upper == pytest.approx(promise.epsilon, rel=1e-9)
+        assert run.loss(1e-6).epsilon(1e-6).upper == pytest.approx(guarantee.epsilon, rel=1e-9)
     else:
-        assert run.loss(1e-6).satisfies(promise)
+        assert run.loss(1e-6).satisfies(guarantee)
     assert run.loss(1e-6).relation is Relation.CHANGE_ONE
 
 
-def test_without_a_delta_the_concentrated_promise_is_exact():
+def test_without_a_delta_the_concentrated_guarantee_is_exact():
     run = price(rounds=3, draws=[9, 5, 7])
     unit = Fraction(4, 5) * Fraction(2, SIZE)
     assert run.ranges == ((unit, 5), (2 * unit, 7))

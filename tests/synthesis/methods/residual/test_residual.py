@@ -1,4 +1,4 @@
-"""Marginals from residuals: the closed forms are those of explicit linear algebra; the promise holds for neighbors."""
+"""Marginals from residuals: the closed forms are those of explicit linear algebra; neighbors keep the guarantee."""
 
 from __future__ import annotations
 

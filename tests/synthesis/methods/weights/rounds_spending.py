@@ -18,7 +18,7 @@ class NotedRounds(Noted):
 
     @classmethod
     def like(cls, purse: Purse, choice: Choice | None = None) -> NotedRounds:
-        """Return a noting purse with the same promise."""
+        """Return a noting purse with the same guarantee."""
         return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
 
     @property

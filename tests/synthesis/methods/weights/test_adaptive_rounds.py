@@ -136,8 +136,8 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
     first = [chosen[start] for start in starts]
     gaps = off.max(axis=1) - off[np.arange(len(first)), first]
     average = np.abs(answers[:-1].mean(axis=0) - truth).max()
-    promised = np.sqrt(np.mean(largest**2)) + gaps.mean() + np.abs(errors[starts]).mean()
-    assert average <= promised + 1e-4
+    guaranteed = np.sqrt(np.mean(largest**2)) + gaps.mean() + np.abs(errors[starts]).mean()
+    assert average <= guaranteed + 1e-4
 
 
 @given(

@@ -121,7 +121,7 @@ def test_one_query_and_one_row_are_enough() -> None:
 
 
 @pytest.mark.theorem("Reweighted.privacy")
-def test_a_base_whose_promise_does_not_add_up_is_refused() -> None:
+def test_a_base_whose_guarantee_does_not_add_up_is_refused() -> None:
     asked, neighbors = conjunctions(WIDE, count=30), Neighbors(Relation.CHANGE_ONE, 400)
     purse = Purse.of(neighbors, epsilon=1, delta=1e-6)
     half = Independent.of(asked, neighbors, epsilon=Fraction(1, 2), delta=1e-6)

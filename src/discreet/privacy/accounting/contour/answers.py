@@ -38,7 +38,7 @@ class ContourEngine:
         self.moments = Moments(factors)
         ensure_tested()
         low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
-        # what a promise allows to be infinite need not be: it counts from above only
+        # what a guarantee allows to be infinite need not be: it counts from above only
         high = 0.0 if any(isinstance(factor, ClaimFactor) for factor in factors) else high
         self.infinite = (abs(-math.expm1(high) * (1 - UNIT)), min(-math.expm1(low) * (1 + UNIT), 1.0))
 

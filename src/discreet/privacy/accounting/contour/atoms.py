@@ -40,7 +40,7 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
         case FinitePair():
             return _of_table(pair)
         case PureApproxPair():
-            return _of_claim(pair)
+            return _of_guarantee(pair)
         case LocationPair() if isinstance(pair.noise, DiscreteGaussian | DiscreteLaplace):
             return _of_noise(pair)
         case PoissonPair() | FixedSizePair():
@@ -67,7 +67,7 @@ def _of_table(pair: FinitePair) -> LossAtoms | None:
     return LossAtoms(low, high, pair.p_low, pair.p_high, pair.q_low, pair.q_high)
 
 
-def _of_claim(pair: PureApproxPair) -> LossAtoms:
+def _of_guarantee(pair: PureApproxPair) -> LossAtoms:
     """Two atoms at plus and minus epsilon, and with probability delta an outcome of P or of Q alone."""
     reach, lost = float(pair.claimed_epsilon), float(pair.claimed_delta)
     small = math.exp(-min(reach, 700.0))

@@ -1,6 +1,6 @@
-"""Sort the parts of a composition into families of moments: pairs in closed form, promises by what they say.
+"""Sort the parts of a composition into families of moments: pairs in closed form, guarantees by what they say.
 
-A promise says enough about moments of the loss for the real axis, and nothing beside it.
+A guarantee says enough about moments of the loss for the real axis, and nothing beside it.
 """
 
 from __future__ import annotations
@@ -75,46 +75,46 @@ def _single(pair: Pair, count: int) -> Factor | None:
     return None if atoms is None else AtomsFactor(atoms, count)
 
 
-def moment_factor(pair: Pair | None, claim: Guarantee | None, count: int) -> Factor | None:
+def moment_factor(pair: Pair | None, guarantee: Guarantee | None, count: int) -> Factor | None:
     """Return whatever bounds the moments of a part."""
     factors = None if pair is None else gathered(flattened([(pair, count)]))
     known = factors[0] if factors and len(factors) == 1 else None
-    if claim is None or not (says_more(claim) or known is None):
+    if guarantee is None or not (says_more(guarantee) or known is None):
         return known
     if known is None:
-        return ClaimFactor(claim, count)
+        return ClaimFactor(guarantee, count)
     try:
-        return LesserFactor(claim, count, known)
+        return LesserFactor(guarantee, count, known)
     except Unsuitable:
         return known
 
 
-def says_more(claim: Guarantee | None) -> bool:
-    """Say whether a promise may say more about moments than a pair; pure and approximate ones are pairs themselves."""
-    return claim is not None and not isinstance(claim, PureDP | ApproxDP)
+def says_more(guarantee: Guarantee | None) -> bool:
+    """Say whether a guarantee may say more about moments than a pair; pure and approximate ones are pairs."""
+    return guarantee is not None and not isinstance(guarantee, PureDP | ApproxDP)
 
 
 class ClaimFactor(Factor):
-    """A release of which only a promise is known, `count` times: K(s) <= s D_(s+1), with what the promise says of D.
+    """A release of which only a guarantee is known, `count` times: K(s) <= s D_(s+1), with what it says of D.
 
     Pure epsilon: randomized response is the worst case, s D = ln((e^((s+1) e) + e^(-s e))/(1 + e^e)). zCDP: D <= (s+1)
     rho. Gaussian: rho = mu^2/2. Renyi of order alpha: D for s <= alpha - 1, as divergences grow with the order, and
     nothing above. A delta is mass at infinity: the rest of the law, of weight 1 - delta, keeps the bound.
     """
 
-    def __init__(self, claim: Guarantee, count: int) -> None:
-        """Keep the promise's numbers as floats, rounded up by the errors returned."""
-        self.claim, self.counts = claim, np.array([float(count)])
-        lost = Fraction(getattr(claim, "delta", 0))
+    def __init__(self, guarantee: Guarantee, count: int) -> None:
+        """Keep the guarantee's numbers as floats, rounded up by the errors returned."""
+        self.guarantee, self.counts = guarantee, np.array([float(count)])
+        lost = Fraction(getattr(guarantee, "delta", 0))
         if lost == 1:
             self.log_finite = (-math.inf, -math.inf)
         elif lost:
             kept = count * math.log1p(-float(lost))
             self.log_finite = (kept * (1 + UNIT), kept * (1 - UNIT))
-        self.special = [round_down(Fraction(claim.alpha) - 1)] if isinstance(claim, RenyiDP) else []
+        self.special = [round_down(Fraction(guarantee.alpha) - 1)] if isinstance(guarantee, RenyiDP) else []
 
     def log_moment(self, order: float) -> tuple[float, float]:
-        """Return the bound that the promise gives on K at an order, and its rounding error."""
+        """Return the bound that the guarantee gives on K at an order, and its rounding error."""
         value = self._bound(order)
         if not (math.isfinite(self.log_finite[1]) and math.isfinite(value)):
             return math.inf, math.inf
@@ -124,15 +124,15 @@ class ClaimFactor(Factor):
     def _bound(self, order: float) -> float:
         if order <= 0:
             return math.inf
-        match self.claim:
+        match self.guarantee:
             case PureDP() | ApproxDP():
-                return _pure_bound(order, float(self.claim.epsilon))
+                return _pure_bound(order, float(self.guarantee.epsilon))
             case ZCDP():
-                return order * (order + 1) * float(self.claim.rho)
+                return order * (order + 1) * float(self.guarantee.rho)
             case GaussianDP():
-                return order * (order + 1) * float(self.claim.mu) ** 2 / 2
+                return order * (order + 1) * float(self.guarantee.mu) ** 2 / 2
             case RenyiDP() if order <= self.special[0]:
-                return order * float(self.claim.epsilon)
+                return order * float(self.guarantee.epsilon)
         return math.inf
 
     def slopes(self, order: float) -> tuple[float, float]:
@@ -144,20 +144,20 @@ class ClaimFactor(Factor):
         return count * (far - near) / (2 * step), max(count * (far - 2 * here + near) / step**2, 1e-12)
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:  # noqa: ARG002  nothing to evaluate
-        """Refuse: a promise says nothing off the real axis."""
+        """Refuse: a guarantee says nothing off the real axis."""
         raise Unsuitable
 
     def variances(self, order: float) -> Floats:  # noqa: ARG002  nothing to evaluate
-        """Refuse: a promise says nothing off the real axis."""
+        """Refuse: a guarantee says nothing off the real axis."""
         raise Unsuitable
 
 
 class LesserFactor(ClaimFactor):
-    """A release with a pair and a promise, neither with a mass at infinity: the better bound, order by order."""
+    """A release with a pair and a guarantee, neither with a mass at infinity: the better bound, order by order."""
 
-    def __init__(self, claim: Guarantee, count: int, other: Factor) -> None:
+    def __init__(self, guarantee: Guarantee, count: int, other: Factor) -> None:
         """Keep both."""
-        super().__init__(claim, count)
+        super().__init__(guarantee, count)
         if self.log_finite != (0.0, 0.0) or other.log_finite != (0.0, 0.0):
             raise Unsuitable
         self.other = other
@@ -167,7 +167,7 @@ class LesserFactor(ClaimFactor):
         return min(super().log_moment(order), self.other.log_moment(order), key=lambda pair: pair[0] + pair[1])
 
     def slopes(self, order: float) -> tuple[float, float]:
-        """Return those of the promise where it is the smaller bound, else those of the pair."""
+        """Return those of the guarantee where it is the smaller bound, else those of the pair."""
         if super().log_moment(order)[0] <= self.other.log_moment(order)[0]:
             return super().slopes(order)
         return self.other.slopes(order)

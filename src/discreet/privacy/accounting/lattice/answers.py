@@ -30,7 +30,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     Cost. Passes with finer grids until the width is reached, at most five, each with transforms of at most 2^22 points;
         then the best interval found is returned, which is sound whatever its width.
 
-    >>> from discreet.privacy.pairs.promises import PureApproxPair
+    >>> from discreet.privacy.pairs.worst_pairs import PureApproxPair
     >>> bounds = enclose_delta([(PureApproxPair(0.1), 10)], 0.5, tolerance=1e-6)
     >>> round(bounds.upper, 8), bounds.width < 1e-12
     (0.00992963, True)
@@ -67,7 +67,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosur
         is 0.
     Cost. As `enclose_delta`.
 
-    >>> from discreet.privacy.pairs.promises import NormalPair
+    >>> from discreet.privacy.pairs.worst_pairs import NormalPair
     >>> bounds = enclose_epsilon([(NormalPair(1 / 50), 1000)], 1e-5, tolerance=1e-4)
     >>> bounds.lower < 2.594383380 < bounds.upper, bounds.width < 1e-4
     (True, True)

@@ -226,7 +226,7 @@ def _integer_gaussian(noise: DiscreteGaussian, shift: int, reach: Reach) -> Atom
 
 
 def claim_table(pair: PureApproxPair) -> FinitePair:
-    """Return the four outcomes of a promise."""
+    """Return the four outcomes of a guarantee."""
     epsilon, delta = Fraction(pair.claimed_epsilon), Fraction(pair.claimed_delta)
     ends = [
         (round_down(delta), round_up(delta)),

@@ -41,7 +41,7 @@ class Given(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class NoisyAnswers(Synthesizer):
-    """Add noise to the count of every query at once: Gaussian for rho and approximate promises, Laplace for pure ones.
+    """Add noise to the count of every query at once: Gaussian for rho and with delta, Laplace for pure epsilon.
 
     Equal queries are measured once, and so are a query and its negation where the number of records is public or
     measured along. Of the two ways under add/remove, counts, or 2c - N with N, the one with less noise is taken. A
@@ -51,7 +51,7 @@ class NoisyAnswers(Synthesizer):
     for the table's: where there are many more queries than records in the table these are usually far better, but there
     is no theorem.
 
-    Privacy. Keeps the promise of the purse.
+    Privacy. Keeps the guarantee of the purse.
         Proof: one `NoisyVector`, with the distances of `Measurement`; all else is computed from what it released.
     Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
         `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of

@@ -68,7 +68,7 @@ class Drawing(Mechanism):
 
     @property
     def guarantee(self) -> PureDP:
-        """The pure promise of all draws of the round."""
+        """The pure guarantee of all draws of the round."""
         return PureDP(self.range * self.draws, relation=self.relation)
 
     @property

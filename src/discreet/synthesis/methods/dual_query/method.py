@@ -59,7 +59,8 @@ class DualQuery(Synthesizer):
     the records so far, and adds the record that satisfies most of the draws. `LIKELY` weights then make the draws,
     which are known to everybody, as likely as possible on the records found; `EQUAL` ones are those of the paper.
 
-    Privacy. The draws of all rounds together keep the promise of `DualQueryPrice`, and all else is computed from them.
+    Privacy. The draws of all rounds together keep the guarantee of `DualQueryPrice`, and all else is computed from
+        them.
         Proof: round t draws independently with chance proportional to exp(sign L(q)), L(q) = eta ((t - 1) ((2c -
         N)/(2n) + 1/2) - S(q)), n the public size, c the count of q, N the number of records, S(q) how many of the t - 1
         records played satisfy q. Given the earlier draws S is fixed, and one unit moves 2c - N by at most swing (see
@@ -185,11 +186,12 @@ class DualQuery(Synthesizer):
     @property
     def terms(self) -> Mapping[str, Any]:
         """What a transcript must have been begun with to be one of this release: all that its draws depend on."""
-        promise = self.guarantee
-        numbers = [str(Fraction(getattr(promise, name, 0))) for name in ("epsilon", "delta", "rho")]
+        guarantee = self.guarantee
+        numbers = [str(Fraction(getattr(guarantee, name, 0))) for name in ("epsilon", "delta", "rho")]
         return {
             "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.purse.neighbors),
-            "promise": [type(promise).__name__, *numbers], **{name: str(value) for name, value in self.plan.items()},
+            "guarantee": [type(guarantee).__name__, *numbers],
+            **{name: str(value) for name, value in self.plan.items()},
         }  # fmt: skip
 
     @property
@@ -206,7 +208,7 @@ class DualQuery(Synthesizer):
         """Go on from the rounds that a transcript holds; each new round is announced first, and kept before it is used.
 
         A transcript says in which terms it was begun, and others are refused; which table it was begun on it does not
-        say, as nothing may that depends on records. Rounds of two tables together keep the promise for both.
+        say, as nothing may that depends on records. Rounds of two tables together keep the guarantee for both.
         """
         require_own(self.workload, records)
         transcript.begin(self.terms)

@@ -130,7 +130,7 @@ class DualQueryPrice:
         return min(self._concentrated(chance), self.composed.epsilon(chance).upper)
 
     def guarantee(self, delta: Number | None = None) -> Guarantee:
-        """Return the promise under this accounting: pure, concentrated if no delta is given, or approximate."""
+        """Return the guarantee under this accounting: pure, concentrated if no delta is given, or approximate."""
         relation = self.neighbors.relation
         if self.accounting is Accounting.PURE:
             return PureDP(self.pure_epsilon, relation=relation)
@@ -139,7 +139,7 @@ class DualQueryPrice:
         return ApproxDP(written_up(Fraction(self.epsilon(delta))), _chance(delta), relation=relation)
 
     def loss(self, delta: Number | None = None) -> PrivacyLoss:
-        """Return the price to compose with others: the worst of the promise, or the composed pairs if certified."""
+        """Return the price to compose with others: the worst of the guarantee, or the composed pairs if certified."""
         return self.composed if self.accounting is Accounting.CERTIFIED else self.guarantee(delta).loss
 
     def fits(self, epsilon: Number, delta: Number | None = None) -> bool:
@@ -251,7 +251,7 @@ def parameters(
     Why. An answer's error has a part that falls like sqrt(ln(2|Q|)/T) when the learning rate is of that order (the
     regret of exponential weights) and a part that falls like 1/sqrt(s) (a round sees s draws). Both fall together when
     s grows in proportion to T, so the rule takes as many rounds as leave DRAWS_PER_ROUND draws for each of them. The
-    two constants were set on public data of three kinds (census, network, random bits); the proof of the promise does
+    two constants were set on public data of three kinds (census, network, random bits); the proof of the guarantee does
     not depend on them.
     """
     if rounds is None:
@@ -273,23 +273,23 @@ def parameters(
 
 def afford(purse: Purse, way: Accounting) -> Callable[[Fraction, int], int]:
     """Return the most draws a round that a purse affords, as a function of the learning rate and the rounds."""
-    promise = purse.guarantee
+    guarantee = purse.guarantee
 
     def most(eta: Fraction, rounds: int) -> int:
         if way is Accounting.ZCDP:
             return int(purse.amount / DualQueryPrice(eta, rounds, 1, purse.neighbors).rho)
-        level, delta = (promise.epsilon, promise.delta) if isinstance(promise, ApproxDP) else (purse.amount, None)
+        level, delta = (guarantee.epsilon, guarantee.delta) if isinstance(guarantee, ApproxDP) else (purse.amount, None)
         return most_draws(eta=eta, rounds=rounds, neighbors=purse.neighbors, epsilon=level, delta=delta, accounting=way)
 
     return most
 
 
 def affords(purse: Purse, price: DualQueryPrice) -> bool:
-    """Say whether the promise of a purse covers the draws by the accounting of their price.
+    """Say whether the guarantee of a purse covers the draws by the accounting of their price.
 
-    Privacy. Where it says yes, the draws keep the promise of the purse.
+    Privacy. Where it says yes, the draws keep the guarantee of the purse.
         Proof: by `DualQueryPrice` the draws are pure_epsilon-DP and rho-zCDP, and what `fits` says is (epsilon, delta)-
-        DP. The amount of a purse implies its promise (`Purse`), as epsilon where it is pure and as rho otherwise.
+        DP. The amount of a purse implies its guarantee (`Purse`), as epsilon where it is pure and as rho otherwise.
     """
     if price.neighbors != purse.neighbors:
         return False

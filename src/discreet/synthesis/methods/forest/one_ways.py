@@ -107,7 +107,7 @@ def default_rows(domain: Domain, size: int) -> int:
 class Independent(Synthesizer):
     """Measure every attribute alone and take them to be independent: the rival that any other method has to beat.
 
-    Privacy. The release keeps the promise of its purse.
+    Privacy. The release keeps the guarantee of its purse.
         Proof: it reads the records through one noisy histogram for each attribute with several values; the shares of
         the purse are fixed by the sizes of the attributes and add up to at most 1. The number of records is estimated
         from the same histograms. Model, answers and table are made from what was released.

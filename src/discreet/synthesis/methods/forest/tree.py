@@ -50,7 +50,7 @@ _CHUNK_RECORDS = 1 << 14
 class Tree(Synthesizer):
     """Measure each attribute, then pairs along a forest that private choices grow where dependence exceeds the noise.
 
-    Privacy. The release keeps the promise of its purse.
+    Privacy. The release keeps the guarantee of its purse.
         Proof: 2/5 of the purse goes to the one-ways. At most m - 1 choices, m the attributes with several values, get a
         share of (3/50) / (m - 1) each. What they and the one-ways left, at least 27/50, is divided over histograms
         that the released choices name, in parts that released and public numbers decide. So the shares add up to at

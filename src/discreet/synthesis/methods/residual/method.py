@@ -53,9 +53,9 @@ class Finish(enum.Enum):
 class Residual(Synthesizer):
     """Measure every residual of the marginals asked for, each as precisely as is best, and put the marginals together.
 
-    Privacy. Keeps the promise of the purse, for the neighbors that it states.
-        Proof: `Allocation` where the price is rho, or the rho of an approximate promise; `measure_histograms` where it
-        is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
+    Privacy. Keeps the guarantee of the purse, for the neighbors that it states.
+        Proof: `Allocation` where the price is rho, or the rho of an approximate guarantee; `measure_histograms` where
+        it is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
         is never read.
     Accuracy. With `Finish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and `deviations`
         are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6 from scale 1
@@ -242,7 +242,7 @@ def measure_histograms(
 ) -> Residuals:
     """Release every histogram with its share, and combine them; `total` is the stated number where it is public.
 
-    Privacy. Keeps the purse's promise.
+    Privacy. Keeps the purse's guarantee.
         Proof: the shares add up to 1, and everything after is computed from what was released.
     """
     sizes, found = records.domain.sizes, []

@@ -35,12 +35,13 @@ class Reweighted(Synthesizer):
     the sampling error of its rows cancels.
 
     Privacy. The whole release keeps `guarantee`.
-        Proof: the base is paid from `Purse.part` of a share, so that its promise is a pure epsilon or a rho, which add
-        up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the rest. When
+        Proof: the base is paid from `Purse.part` of a share, so that its guarantee is a pure epsilon or a rho, which
+        add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the rest.
+        When
         they begin the base's release is public, so its rows are a public support and its answers a public start;
         `AdaptiveRounds` is then an adaptive release, and the shares add up to at most 1.
     Accuracy. The bound of `AdaptiveRounds` holds against every distribution W on the support: what the weights cannot
-        reach, because no row of the base looks like it, they do not promise.
+        reach, because no row of the base looks like it, they do not guarantee.
         Proof: as there, with the base's rows as support and the offset of its answers taken from each measurement.
     Cost. The base, then one pass over queries and support a round: about 2 seconds for 100 000 queries.
     Reference. Liu, Vietri, Steinke, Ullman, Wu 2021, with a released table in the place of a public one.
@@ -60,7 +61,8 @@ class Reweighted(Synthesizer):
             raise ParameterError("rounds is an AdaptiveRounds: use Reweighted.of", parameter="rounds")
         if not isinstance(part.guarantee, PureDP | ZCDP):
             raise ParameterError(
-                "the base's promise does not add up with that of the rounds: pay it from `Purse.part`", parameter="base"
+                "the base's guarantee does not add up with that of the rounds: pay it from `Purse.part`",
+                parameter="base",
             )
         if part.pure != self.purse.pure or part.neighbors != self.purse.neighbors:
             raise ParameterError("the base protects others, or is priced otherwise, than the whole", parameter="base")

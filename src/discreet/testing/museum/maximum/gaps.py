@@ -30,7 +30,7 @@ class GapByIndex(NumericExhibit):
         PureDP(1),
         Outcome.REFUTED,
         Level.EXACT,
-        "Integer noise of scale 2 / epsilon, ties go to the first: with the lead told, a tie costs twice the claim.",
+        "Integer noise of scale 2 / epsilon, ties go to the first: with the lead told, a tie costs twice epsilon.",
         _DING + " prove it for continuous noise, which has no ties",
     )
 

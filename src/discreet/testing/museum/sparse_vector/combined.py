@@ -72,7 +72,7 @@ class SparseVectorParallel(NumericExhibit):
         PureDP(2 * EPSILON),
         Outcome.REFUTED,
         Level.EXACT,
-        "The third and the fourth algorithm side by side, two hits each: the claims add, and so do the losses.",
+        "The third and the fourth algorithm side by side, two hits each: the guarantees add, and so do the losses.",
         "Bichsel, Steffen, Bogunovic, Vechev 2021",
     )
 

@@ -146,7 +146,7 @@ class SparseVectorMisscaled(SparseVector):
         Outcome.REFUTED,
         Level.EXACT,
         "The noise of the answers ignores the number of hits, and that answers may move apart: (1 + 6 hits) / 4 times"
-        " the claim.",
+        " the guarantee.",
         LYU,
     )
     threshold = 1.0

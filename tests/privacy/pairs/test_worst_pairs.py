@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.privacy.pairs.promises import NormalPair, PureApproxPair
+from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, bounded_pairs, hockey_stick, leaky_response, miss
 
 levels = st.floats(-6.0, 12.0)
@@ -71,7 +71,7 @@ def test_the_four_point_pair_keeps_its_claim_at_every_scale(epsilon):
     assert pair.delta(math.inf).upper == 1e-9
 
 
-def test_a_delta_of_one_promises_nothing_and_says_so():
+def test_a_delta_of_one_guarantees_nothing_and_says_so():
     pair = PureApproxPair(1, 1)
     assert pair.delta(5).lower == 1.0
     assert pair.epsilon(1).upper == 0.0

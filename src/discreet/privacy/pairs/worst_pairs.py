@@ -1,4 +1,4 @@
-"""The worst pairs of output laws that keep a promise: every release that keeps it is a post-processing of its pair."""
+"""The worst pairs of output laws under a guarantee: every release that keeps it is a post-processing of its pair."""
 
 from __future__ import annotations
 
