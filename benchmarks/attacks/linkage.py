@@ -15,8 +15,8 @@ from benchmarks.common.measure import cpu_seconds
 from benchmarks.common.peers import Peer
 from benchmarks.common.report import duration
 from discreet.attacks import (
+    AttackedRelease,
     MatchRule,
-    Release,
     curse,
     homogeneity,
     identify,
@@ -111,7 +111,8 @@ def _releases(city: City) -> Iterator[Bar]:
     everybody = np.arange(len(patients))
     for k in (5, 10, 20):
         one, two = (
-            Release(mondrian(patients, k=k, columns=facts), patients.code, everybody) for facts in (ONE_TABLE, ANOTHER)
+            AttackedRelease(mondrian(patients, k=k, columns=facts), patients.code, everybody)
+            for facts in (ONE_TABLE, ANOTHER)
         )
         found = intersection(one, two)
         alone = max(homogeneity(one).share, homogeneity(two).share)

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.common.bars import Bar
 from benchmarks.local.data import Integers, standard_error, zipf
 from benchmarks.local.protocols_of_peers import LocalPeer, MultiFreq, PureLDP, started
-from discreet.local import Oracle, design
+from discreet.local import FrequencyOracle, design
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0, 6.0)
 MOST_RATIO, STANDARD_ERRORS, EXPONENT, HEAVIEST = 1.03, 4.0, 1.1, 16
@@ -26,13 +26,13 @@ def optimum(epsilon: float, people: int) -> float:
     return 4 * math.exp(epsilon) / (people * math.expm1(epsilon) ** 2)
 
 
-def estimated_error(spec: Oracle, held: Integers) -> float:
+def estimated_error(spec: FrequencyOracle, held: Integers) -> float:
     """Let everybody report once and return the mean squared error over all items."""
     found = spec.aggregator().add(spec.client().report_many(held)).estimate()
     return float(np.mean((found.values - _shares(spec, held)) ** 2))
 
 
-def predicted_error(spec: Oracle, held: Integers) -> float:
+def predicted_error(spec: FrequencyOracle, held: Integers) -> float:
     """Return the mean over the items of the exact variance of their shares."""
     shares, counts = np.unique(_shares(spec, held), return_counts=True)
     variances = [spec.variance(held.size, float(share)) for share in shares]
@@ -91,6 +91,6 @@ def _their_error(peer: LocalPeer, oracle: str, epsilon: float, items: int, peopl
     return f"{words}, n = {people:,}"
 
 
-def _shares(spec: Oracle, held: Integers) -> np.typing.NDArray[np.float64]:
+def _shares(spec: FrequencyOracle, held: Integers) -> np.typing.NDArray[np.float64]:
     """Return the true shares of all items."""
     return np.bincount(held, minlength=spec.size) / held.size

@@ -13,7 +13,7 @@ from benchmarks.local.child import collected
 from benchmarks.local.data import Integers, batches, zipf
 from benchmarks.local.errors import EXPONENT, optimum
 from benchmarks.local.protocols_of_peers import LocalPeer, PureLDP, started
-from discreet.local import Oracle, design
+from discreet.local import FrequencyOracle, design
 
 DOMAINS, EPSILONS, ROUNDS = (1024, 65_536), (1.0, 4.0), 3
 CLIENTS, SERVED, BATCH = 1_000_000, 10_000_000, 1_000_000
@@ -107,7 +107,7 @@ def server_rows() -> Iterator[Bar]:
     yield from _memory(items)
 
 
-def _served(spec: Oracle, reports: list[Integers]) -> float:
+def _served(spec: FrequencyOracle, reports: list[Integers]) -> float:
     """Return the CPU seconds of counting all reports and estimating all shares."""
 
     def serve() -> None:

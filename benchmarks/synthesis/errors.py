@@ -19,8 +19,8 @@ from discreet.synthesis import (
     Best,
     Independent,
     Neighbors,
-    Release,
     Synthesizer,
+    SyntheticRelease,
     Tree,
     Workload,
     conjunctions,
@@ -51,7 +51,7 @@ class Measured:
     average: NDArray[np.float64]
     maximum: NDArray[np.float64]
     seconds: NDArray[np.float64]
-    last: Release
+    last: SyntheticRelease
 
     def __str__(self) -> str:
         """Say means and standard errors."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.data import Population, Table, population, population_columns, population_values
+from discreet.data import InventedTable, Population, population, population_columns, population_values
 from discreet.data.population import (
     AGE_RANGE,
     BINS,
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_people_and_another_seed_others() -> None:
 
 def test_there_are_fifteen_columns_with_the_category_counts_of_the_census_they_look_like() -> None:
     assert isinstance(LARGE, Population)
-    assert isinstance(LARGE, Table)
+    assert isinstance(LARGE, InventedTable)
     sizes = {name: len(values) for name, values in population_values().items()}
     assert sizes == {
         "age": 32, "workclass": 9, "weight": 32, "education": 16, "education_years": 16, "marital_status": 7,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.data import Diary, Survey, Table, survey
+from discreet.data import Diary, InventedTable, Survey, survey
 from discreet.data.survey import (
     AGE_RANGE,
     COMMUTES,
@@ -33,7 +33,7 @@ LARGE = survey(100_000, seed=11)
 SMALL = survey(400, seed=3)
 
 
-def same(one: Table, two: Table) -> bool:
+def same(one: InventedTable, two: InventedTable) -> bool:
     return all(_equal(one.column(name), two.column(name)) for name in one.names)
 
 

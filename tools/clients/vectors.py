@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from discreet.local import (
-    Batch,
     BytesKeys,
     DirectResponse,
     DuchiBit,
@@ -25,6 +24,7 @@ from discreet.local import (
     OneBitHadamard,
     ProjectiveGeometry,
     PublicHash,
+    ReportBatch,
     Scramble,
     Spec,
     TextKeys,
@@ -241,7 +241,7 @@ def _batches() -> Iterable[dict[str, Any]]:
     ]
     for spec in specs:
         reports = [0, 1, spec.cells - 1, spec.cells // 2]
-        batch = Batch.of(spec, np.array(reports, dtype=np.int64)).to_bytes()
+        batch = ReportBatch.of(spec, np.array(reports, dtype=np.int64)).to_bytes()
         yield {"spec": spec.to_json(), "digest": spec.digest.hex(), "reports": reports, "bytes": batch.hex()}
 
 

@@ -167,7 +167,7 @@ def _workloads() -> Lines:
     yield "predict", written(str(s.predict(release)))
 
 
-def _released(key: str, release: synthesis.Release) -> Iterator[Line]:
+def _released(key: str, release: synthesis.SyntheticRelease) -> Iterator[Line]:
     """Return what left."""
     yield f"{key}/answers", _decimals(release.answers)
     codes = np.ascontiguousarray(release.table.records.codes)

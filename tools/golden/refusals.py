@@ -160,7 +160,7 @@ def _of_local() -> Iterator[tuple[str, Callable[[], Any]]]:
         lambda: lo.HashedGeometry(epsilon=one, keys="color", prime=2, dimension=3, rows=2, seed=1),
     )
     yield "local/a spec that is none", lambda: lo.Spec.from_json("{}")
-    yield "local/a batch that is none", lambda: lo.Batch.from_bytes(b"no")
+    yield "local/a batch that is none", lambda: lo.ReportBatch.from_bytes(b"no")
     yield "local/bounds the wrong way", lambda: lo.DuchiBit(epsilon=one, lower=one, upper=Fraction(0))
     yield "local/no rounds", lambda: lo.lifetime(lo.DirectResponse(epsilon=one, values=2))
     yield "local/a design of nothing", lo.design

@@ -11,7 +11,7 @@ from discreet.data.population import Population, population, population_columns,
 from discreet.data.ratings import Hearsay, Ratings, hearsay, ratings
 from discreet.data.register import City, Discharges, Register, register
 from discreet.data.survey import Diary, Survey, survey
-from discreet.data.table import Table
+from discreet.data.table import InventedTable
 
 __all__ = [
     "Browsing",
@@ -23,6 +23,7 @@ __all__ = [
     "Hearsay",
     "HospitalDatabase",
     "HospitalTable",
+    "InventedTable",
     "Panel",
     "Patients",
     "Population",
@@ -30,7 +31,6 @@ __all__ = [
     "Regions",
     "Register",
     "Survey",
-    "Table",
     "Visits",
     "browsing",
     "census_block",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.data.table import Column, Table, check_whole, drawn, generator
+from discreet.data.table import Column, InventedTable, check_whole, drawn, generator
 from discreet.privacy.numbers import nonnegative
 
 LONGEST_ADDRESS = 24  # bytes in UTF-8
@@ -24,7 +24,7 @@ _TOPS = (".example", ".test")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Browsing(Table):
+class Browsing(InventedTable):
     """One row a person: the address of the page they visit most."""
 
     page: Column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.data.table import Column, Table, check_whole, drawn, generator
+from discreet.data.table import Column, InventedTable, check_whole, drawn, generator
 
 AGE_RANGE = (0, 99)
 SEXES = ("female", "male")
@@ -20,7 +20,7 @@ _LARGEST_HOUSEHOLD = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CensusBlock(Table):
+class CensusBlock(InventedTable):
     """One row a person of a block: `person` counts from 1, `household` from 0.
 
     The possible values are public constants of this module: `AGE_RANGE`, `SEXES`, `RACES`, `ORIGINS`.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.data.table import Column, Table, check_whole, drawn, generator
+from discreet.data.table import Column, InventedTable, check_whole, drawn, generator
 
 SEXES = ("female", "male")
 AGE_RANGE = (0, 102)
@@ -62,7 +62,7 @@ _FIXED_EUROS, _NIGHT_EUROS, _COST_SPREAD = 150.0, 480.0, 0.45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HospitalTable(Table):
+class HospitalTable(InventedTable):
     """Columns of equal length, read-only; one row a stay.
 
     Every value is invented, and the possible values of each column are public constants of this module (`WARDS`,

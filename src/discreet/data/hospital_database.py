@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.data.duckdb_file import write_duckdb
 from discreet.data.hospital import WARDS, ZIP_CODES, visits
-from discreet.data.table import Column, Table
+from discreet.data.table import Column, InventedTable
 
 PRACTICE_SIZE = 63
 REGIONS = ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Linden", "Maple", "Rowan")
@@ -19,7 +19,7 @@ _COASTAL = (1, 0, 0, 1, 0, 0, 1, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Patients(Table):
+class Patients(InventedTable):
     """One row a patient; `marker` is a secret bit, the result of a genetic test.
 
     `patient_id` counts from 0. `practice` is the family practice, numbered from 0, and `card` the number on its list,
@@ -36,7 +36,7 @@ class Patients(Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Visits(Table):
+class Visits(InventedTable):
     """One row a visit, several of them a patient."""
 
     visit_id: Column
@@ -49,7 +49,7 @@ class Visits(Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions(Table):
+class Regions(InventedTable):
     """One row a region: public, and unique by `region`."""
 
     region: Column
@@ -72,7 +72,7 @@ class HospitalDatabase:
         >>> list(tables), list(tables["regions"])
         (['patients', 'visits', 'regions'], ['region', 'inhabitants', 'coastal'])
         """
-        tables: dict[str, Table] = {"patients": self.patients, "visits": self.visits, "regions": self.regions}
+        tables: dict[str, InventedTable] = {"patients": self.patients, "visits": self.visits, "regions": self.regions}
         return {name: {column: table.column(column) for column in table.names} for name, table in tables.items()}
 
     def to_duckdb(self, path: str | Path) -> Path:
@@ -111,7 +111,7 @@ def hospital_database(*, people: int, seed: int, most: int = 12) -> HospitalData
     return HospitalDatabase(patients, _visits(stays), _regions())
 
 
-def _visits(stays: Table) -> Visits:
+def _visits(stays: InventedTable) -> Visits:
     """Return the visits, numbered from 0."""
     kept = {name: stays.column(name) for name in ("day", "diagnosis", "nights", "cost")}
     return Visits(

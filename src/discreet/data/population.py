@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.data.census_block import RACES, SEXES
-from discreet.data.table import Column, Table, drawn, generator
+from discreet.data.table import Column, InventedTable, drawn, generator
 
 WORKCLASSES = (
     "company", "own firm", "self-employed", "town", "county", "country", "unpaid", "never worked", "unknown",
@@ -89,7 +89,7 @@ _WAGES = (-0.4, -0.1, 1.0, 0.7, -0.6, 0.1, -1.1, 0.5, -0.3, -0.9, -1.1, 0.5, -2.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Population(Table):
+class Population(InventedTable):
     """One row an adult, fifteen columns; every value is invented.
 
     What is public about the columns is a constant of this module: the lists of words (`EDUCATIONS`, ...), the ranges

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.table import MOST_SEED, Column, Table, check_whole, drawn, generator
+from discreet.data.table import MOST_SEED, Column, InventedTable, check_whole, drawn, generator
 from discreet.errors import InputError
 
 STARS_RANGE = (1, 5)
@@ -19,7 +19,7 @@ _LEAST, _MEDIAN, _SPREAD = 4, 30.0, 0.8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratings(Table):
+class Ratings(InventedTable):
     """One row a rating: person and item are numbered from 0; stars 1 to 5, day 1 to 2000; sorted by person and item."""
 
     person: Column
@@ -29,7 +29,7 @@ class Ratings(Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hearsay(Table):
+class Hearsay(InventedTable):
     """What somebody overheard: one row a remark about a target, with stars and days that need not be right.
 
     `target` is the person the remark is about, numbered as in the ratings; an attacker does not know that number.

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.data.duckdb_file import write_duckdb
 from discreet.data.hospital import DIAGNOSES, SEXES
-from discreet.data.table import MOST_PEOPLE, Column, Table, check_whole, drawn, generator
+from discreet.data.table import MOST_PEOPLE, Column, InventedTable, check_whole, drawn, generator
 
 QUASI_IDENTIFIERS = (
     "zip_code",
@@ -72,7 +72,7 @@ _DIAGNOSIS = (  # by age group, in the order of DIAGNOSES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Register(Table):
+class Register(InventedTable):
     """One row a person who is registered in the city, by name: what anybody can buy or look up."""
 
     name: Column
@@ -91,7 +91,7 @@ class Register(Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Discharges(Table):
+class Discharges(InventedTable):
     """One row a patient of the city's hospital: no name, the same twelve facts, and the diagnosis with its code."""
 
     zip_code: Column

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from discreet.data.table import Column, Table, drawn, generator
+from discreet.data.table import Column, InventedTable, drawn, generator
 
 AGE_RANGE = (18, 95)
 SLEEP_RANGE = (3, 12)
@@ -53,7 +53,7 @@ _SYLLABLES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diary(Table):
+class Diary(InventedTable):
     """What people wrote down on how much they walked: one row a person and day, days 1 to 14, minutes 0 to 600.
 
     >>> from discreet.data import survey
@@ -67,7 +67,7 @@ class Diary(Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Survey(Table):
+class Survey(InventedTable):
     """Columns of equal length, read-only; one row a person, and the diary of the same people in `answers`.
 
     Every value is invented. What an analyst would know beforehand is a public constant of this module (`REGIONS`,

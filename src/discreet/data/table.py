@@ -18,12 +18,12 @@ Column = npt.NDArray[Any]
 MOST_PEOPLE, MOST_SEED = 10_000_000, 2**63 - 1
 
 
-class Table:
+class InventedTable:
     """Columns of equal length, read-only; a frozen dataclass inherits this and names the columns as its fields.
 
     >>> from discreet.data import survey
     >>> diary = survey(people=200, seed=1).answers
-    >>> isinstance(diary, Table), diary.names
+    >>> isinstance(diary, InventedTable), diary.names
     (True, ('person', 'day', 'minutes'))
     """
 

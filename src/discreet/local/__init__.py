@@ -5,11 +5,11 @@ from __future__ import annotations
 from discreet.local.estimates import Frequencies, Intervals
 from discreet.local.frequency import (
     DirectResponse,
+    FrequencyOracle,
     Geometry,
     HybridGeometry,
     OneBitClient,
     OneBitHadamard,
-    Oracle,
     ProjectiveGeometry,
     Randomizer,
 )
@@ -25,22 +25,22 @@ from discreet.local.means import (
     VectorAggregator,
     VectorMean,
 )
-from discreet.local.planning import Candidate, Design, SimulatedError, Simulation, design, simulate
-from discreet.local.protocol import Aggregator, Batch, Client, Spec
+from discreet.local.planning import Design, DesignChoice, SimulatedError, Simulation, design, simulate
+from discreet.local.protocol import Aggregator, Client, ReportBatch, Spec
 from discreet.local.shuffling import Shuffled
 from discreet.local.through_time import Beyond, Lifetime, MemoizedClient, Schedule, lifetime
 
 __all__ = [
     "Aggregator",
-    "Batch",
     "Beyond",
     "BytesKeys",
-    "Candidate",
     "Client",
     "Design",
+    "DesignChoice",
     "DirectResponse",
     "DuchiBit",
     "Frequencies",
+    "FrequencyOracle",
     "Geometry",
     "HashedGeometry",
     "HeavyHitters",
@@ -56,10 +56,10 @@ __all__ = [
     "MemoizedClient",
     "OneBitClient",
     "OneBitHadamard",
-    "Oracle",
     "ProjectiveGeometry",
     "PublicHash",
     "Randomizer",
+    "ReportBatch",
     "ScalarMean",
     "Schedule",
     "Scramble",

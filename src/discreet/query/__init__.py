@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from discreet.query.expression import Type
     from discreet.query.policy import Policy, parse_policy, read_policy
     from discreet.query.pricing import Explanation
-    from discreet.query.session import Budget, Session, Top, Watch
+    from discreet.query.session import Budget, Session, TopAnswer, Watch
 
 __all__ = [
     "Answer",
@@ -21,7 +21,7 @@ __all__ = [
     "Policy",
     "Record",
     "Session",
-    "Top",
+    "TopAnswer",
     "Type",
     "Watch",
     "parse_policy",

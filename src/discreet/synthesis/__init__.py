@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.base import Neighbors, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
 from discreet.synthesis.methods.answers import Given, NoisyAnswers
@@ -12,7 +12,7 @@ from discreet.synthesis.methods.dual_query import (
     DualQuery,
     DualQueryPrice,
     MemoryTranscript,
-    Oracle,
+    Responder,
     Round,
     TheoremError,
     Transcript,
@@ -89,18 +89,18 @@ __all__ = [
     "Neighbors",
     "NoisyAnswers",
     "Optimum",
-    "Oracle",
     "Prediction",
     "Purse",
     "Records",
-    "Release",
     "Report",
     "Residual",
     "Residuals",
+    "Responder",
     "Response",
     "Reweighted",
     "Round",
     "Synthesizer",
+    "SyntheticRelease",
     "SyntheticTable",
     "TheoremError",
     "Transcript",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks import (
-    Release,
+    AttackedRelease,
     averaging,
     block_tables,
     curse,
@@ -47,7 +47,7 @@ def differenced(**more):
 RESULTS = {
     "reconstruction": lambda: fourier(exact_answers(SECRET), 31, truth=SECRET),
     "linkage": lambda: link(TABLE, TABLE, on=["number"]),
-    "exposure": lambda: homogeneity(Release(boxes(), TABLE["zip"], range(12))),
+    "exposure": lambda: homogeneity(AttackedRelease(boxes(), TABLE["zip"], range(12))),
     "boxes": boxes,
     "averaging": lambda: averaging(lambda _: [(1,)], [("a",), ("b",)], deviation=1, truth=1),
     "membership": judged_members,

@@ -11,7 +11,7 @@ import polars
 import pyarrow
 import pytest
 
-from discreet.attacks import Release, Scoreboard, homogeneity, identify, intersection, link, mondrian, uniques
+from discreet.attacks import AttackedRelease, Scoreboard, homogeneity, identify, intersection, link, mondrian, uniques
 from discreet.data import ratings
 from discreet.errors import DiscreetError, InputError, ParameterError
 
@@ -59,8 +59,8 @@ def test_every_table_gives_what_lists_give(kind):
     assert link(PLAIN, table, on=NAMES).claims.tolist() == list(range(12))
     boxes, plain = (mondrian(one, k=3, columns=["zip", "day", "well"]) for one in (table, PLAIN))
     assert boxes.group.tolist() == plain.group.tolist()
-    release = Release(boxes, table["zip"], table["number"])
-    expected = homogeneity(Release(plain, PLAIN["zip"], range(12)))
+    release = AttackedRelease(boxes, table["zip"], table["number"])
+    expected = homogeneity(AttackedRelease(plain, PLAIN["zip"], range(12)))
     assert homogeneity(release).candidates.tolist() == expected.candidates.tolist()
     assert intersection(release, release).share == homogeneity(release).share
 
@@ -133,7 +133,7 @@ def test_an_unknown_column_of_a_frame_names_those_there_are():
 
 @pytest.mark.parametrize("given", [5, None, PLAIN])
 def test_homogeneity_takes_releases(given):
-    with pytest.raises(ParameterError, match="a release is Release"):
+    with pytest.raises(ParameterError, match="a release is AttackedRelease"):
         homogeneity(given)
     with pytest.raises(ParameterError, match="mondrian"):
-        Release(given, [1], [1])
+        AttackedRelease(given, [1], [1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from discreet.attacks import (
-    Release,
+    AttackedRelease,
     chance_of_one_left,
     curse,
     expected_side,
@@ -138,7 +138,7 @@ def test_a_table_of_texts_and_dates_is_put_into_boxes():
 
 def release(k, columns, mask, told="code"):
     chosen = TABLE.where(mask)
-    return Release(mondrian(chosen, k=k, columns=columns), chosen.column(told), np.flatnonzero(mask))
+    return AttackedRelease(mondrian(chosen, k=k, columns=columns), chosen.column(told), np.flatnonzero(mask))
 
 
 @pytest.mark.theorem("homogeneity.accuracy")
@@ -147,7 +147,7 @@ def test_homogeneity_counts_groups_of_one_value_and_expects_the_sum_of_powers(se
     random = np.random.default_rng(seed)
     secret = random.integers(0, 3, 40)
     boxes = mondrian(random.integers(0, 6, (40, 2)), k=k)
-    found = homogeneity(Release(boxes, secret, np.arange(40)))
+    found = homogeneity(AttackedRelease(boxes, secret, np.arange(40)))
     members = [set(secret[boxes.group == group].tolist()) for group in boxes.group]
     assert found.candidates.tolist() == [len(values) for values in members]
     chances = np.bincount(secret) / 40
@@ -225,7 +225,7 @@ def test_independent_secrets_are_left_single_as_often_as_theory_says():
     secret = random.integers(0, 60, 20_000)
     facts = random.random((20_000, 4))
     people = np.arange(20_000)
-    releases = [Release(mondrian(facts[:, part], k=5), secret, people) for part in (slice(0, 2), slice(2, 4))]
+    releases = [AttackedRelease(mondrian(facts[:, part], k=5), secret, people) for part in (slice(0, 2), slice(2, 4))]
     found = intersection(*releases)
     assert 0.3 < found.expected < 0.7
     assert found.share == pytest.approx(found.expected, abs=0.03)
@@ -237,11 +237,11 @@ def test_releases_that_do_not_fit_together_are_refused():
     with pytest.raises(ParameterError, match="at least two"):
         intersection(one)
     with pytest.raises(InputError, match="same secret"):
-        intersection(one, Release(one.boxes, np.roll(one.secret, 1), one.person))
+        intersection(one, AttackedRelease(one.boxes, np.roll(one.secret, 1), one.person))
     with pytest.raises(InputError, match="one row"):
-        Release(one.boxes, one.secret, np.zeros(len(TABLE), dtype=int))
+        AttackedRelease(one.boxes, one.secret, np.zeros(len(TABLE), dtype=int))
     with pytest.raises(InputError, match="one value a row"):
-        Release(one.boxes, one.secret[:5], one.person)
+        AttackedRelease(one.boxes, one.secret[:5], one.person)
 
 
 @pytest.mark.parametrize(
@@ -259,10 +259,10 @@ def test_releases_that_do_not_fit_together_are_refused():
 )
 def test_people_who_are_told_apart_in_one_release_are_told_apart_in_two(people):
     boxes = mondrian(np.arange(4)[:, None], k=2)
-    one = Release(boxes, np.arange(4), people)
+    one = AttackedRelease(boxes, np.arange(4), people)
     assert one.person.tolist() == list(people)
     assert not one.person.flags.writeable
-    for found in (intersection(one, Release(boxes, np.arange(4), people)), homogeneity(one)):
+    for found in (intersection(one, AttackedRelease(boxes, np.arange(4), people)), homogeneity(one)):
         assert len(found.people) == 4
         assert set(found.people.tolist()) == set(people)
         assert found.candidates.tolist() == [2] * 4
@@ -357,10 +357,10 @@ def test_chances_that_are_no_numbers_are_refused(chances):
 
 def test_a_secret_of_its_own_for_everybody_is_no_burden():
     facts = np.random.default_rng(1).random((40_000, 2))
-    one = Release(mondrian(facts, k=2), np.arange(40_000), np.arange(40_000))
+    one = AttackedRelease(mondrian(facts, k=2), np.arange(40_000), np.arange(40_000))
     found = homogeneity(one)
     assert found.candidates.tolist() == one.boxes.sizes[one.boxes.group].tolist()
-    more = Release(mondrian(np.ones((200_000, 1)), k=2), np.arange(200_000), np.arange(200_000))
+    more = AttackedRelease(mondrian(np.ones((200_000, 1)), k=2), np.arange(200_000), np.arange(200_000))
     with pytest.raises(InputError, match="too many different secrets"):
         intersection(more, more)
 

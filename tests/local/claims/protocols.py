@@ -8,10 +8,10 @@ from typing import Any
 
 from discreet.local import (
     DirectResponse,
+    FrequencyOracle,
     HashedGeometry,
     HybridGeometry,
     OneBitHadamard,
-    Oracle,
     ProjectiveGeometry,
 )
 from discreet.local.heavy_hitters.addresses import FIRST_BITS
@@ -21,7 +21,7 @@ from discreet.local.means.unit_vectors import UnitVectors
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 
-SMALL: dict[str, Callable[[Fraction], Oracle]] = {
+SMALL: dict[str, Callable[[Fraction], FrequencyOracle]] = {
     "two answers": lambda epsilon: DirectResponse(epsilon=epsilon, values=2),
     "seven answers": lambda epsilon: DirectResponse(epsilon=epsilon, values=7),
     "one bit of 2": lambda epsilon: OneBitHadamard(epsilon=epsilon, values=2),
@@ -48,7 +48,7 @@ SMALL: dict[str, Callable[[Fraction], Oracle]] = {
     ),
 }
 
-CHOSEN: dict[str, Callable[[Fraction], Oracle]] = {
+CHOSEN: dict[str, Callable[[Fraction], FrequencyOracle]] = {
     "best space": lambda epsilon: ProjectiveGeometry.best(epsilon=epsilon, values=20, largest=5000),
     "best blocks": lambda epsilon: HybridGeometry.best(epsilon=epsilon, values=20, largest=5000),
 }
@@ -72,6 +72,6 @@ MEANS: dict[str, tuple[Callable[[Fraction], Any], list[Any]]] = {
 }
 
 
-def values_of(spec: Oracle) -> range:
+def values_of(spec: FrequencyOracle) -> range:
     """All values of a spec, or a few keys where there are too many."""
     return range(6) if isinstance(spec, HashedGeometry | HeavyHitters) else range(spec.size)

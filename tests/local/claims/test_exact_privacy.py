@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet import local
 from discreet.audit import Level, Outcome, audit, goodness_of_fit
-from discreet.local import DirectResponse, HybridGeometry, Oracle
+from discreet.local import DirectResponse, FrequencyOracle, HybridGeometry
 from discreet.local.frequency import geometry
 from discreet.local.frequency import geometry as radon
 from discreet.local.keys import hashing
@@ -38,7 +38,7 @@ LISTED = [
 NUMBERS = [pytest.param(name, epsilon, id=f"{name}, {epsilon}") for name in MEANS for epsilon in EPSILONS]
 BEST = [pytest.param(make, epsilon, id=f"{name}, {epsilon}") for name, make in CHOSEN.items() for epsilon in EPSILONS]
 ONE_EACH = [SMALL[name] for name in ("seven answers", "one bit of 5", "a plane of 13", "two planes", "hashed")]
-Make = Callable[[Fraction], Oracle]
+Make = Callable[[Fraction], FrequencyOracle]
 
 
 @cache
@@ -50,12 +50,12 @@ def enumerated(make: Make, epsilon: Fraction) -> list[list[Fraction]]:
     return [[law.get(report, Fraction(0)) for report in range(spec.cells)] for law in found]
 
 
-def weights_of(spec: Oracle) -> NDArray[np.float64]:
+def weights_of(spec: FrequencyOracle) -> NDArray[np.float64]:
     """What one report of each kind does to the estimate of each value, by the real decoding."""
     return np.array([spec.estimate(counts, 1).values for counts in np.eye(spec.cells, dtype=np.int64)])
 
 
-@pytest.mark.theorem("Oracle.privacy")
+@pytest.mark.theorem("FrequencyOracle.privacy")
 @pytest.mark.theorem("OneBitHadamard.privacy")
 @pytest.mark.theorem("ProjectiveGeometry.privacy")
 @pytest.mark.theorem("HybridGeometry.privacy")
@@ -232,7 +232,9 @@ def test_every_protocol_keeps_the_duties_of_a_mechanism(make: Make, check: Check
 def test_every_frequency_protocol_is_enumerated() -> None:
     kinds = {type(make(Fraction(1))) for make in SMALL.values()}
     public = [getattr(local, name) for name in local.__all__]
-    known = {one for one in public if isinstance(one, type) and issubclass(one, Oracle) and hasattr(one, "protocol")}
+    known = {
+        one for one in public if isinstance(one, type) and issubclass(one, FrequencyOracle) and hasattr(one, "protocol")
+    }
     assert known <= kinds
 
 

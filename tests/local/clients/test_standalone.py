@@ -37,7 +37,7 @@ from discreet.local import (
     UnitVectors,
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.protocol.client import Batch
+from discreet.local.protocol.client import ReportBatch
 from discreet.randomness.rigor import ball, precision
 from tests.local.clients.test_vectors import ENTRIES, READ
 
@@ -499,11 +499,11 @@ REPORTING = {
 }
 
 
-def reports_of(spec: Spec, values: list[Any]) -> Batch:
+def reports_of(spec: Spec, values: list[Any]) -> ReportBatch:
     """One report of each person by the single file, packed by it, read by the library."""
     text = spec.to_json()
     reports = [standalone.Client(text).report(value) for value in values]
-    return Batch.from_bytes(standalone.Client(text).batch(reports))
+    return ReportBatch.from_bytes(standalone.Client(text).batch(reports))
 
 
 @pytest.mark.parametrize("name", REPORTING)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.local import Batch, Keys, Spec
+from discreet.local import Keys, ReportBatch, Spec
 from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.randomness.rigor import ball, precision
 from tools.clients.vectors import FOLDER, ROOT, main, text_of, vectors
@@ -77,7 +77,7 @@ def test_every_spec_that_a_client_must_refuse_is_refused_here(bad):
 
 def test_published_batches_are_read_back():
     for entry in READ["batches"]["batches"]:
-        read = Batch.from_bytes(bytes.fromhex(entry["bytes"]))
+        read = ReportBatch.from_bytes(bytes.fromhex(entry["bytes"]))
         assert read.digest.hex() == entry["digest"]
         assert read.reports.tolist() == entry["reports"]
 

@@ -11,11 +11,11 @@ import pandas
 import pytest
 
 from discreet.errors import InputError, ParameterError
-from discreet.local import DirectResponse, OneBitHadamard, Oracle, ProjectiveGeometry
+from discreet.local import DirectResponse, FrequencyOracle, OneBitHadamard, ProjectiveGeometry
 from discreet.privacy import PureDP, Relation
 from discreet.randomness.rigor import ball, precision
 
-SMALL: list[Oracle] = [
+SMALL: list[FrequencyOracle] = [
     DirectResponse(epsilon=Fraction(1), values=3),
     DirectResponse(epsilon=Fraction(1, 10), values=2),
     OneBitHadamard(epsilon=Fraction(1, 2), values=5),
@@ -23,9 +23,11 @@ SMALL: list[Oracle] = [
 ]
 
 
-@pytest.mark.theorem("Oracle.privacy")
+@pytest.mark.theorem("FrequencyOracle.privacy")
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
-def test_every_output_has_one_of_two_probabilities_whose_ratio_is_at_most_e_to_the_epsilon(spec: Oracle) -> None:
+def test_every_output_has_one_of_two_probabilities_whose_ratio_is_at_most_e_to_the_epsilon(
+    spec: FrequencyOracle,
+) -> None:
     for value in range(spec.size):
         assert set(spec.law(value).probabilities) <= {spec.likely, spec.unlikely}
         assert len(set(spec.preferred(value).tolist())) == spec.inside
@@ -36,9 +38,9 @@ def test_every_output_has_one_of_two_probabilities_whose_ratio_is_at_most_e_to_t
     assert Fraction(spec.guarantee.epsilon) >= spec.epsilon
 
 
-@pytest.mark.theorem("Oracle.privacy")
+@pytest.mark.theorem("FrequencyOracle.privacy")
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
-def test_the_price_covers_every_pair_of_values(spec: Oracle) -> None:
+def test_the_price_covers_every_pair_of_values(spec: FrequencyOracle) -> None:
     loss = spec.loss
     for first, second in product(range(spec.size), repeat=2):
         if first != second:
@@ -64,7 +66,7 @@ def test_estimates_are_unbiased_with_the_stated_variance_by_exact_enumeration(pe
 
 
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
-def test_one_hostile_report_gains_what_is_printed_and_no_more(spec: Oracle) -> None:
+def test_one_hostile_report_gains_what_is_printed_and_no_more(spec: FrequencyOracle) -> None:
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 50, spec.cells)
     people = int(counts.sum())
@@ -88,7 +90,7 @@ NAMED = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "
 
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
 @pytest.mark.parametrize("item", ["x", 10_000, -1, None, 0.5, True, np.timedelta64(1)], ids=repr)
-def test_there_is_no_law_of_what_is_no_value_and_the_error_does_not_show_it(spec: Oracle, item: Any) -> None:
+def test_there_is_no_law_of_what_is_no_value_and_the_error_does_not_show_it(spec: FrequencyOracle, item: Any) -> None:
     with pytest.raises(InputError, match=f"an int from 0 to {spec.size - 1}; nothing") as caught:
         spec.law(item)
     assert caught.value.__context__ is None

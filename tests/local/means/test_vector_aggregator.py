@@ -19,7 +19,7 @@ from discreet.local.means.directions import UNIT_BITS
 from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.means.vector_aggregator import VectorAggregator
 from discreet.local.protocol.aggregator import sealed
-from discreet.local.protocol.client import Batch
+from discreet.local.protocol.client import ReportBatch
 
 SPEC = UnitVectors(epsilon=Fraction(2), dimension=5)
 
@@ -35,7 +35,7 @@ def test_any_split_and_order_gives_the_same_bytes() -> None:
         assert merged.to_bytes() == whole.to_bytes()
         assert merged == whole
     assert SPEC.aggregator().add(reports.tolist()) == whole
-    assert SPEC.aggregator().add(Batch.from_bytes(Batch.of(SPEC, reports).to_bytes())) == whole
+    assert SPEC.aggregator().add(ReportBatch.from_bytes(ReportBatch.of(SPEC, reports).to_bytes())) == whole
 
 
 @pytest.mark.theorem("VectorAggregator.accuracy")
@@ -123,10 +123,10 @@ def test_a_copy_of_sums_stands_for_itself(copied: Callable[[VectorAggregator], V
 
 
 def test_several_batches_of_vectors_are_counted_together_or_not_at_all() -> None:
-    batches = [Batch.of(SPEC, np.array(part)) for part in ([1, 2], [3])]
+    batches = [ReportBatch.of(SPEC, np.array(part)) for part in ([1, 2], [3])]
     whole = SPEC.aggregator().add([1, 2, 3])
     assert SPEC.aggregator().add(batches) == SPEC.aggregator().add(tuple(batches)) == whole
-    other = Batch.of(DirectResponse(epsilon=Fraction(1), values=4), np.array([1]))
+    other = ReportBatch.of(DirectResponse(epsilon=Fraction(1), values=4), np.array([1]))
     for wrong in ([*batches, other], [*batches, 3]):
         with pytest.raises(InputError, match="nothing was counted"):
             whole.add(wrong)

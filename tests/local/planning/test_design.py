@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.local import (
-    Candidate,
+    DesignChoice,
     DirectResponse,
     HashedGeometry,
     HybridGeometry,
@@ -28,7 +28,7 @@ from discreet.local.planning.design import Design
 EPSILONS = [0.1, 0.5, 1, 2, 4, 6]
 
 
-def chosen(**asked: Any) -> Candidate:
+def chosen(**asked: Any) -> DesignChoice:
     return design(**{"people": 1_000_000, "epsilon": 1} | asked).chosen
 
 
@@ -166,7 +166,7 @@ def test_what_stands_out_is_what_a_top_list_would_show() -> None:
     assert chosen(values=100, people=10, epsilon=0.1).detectable > 1
 
 
-def _counts_of_nobody(one: Candidate) -> Any:
+def _counts_of_nobody(one: DesignChoice) -> Any:
     """Counts that give every value an estimate of about zero: the average report of a value outside the domain."""
     expected = 100_000 / one.cells
     return np.full(one.cells, round(expected), dtype=np.int64)

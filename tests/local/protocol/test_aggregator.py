@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
-from discreet.local import Aggregator, Batch, Client, DirectResponse, Spec
+from discreet.local import Aggregator, Client, DirectResponse, ReportBatch, Spec
 from discreet.local.protocol.aggregator import sealed
 from discreet.local.protocol.report_counts import LARGEST_TOTAL
 from discreet.local.protocol.spec import _PROTOCOLS
@@ -241,7 +241,7 @@ def test_a_masked_table_is_no_column_of_reports() -> None:
 
 
 def test_the_bytes_of_a_batch_are_refused_with_a_word_on_who_reads_them() -> None:
-    with pytest.raises(InputError, match=r"Batch\.from_bytes reads"):
+    with pytest.raises(InputError, match=r"ReportBatch\.from_bytes reads"):
         of(SPEC.client().batch([1]).to_bytes())
 
 
@@ -249,8 +249,8 @@ def test_where_all_was_refused_the_error_says_so_and_what_a_report_is() -> None:
     with pytest.raises(InputError) as caught:
         of(["a", "b"]).estimate()
     assert str(caught.value) == (
-        "there are no reports to estimate from; 2 were refused: reports are integers from 0 to 6, use Batch.from_bytes "
-        "for bytes, and a client to make reports of values"
+        "there are no reports to estimate from; 2 were refused: reports are integers from 0 to 6, use "
+        "ReportBatch.from_bytes for bytes, and a client to make reports of values"
     )
     with pytest.raises(InputError, match="1 was refused"):
         of([99]).estimate()
@@ -259,7 +259,7 @@ def test_where_all_was_refused_the_error_says_so_and_what_a_report_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Aggregator, Client, lambda spec: Batch.of(spec, PARTS)], ids=["aggregator", "client", "batch"]
+    "make", [Aggregator, Client, lambda spec: ReportBatch.of(spec, PARTS)], ids=["aggregator", "client", "batch"]
 )
 def test_the_text_of_a_spec_is_no_spec_and_the_error_says_what_reads_it(make: Any) -> None:
     with pytest.raises(ParameterError, match=r"Spec\.from_json reads"):
@@ -306,7 +306,7 @@ def test_a_batch_of_another_spec_is_refused_whole() -> None:
 
 def test_a_batch_is_counted_like_its_reports() -> None:
     batch = SPEC.client().batch(np.arange(1000) % 7)
-    assert of(batch) == of(batch.reports) == of(Batch.from_bytes(batch.to_bytes()))
+    assert of(batch) == of(batch.reports) == of(ReportBatch.from_bytes(batch.to_bytes()))
 
 
 def test_long_columns_are_counted_in_blocks_without_a_copy() -> None:
@@ -551,11 +551,11 @@ def test_other_things_are_not_merged_or_equal() -> None:
 COUNTING = """
 import sys
 import numpy as np
-from discreet.local import Batch, Spec
+from discreet.local import ReportBatch, Spec
 spec = Spec.from_json(open(sys.argv[1]).read())
 aggregator = spec.aggregator()
 for path in sys.argv[3:]:
-    aggregator.add(Batch.from_bytes(open(path, "rb").read()))
+    aggregator.add(ReportBatch.from_bytes(open(path, "rb").read()))
 open(sys.argv[2], "wb").write(aggregator.to_bytes())
 """
 
@@ -568,7 +568,7 @@ def test_a_million_reports_over_processes_in_any_order_give_the_same_bytes(tmp_p
     files = []
     for place, (start, end) in enumerate(pairwise(cuts)):
         files.append(tmp_path / f"{place}.batch")
-        files[-1].write_bytes(Batch.of(WIDE, column[start:end][::-1]).to_bytes())
+        files[-1].write_bytes(ReportBatch.of(WIDE, column[start:end][::-1]).to_bytes())
     shares = [files[:2], files[2:4][::-1], files[4:]]
     workers = []
     for place, share in enumerate(shares):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.local import Batch, DirectResponse
+from discreet.local import DirectResponse, ReportBatch
 
 SPEC = DirectResponse(epsilon=1, values=4)
 GOOD = SPEC.client().batch([0, 1, 2]).to_bytes()
@@ -21,9 +21,9 @@ GOOD = SPEC.client().batch([0, 1, 2]).to_bytes()
 def test_any_reports_come_back_as_they_were(values: int, data: Any) -> None:
     spec = DirectResponse(epsilon=20, values=values)
     reports = np.array(data.draw(st.lists(st.integers(0, values - 1), max_size=20)), dtype=np.int64)
-    batch = Batch.of(spec, reports)
+    batch = ReportBatch.of(spec, reports)
     raw = batch.to_bytes()
-    again = Batch.from_bytes(raw)
+    again = ReportBatch.from_bytes(raw)
     assert again == batch
     assert again.reports.tolist() == reports.tolist()
     assert len(raw) == 45 + spec.report_bytes * reports.size
@@ -32,16 +32,16 @@ def test_any_reports_come_back_as_they_were(values: int, data: Any) -> None:
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64, ">i4"])
 def test_the_type_of_the_column_does_not_change_the_bytes(kind: Any) -> None:
-    assert Batch.of(SPEC, np.array([3, 0, 2], dtype=kind)).to_bytes()[45:] == b"\x03\x00\x02"
-    assert Batch.of(SPEC, np.array([3, 9, 0, 9, 2], dtype=kind)[::2]).to_bytes()[45:] == b"\x03\x00\x02"
+    assert ReportBatch.of(SPEC, np.array([3, 0, 2], dtype=kind)).to_bytes()[45:] == b"\x03\x00\x02"
+    assert ReportBatch.of(SPEC, np.array([3, 9, 0, 9, 2], dtype=kind)[::2]).to_bytes()[45:] == b"\x03\x00\x02"
 
 
 def test_a_report_that_does_not_fit_is_not_cut() -> None:
     for reports in ([256], [-1], [1 << 40]):
         with pytest.raises(InputError, match="fit"):
-            Batch.of(SPEC, np.array(reports)).to_bytes()
+            ReportBatch.of(SPEC, np.array(reports)).to_bytes()
     with pytest.raises(InputError, match="fit"):
-        Batch(SPEC.digest, np.array([2**63], dtype=np.uint64), 8).to_bytes()
+        ReportBatch(SPEC.digest, np.array([2**63], dtype=np.uint64), 8).to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -62,28 +62,32 @@ def test_a_report_that_does_not_fit_is_not_cut() -> None:
 )
 def test_hostile_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(InputError):
-        Batch.from_bytes(data)
+        ReportBatch.from_bytes(data)
 
 
 @pytest.mark.parametrize("data", [None, 3, "DLB1", [1, 2], np.zeros(50)])
 def test_what_is_no_bytes_is_refused(data: Any) -> None:
     with pytest.raises(InputError):
-        Batch.from_bytes(data)
+        ReportBatch.from_bytes(data)
 
 
 @given(st.binary(max_size=80))
 def test_no_bytes_raise_anything_but_an_input_error(data: bytes) -> None:
     for raw in (data, GOOD[:36] + data, GOOD[:4] + data):
         with suppress(InputError):
-            assert Batch.from_bytes(raw).to_bytes() == raw
+            assert ReportBatch.from_bytes(raw).to_bytes() == raw
 
 
 def test_bytes_like_objects_are_read_too() -> None:
-    assert Batch.from_bytes(bytearray(GOOD)) == Batch.from_bytes(memoryview(GOOD)) == Batch.from_bytes(GOOD)
+    assert (
+        ReportBatch.from_bytes(bytearray(GOOD))
+        == ReportBatch.from_bytes(memoryview(GOOD))
+        == ReportBatch.from_bytes(GOOD)
+    )
 
 
 def test_reports_out_of_range_are_left_to_the_aggregator() -> None:
-    read = Batch.from_bytes(GOOD[:-1] + b"\xff")
+    read = ReportBatch.from_bytes(GOOD[:-1] + b"\xff")
     aggregator = SPEC.aggregator().add(read)
     assert (aggregator.people, aggregator.refused) == (2, 1)
 
@@ -105,13 +109,13 @@ def test_reports_out_of_range_are_left_to_the_aggregator() -> None:
 )
 def test_a_batch_of_something_else_is_refused(digest: Any, reports: Any, width: Any) -> None:
     with pytest.raises(InputError):
-        Batch(digest, reports, width)
+        ReportBatch(digest, reports, width)
 
 
 def test_batches_differ_by_spec_and_by_order() -> None:
-    first = Batch.of(SPEC, np.array([0, 1]))
-    assert first != Batch.of(SPEC, np.array([1, 0]))
-    assert first != Batch.of(DirectResponse(epsilon=2, values=4), np.array([0, 1]))
+    first = ReportBatch.of(SPEC, np.array([0, 1]))
+    assert first != ReportBatch.of(SPEC, np.array([1, 0]))
+    assert first != ReportBatch.of(DirectResponse(epsilon=2, values=4), np.array([0, 1]))
     assert first != "a batch"
-    assert repr(first) == "Batch(2 reports of 1 byte)"
-    assert repr(Batch.of(SPEC, np.array([0]))) == "Batch(1 report of 1 byte)"
+    assert repr(first) == "ReportBatch(2 reports of 1 byte)"
+    assert repr(ReportBatch.of(SPEC, np.array([0]))) == "ReportBatch(1 report of 1 byte)"

@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
-from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, OneBitHadamard, Oracle, ProjectiveGeometry
+from discreet.local import (
+    DirectResponse,
+    FrequencyOracle,
+    HashedGeometry,
+    HybridGeometry,
+    OneBitHadamard,
+    ProjectiveGeometry,
+)
 from discreet.local.heavy_hitters.addresses import FIRST_BITS
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.means.one_bit_and_hybrid import DuchiBit
@@ -34,7 +41,7 @@ LEVELS = (0.0, 0.05, 0.2, 0.6, 1.1)
 Multisets = dict[tuple[int, ...], int]
 
 
-def _weights(spec: Oracle, value: int) -> tuple[list[int], int]:
+def _weights(spec: FrequencyOracle, value: int) -> tuple[list[int], int]:
     """The exact law of a report as integers over a common denominator."""
     law = spec.law(value).probabilities
     common = math.lcm(*(mass.denominator for mass in law))
@@ -53,7 +60,7 @@ def _shuffled(laws: list[list[int]]) -> Multisets:
     return found
 
 
-def _true_deltas(spec: Oracle, pair: tuple[int, int], people: int, values: range) -> list[float]:
+def _true_deltas(spec: FrequencyOracle, pair: tuple[int, int], people: int, values: range) -> list[float]:
     """The largest delta at each level over all values that the others may have, a little too small if anything."""
     laws = {value: _weights(spec, value) for value in values}
     worst = [Fraction(0)] * len(LEVELS)
@@ -78,7 +85,7 @@ TINY = HeavyHitters(
     rows=(1, 1, 1),
     seed=3,
 )
-SMALL: list[tuple[str, Oracle, tuple[int, int], int, range]] = [
+SMALL: list[tuple[str, FrequencyOracle, tuple[int, int], int, range]] = [
     ("two answers of 2", DirectResponse(epsilon=Fraction(1), values=2), (0, 1), 2, range(2)),
     ("two answers of 5", DirectResponse(epsilon=Fraction(2), values=2), (0, 1), 5, range(2)),
     ("three answers of 4", DirectResponse(epsilon=Fraction(1), values=3), (0, 1), 4, range(3)),
@@ -127,7 +134,7 @@ SMALL: list[tuple[str, Oracle, tuple[int, int], int, range]] = [
 @pytest.mark.theorem("Shuffled.privacy", "Blanket.privacy", "TwoLevels.privacy", "TwoLevels.between.privacy")
 @pytest.mark.parametrize(("spec", "pair", "people", "values"), [case[1:] for case in SMALL], ids=[c[0] for c in SMALL])
 def test_the_real_multisets_are_never_told_apart_better_than_guaranteed(
-    spec: Oracle, pair: tuple[int, int], people: int, values: range
+    spec: FrequencyOracle, pair: tuple[int, int], people: int, values: range
 ) -> None:
     true = _true_deltas(spec, pair, people, values)
     shuffled = spec.shuffled(people=people, delta=1e-3)
@@ -218,7 +225,9 @@ def test_the_worst_distance_decides_and_a_range_must_meet_delta_itself() -> None
 
 @pytest.mark.theorem("clones.privacy")
 @pytest.mark.parametrize(("spec", "pair", "people", "values"), [case[1:] for case in SMALL], ids=[c[0] for c in SMALL])
-def test_clones_hold_for_every_protocol(spec: Oracle, pair: tuple[int, int], people: int, values: range) -> None:
+def test_clones_hold_for_every_protocol(
+    spec: FrequencyOracle, pair: tuple[int, int], people: int, values: range
+) -> None:
     blanket = clones(spec.epsilon, people, 1e-3)
     for level, delta in zip(LEVELS, _true_deltas(spec, pair, people, values), strict=True):
         assert delta <= blanket.delta(level)

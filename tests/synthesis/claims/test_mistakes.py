@@ -61,5 +61,5 @@ def test_a_frame_is_told_to_be_encoded() -> None:
     release = method(DOMAIN.encode(FRAME))
     with pytest.raises(InputError, match=r"the truth is not Records but DataFrame; encode it first"):
         report(release, FRAME)
-    with pytest.raises(InputError, match="a report is about a Release, not DataFrame"):
+    with pytest.raises(InputError, match="a report is about a SyntheticRelease, not DataFrame"):
         report(FRAME)

@@ -19,9 +19,9 @@ from discreet.synthesis import (
     Neighbors,
     NoisyAnswers,
     Records,
-    Release,
     Reweighted,
     Synthesizer,
+    SyntheticRelease,
     Tree,
     Workload,
     conjunctions,
@@ -74,7 +74,7 @@ def neighboring(neighbors: Neighbors) -> Iterator[tuple[Records, Records]]:
         yield table(OTHERS), table(OTHERS + units[0])  # also where everybody is said to have a record
 
 
-def assert_alike(here: Release, there: Release) -> None:
+def assert_alike(here: SyntheticRelease, there: SyntheticRelease) -> None:
     """Compare everything that leaves."""
     np.testing.assert_array_equal(here.answers, there.answers)
     np.testing.assert_array_equal(here.table.records.codes, there.table.records.codes)

@@ -16,7 +16,7 @@ from discreet.privacy import PureDP, Relation
 from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.session.opening import policy_of_frames
-from discreet.synthesis import Domain, Neighbors, NoisyAnswers, Records, Release, Residual, Workload, marginals
+from discreet.synthesis import Domain, Neighbors, NoisyAnswers, Records, Residual, SyntheticRelease, Workload, marginals
 from discreet.synthesis.methods.weights.mwem import Mwem
 from discreet.synthesis.methods.weights.reweighted import Reweighted
 from discreet.synthesis.sessions.asking import domain_of, synthesize
@@ -41,11 +41,11 @@ def people(ids: list[int | None]) -> pd.DataFrame:
     return pd.DataFrame({"person": pd.array(ids, dtype="Int64"), "sex": sex, "room": room})
 
 
-def told(release: Release) -> Any:
+def told(release: SyntheticRelease) -> Any:
     return release.evidence["number of records"]
 
 
-def of_session(table: pd.DataFrame, method: str) -> Release:
+def of_session(table: pd.DataFrame, method: str) -> SyntheticRelease:
     columns = {"sex": {"values": ["f", "m"]}, "room": {"values": [0, 1, 2]}}
     left_out = {"groups": None, "rows_per_group": None, "public": None, "ledger": None, "lineage": None, "version": "1"}
     given: dict[str, Any] = {"columns": columns, "analyst": "analyst", "unit_name": "person", **left_out}

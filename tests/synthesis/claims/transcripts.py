@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms import Exponential
 from discreet.statistics.pricing.noisy_vector import NoisyVector
-from discreet.synthesis import Records, Release, Synthesizer
+from discreet.synthesis import Records, Synthesizer, SyntheticRelease
 
 
 class Step(NamedTuple):
@@ -51,7 +51,7 @@ def scripted(seed: int) -> Iterator[list[Step]]:
         yield steps
 
 
-def released(method: Synthesizer, records: Records, seed: int) -> tuple[Release, list[Step]]:
+def released(method: Synthesizer, records: Records, seed: int) -> tuple[SyntheticRelease, list[Step]]:
     """Release by a script."""
     with scripted(seed) as steps:
         return method(records), steps

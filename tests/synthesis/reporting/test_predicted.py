@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
 from discreet.synthesis import Domain, Neighbors, Records, conjunctions, domain_of, explain_synthesis
-from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
+from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
 from discreet.synthesis.reporting.prediction import largest_noise
 from discreet.synthesis.reporting.report import report
@@ -116,7 +116,7 @@ def test_dual_query_itself_stays_within_the_theorem_with_certified_records():
     asked = conjunctions(domain, ways=2, count=20, repeats=False)
     method = DualQuery.of(
         asked, Neighbors(Relation.CHANGE_ONE, 300), rho=100, eta=Fraction(1, 5), rounds=100,
-        oracle=Oracle.EXACT, weights=Weights.EQUAL,
+        oracle=Responder.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = method(people)
     found = report(release, people, confidence=1 - Fraction(1, 10**12))

@@ -11,7 +11,16 @@ import pytest
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.privacy import ZCDP, PureDP, Relation
-from discreet.synthesis import Domain, Literals, Neighbors, Records, Release, Synthesizer, SyntheticTable, Workload
+from discreet.synthesis import (
+    Domain,
+    Literals,
+    Neighbors,
+    Records,
+    Synthesizer,
+    SyntheticRelease,
+    SyntheticTable,
+    Workload,
+)
 from discreet.synthesis.methods.dual_query.method import Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
 from discreet.synthesis.reporting.plot import error_curve
@@ -54,7 +63,7 @@ def invented(random, people=400):
 def released(workload, records, *, method="by hand", **more):
     table = SyntheticTable(records)
     stated = {"guarantee": ZCDP(Fraction(1, 10), relation=Relation.CHANGE_ONE), "plan": {}, **more}
-    return Release(
+    return SyntheticRelease(
         method=method,
         workload=workload,
         neighbors=NEIGHBORS,

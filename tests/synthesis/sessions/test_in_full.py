@@ -14,7 +14,7 @@ from discreet.privacy import ApproxDP
 from discreet.query import Session
 from discreet.synthesis import Domain, Workload, marginals
 from discreet.synthesis.methods import METHODS
-from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights
+from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights
 from discreet.synthesis.methods.dual_query.price import Accounting
 from discreet.synthesis.methods.forest.tree import Tree
 from discreet.synthesis.methods.residual.allocation import Aim
@@ -40,7 +40,7 @@ def test_values_that_differ_in_anything_differ() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"certify": 2}, {"oracle": Oracle.EXACT}, {"weights": Weights.EQUAL}, {"rounds": 3}, {"eta": Fraction(1, 3)},
+        {"certify": 2}, {"oracle": Responder.EXACT}, {"weights": Weights.EQUAL}, {"rounds": 3}, {"eta": Fraction(1, 3)},
         {"accounting": Accounting.PAPER},
     ],
 )  # fmt: skip

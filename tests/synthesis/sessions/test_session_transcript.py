@@ -33,7 +33,7 @@ from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
-from discreet.synthesis import Neighbors, Release, Workload, conjunctions
+from discreet.synthesis import Neighbors, SyntheticRelease, Workload, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery, _Game
 from discreet.synthesis.methods.dual_query.transcript import Round
 from discreet.synthesis.sessions.asking import domain_of, dual_query
@@ -154,7 +154,7 @@ def _kill(folder: Path, number: int, point: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def price_of(round_number: int, source: Release | Session) -> Fraction:
+def price_of(round_number: int, source: SyntheticRelease | Session) -> Fraction:
     """Return the price of one round, for the plan of a release or of the session that it is asked of."""
     if isinstance(source, Session):
         workload = conjunctions(domain_of(source, "people"), ways=2, count=15)
@@ -545,7 +545,7 @@ def test_a_release_without_a_file_keeps_its_transcript_in_the_ledger() -> None:
         given: dict[str, Any] = {"epsilon": 2, "size": 90, "eta": 1, "rounds": 4}
         first = dual_query(session, "people", workload, progress=lambda *step: steps.append(step), **given)
         again = dual_query(session, "people", workload, **given)
-        assert isinstance(again, Release)
+        assert isinstance(again, SyntheticRelease)
         assert again.evidence["record"]["replayed"]
         assert again.evidence["transcript"] == first.evidence["transcript"]
         assert steps == [(number, 4) for number in range(1, 5)]

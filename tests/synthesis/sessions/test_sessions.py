@@ -37,8 +37,8 @@ from discreet.synthesis import (
     Domain,
     Neighbors,
     Purse,
-    Release,
     Synthesizer,
+    SyntheticRelease,
     SyntheticTable,
     Workload,
     conjunctions,
@@ -105,12 +105,12 @@ class Counted(Synthesizer):
     def plan(self) -> dict[str, Any]:
         return {"toy": True}
 
-    def _release(self, records: Any, progress: Any) -> Release:
+    def _release(self, records: Any, progress: Any) -> SyntheticRelease:
         self.seen.append(records)
         if self.problem is not None:
             raise self.problem
         progress(1, 1)
-        return Release(
+        return SyntheticRelease(
             method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
             table=SyntheticTable(records), answers=self.workload.shares(records), plan=self.plan,
             evidence={"odd": (Fraction(1, 3), float("inf"), None, {"deep": [np.int64(4), np.arange(3)]})},

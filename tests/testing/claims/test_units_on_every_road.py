@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from discreet import statistics
 from discreet.attacks import Scoreboard, intersection, mondrian
-from discreet.attacks.linking.anonymity import Release
+from discreet.attacks.linking.anonymity import AttackedRelease
 from discreet.errors import DiscreetError, StreamSpent
 from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
 from discreet.privacy import PureDP
@@ -66,9 +66,9 @@ def frames(column: Callable[[list[Any]], Any]) -> Road:
     return road
 
 
-def release(people: list[Any]) -> Release:
+def release(people: list[Any]) -> AttackedRelease:
     facts = np.arange(len(people))[:, None]
-    return Release(mondrian(facts, k=2), np.arange(len(people)), people)  # type: ignore[arg-type]
+    return AttackedRelease(mondrian(facts, k=2), np.arange(len(people)), people)  # type: ignore[arg-type]
 
 
 def shared(spelling: Any) -> int:
@@ -107,7 +107,7 @@ ROADS: dict[str, Road] = {
     "from_frames, pandas": frames(lambda ids: pd.DataFrame({"person": pd.Series(ids, dtype=object)})),
     "from_frames, pandas as inferred": frames(lambda ids: pd.DataFrame({"person": ids})),
     "from_frames, Polars": frames(lambda ids: pl.DataFrame({"person": pl.Series(ids, strict=False)})),
-    "attacks.Release": lambda one: len(release([1, one, 2, 3]).person) - 2,
+    "attacks.AttackedRelease": lambda one: len(release([1, one, 2, 3]).person) - 2,
     "attacks.intersection": shared,
     "attacks.Scoreboard": rated,
     "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, values=4), plain),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from discreet.attacks import (
+    AttackedRelease,
     Identification,
     Linkage,
     MatchRule,
-    Release,
     curse,
     homogeneity,
     identify,
@@ -117,7 +117,8 @@ def _intersections(panel: Axes, patients: Discharges) -> None:
     alone, both, expected = [], [], []
     for k in SIZES:
         one, two = (
-            Release(mondrian(patients, k=k, columns=facts), patients.code, everybody) for facts in (ONE_TABLE, ANOTHER)
+            AttackedRelease(mondrian(patients, k=k, columns=facts), patients.code, everybody)
+            for facts in (ONE_TABLE, ANOTHER)
         )
         together = intersection(one, two)
         alone.append(homogeneity(one).share)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
-from discreet.local import DirectResponse, OneBitHadamard, Oracle, ProjectiveGeometry
+from discreet.local import DirectResponse, FrequencyOracle, OneBitHadamard, ProjectiveGeometry
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def local_protocols() -> Plot:
     return Plot(figure)
 
 
-def _ratio(spec: Oracle) -> float:
+def _ratio(spec: FrequencyOracle) -> float:
     """Return the exact variance of a rare value over the optimum."""
     return spec.variance(1) / spec.optimum(1)
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.data import Table
+from discreet.data import InventedTable
 from discreet.errors import InputError, ParameterError
 from discreet.statistics.columns import frame_library, key_codes, unmasked
 
@@ -20,14 +20,14 @@ class Frame(Protocol):
         """Return a column."""
 
 
-Columns = Table | Mapping[str, ArrayLike] | Frame
+Columns = InventedTable | Mapping[str, ArrayLike] | Frame
 _A_TABLE = "a table is one of discreet.data, a mapping from names to columns, or a pandas, Polars or Arrow table"
 _KINDS = "numbers, dates, Booleans or texts"
 
 
 def is_table(data: object) -> bool:
     """Say whether data has columns with names."""
-    return isinstance(data, Table | Mapping) or frame_library(data) is not None
+    return isinstance(data, InventedTable | Mapping) or frame_library(data) is not None
 
 
 def columns_of(table: Columns, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -44,7 +44,7 @@ def columns_of(table: Columns, names: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 def column_of(table: Columns, name: str) -> NDArray[Any]:
     """Return a column of a table; a missing value is no value to compare by."""
-    if isinstance(table, Table):
+    if isinstance(table, InventedTable):
         column: NDArray[Any] = table.column(name)
     else:
         names = _names(table)

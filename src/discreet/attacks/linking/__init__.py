@@ -1,11 +1,11 @@
 """Linking: records found again by what is unique about them, and what anonymity costs."""
 
-from discreet.attacks.linking.anonymity import Exposure, Release, chance_of_one_left, homogeneity, intersection
+from discreet.attacks.linking.anonymity import AttackedRelease, Exposure, chance_of_one_left, homogeneity, intersection
 from discreet.attacks.linking.curse import Curse, curse, expected_side, least_side
 from discreet.attacks.linking.linkage import Linkage, MatchRule, expected_wrong, link
 from discreet.attacks.linking.mondrian import Boxes, mondrian
 from discreet.attacks.linking.ratings import (
-    Candidate,
+    BestMatch,
     Identification,
     Identified,
     Scoreboard,

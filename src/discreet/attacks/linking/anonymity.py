@@ -27,7 +27,7 @@ _MOST_PEOPLE = 1000  # in a group alone: the binomial coefficients of more are n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class AttackedRelease:
     """A k-anonymous table as it is published, a group and a secret value a row, and who its rows are.
 
     `person` is known to the owner only; it serves to say who is in two releases. The attacker knows the facts that the
@@ -57,7 +57,7 @@ class Release:
 
     def __repr__(self) -> str:
         """Say the shape, no rows."""
-        return f"<Release: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k} or more>"
+        return f"<AttackedRelease: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k}+>"
 
 
 @told_in_rows
@@ -108,7 +108,7 @@ class Exposure:
         return explained(drawn, columns=2)
 
 
-def homogeneity(release: Release) -> Exposure:
+def homogeneity(release: AttackedRelease) -> Exposure:
     """Say for whom a single k-anonymous release tells the secret: everybody in their group has the same.
 
     Accuracy. With secrets drawn independently, the value v with chance q, `expected` is the mean over people of the sum
@@ -120,7 +120,7 @@ def homogeneity(release: Release) -> Exposure:
     >>> from discreet.data import register
     >>> table = register(people=20_000, seed=1).discharges
     >>> boxes = mondrian(table, k=2, columns=["zip_code", "birth_date", "sex"])
-    >>> homogeneity(Release(boxes, table.diagnosis, np.arange(len(table))))
+    >>> homogeneity(AttackedRelease(boxes, table.diagnosis, np.arange(len(table))))
     <Exposure: people 4,000; one candidate left ... %; if independent ... %>
     """
     _check(release)
@@ -136,7 +136,7 @@ def homogeneity(release: Release) -> Exposure:
     return Exposure("one release", release.person[order], left[order].astype(np.int64), float(together[group].mean()))
 
 
-def intersection(*releases: Release) -> Exposure:
+def intersection(*releases: AttackedRelease) -> Exposure:
     """Say for whom several k-anonymous releases together tell the secret: one value occurs in all of their groups.
 
     Only people in all of the releases are looked at, and a person must have the same secret in each.
@@ -188,15 +188,15 @@ def _order(people: NDArray[Any]) -> NDArray[np.intp]:
         return np.arange(len(people))
 
 
-def _check(*releases: Release) -> None:
+def _check(*releases: AttackedRelease) -> None:
     """Refuse what is no release."""
     for release in releases:
-        if not isinstance(release, Release):
-            words = f"a release is Release(mondrian(...), secret, person), not {type(release).__name__}"
+        if not isinstance(release, AttackedRelease):
+            words = f"a release is AttackedRelease(mondrian(...), secret, person), not {type(release).__name__}"
             raise ParameterError(words, parameter="release")
 
 
-def _values(releases: tuple[Release, ...] | list[Release]) -> list[Integers]:
+def _values(releases: tuple[AttackedRelease, ...] | list[AttackedRelease]) -> list[Integers]:
     """Return the secrets as codes, the same for the same value in all releases."""
     codes = coded([{"secret": release.secret} for release in releases], "secret")
     return np.split(codes, np.cumsum([len(release.person) for release in releases])[:-1])

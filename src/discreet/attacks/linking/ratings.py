@@ -183,7 +183,7 @@ def _identified(board: Scoreboard, heard: Hearsay, known: int, wrong: int, thres
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class BestMatch:
     """The best row for some remarks: its person, its score, and how far it stands out from the second best.
 
     `eccentricity` is best minus second best, in standard deviations of all scores.
@@ -261,7 +261,7 @@ class Scoreboard:
             total[self._person[rows]] += points / np.log1p(self.support[one])
         return total
 
-    def best(self, item: ArrayLike, stars: ArrayLike, day: ArrayLike) -> Candidate:
+    def best(self, item: ArrayLike, stars: ArrayLike, day: ArrayLike) -> BestMatch:
         """Return the row that fits some remarks best, and how far it stands out."""
         return leader(self.scores(item, stars, day))
 
@@ -271,7 +271,7 @@ def _check_finite(column: NDArray[Any], name: str) -> None:
         raise InputError(f"{name} must be finite numbers")
 
 
-def leader(scores: Floats) -> Candidate:
+def leader(scores: Floats) -> BestMatch:
     """Return the highest of some scores, and how far it stands out.
 
     >>> leader(np.array([0.0, 3.0, 0.0, 1.0])).person
@@ -283,4 +283,4 @@ def leader(scores: Floats) -> Candidate:
     second = max(scores[:first].max(initial=-np.inf), scores[first + 1 :].max(initial=-np.inf))
     spread = float(scores.std())
     lead = float(scores[first] - second) / spread if spread > 0 else 0.0
-    return Candidate(first, float(scores[first]), lead)
+    return BestMatch(first, float(scores[first]), lead)

@@ -28,7 +28,7 @@ from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
 from discreet.query.policy import LARGEST_SIZE, Source
 from discreet.synthesis import (
-    Release,
+    SyntheticRelease,
     SyntheticTable,
     Workload,
     conjunctions,
@@ -154,7 +154,7 @@ def check_place(out: Path | None, source: Source) -> None:
         raise Refusal(f"--out: {out} lies where the private tables are; name a file elsewhere")
 
 
-def _made(prepared: Prepared, transcript: Path | None, progress: Progress | None) -> Release:
+def _made(prepared: Prepared, transcript: Path | None, progress: Progress | None) -> SyntheticRelease:
     if transcript is None:
         return prepared.release(progress=progress)
     return released_with(prepared, transcript, progress)
@@ -204,7 +204,7 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     say(console, "No data was read and nothing was spent.")
 
 
-def show_release(console: Console, release: Release, written: SyntheticTable) -> None:
+def show_release(console: Console, release: SyntheticRelease, written: SyntheticTable) -> None:
     """Print what was released, and what of it was written."""
     record, known = release.evidence["record"], predict(release)
     facts = [
@@ -232,7 +232,7 @@ def rows_in_words(table: SyntheticTable) -> str:
     return f"{len(table):,} rows{'' if table.weights is None else ', weighted'}"
 
 
-def machine(release: Release, table: SyntheticTable, written: Path) -> dict[str, Any]:
+def machine(release: SyntheticRelease, table: SyntheticTable, written: Path) -> dict[str, Any]:
     """Return what was released as plain values."""
     known = predict(release)
     errors = {} if known is None else {"average": known.average, "maximum": known.maximum}

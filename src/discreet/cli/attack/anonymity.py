@@ -57,7 +57,7 @@ def _exposed(patients: Discharges, k: int) -> _Case:
     """Publish the patients twice, by different facts, and intersect."""
     everybody = np.arange(len(patients))
     boxes = (attacks.mondrian(patients, k=k, columns=facts) for facts in (_ONE, _ANOTHER))
-    one, two = (attacks.Release(one, patients.code, everybody) for one in boxes)
+    one, two = (attacks.AttackedRelease(one, patients.code, everybody) for one in boxes)
     return _Case(k, (attacks.homogeneity(one), attacks.homogeneity(two)), attacks.intersection(one, two))
 
 

@@ -50,8 +50,8 @@ class HybridGeometry(_Listed):
     block * K + point. `best` chooses blocks, prime and dimension.
 
     Privacy. Pure epsilon-local privacy.
-        Proof: see `Oracle`: every value prefers S = on_plane reports out of B K; a report off the plane is a uniform
-        number below B K - S, read as a point off the plane in the own block or as any point of another block.
+        Proof: see `FrequencyOracle`: every value prefers S = on_plane reports out of B K; a report off the plane is a
+        uniform number below B K - S, read as a point off the plane in the own block or as any point of another block.
     Accuracy. Let C be the share of reports on the plane of x, N the share of reports in its block, I = common, and
         l > u the probabilities of one preferred and of one other report. Then (C - (I / S) N - o) / ((S - I) (l - u))
         with o = u (S - K I / S) is unbiased for the share f of x. Its variance is f v_x + (F - f) v_s + (1 - F) v_o

@@ -18,7 +18,7 @@ class DirectResponse(_Listed, PureOracle):
     """Report one's own value with probability p, any other with (1 - p) / (k - 1) each; two values are Warner's coin.
 
     Privacy. Pure epsilon-local privacy: the preferred output of a value is the value itself.
-        Proof: see `Oracle`, with one preferred output out of k.
+        Proof: see `FrequencyOracle`, with one preferred output out of k.
     Accuracy. Unbiased with the variance of `PureOracle`, which is (k - 2 + e^epsilon) / (n (e^epsilon - 1)^2) for a
         rare value: the least of all our protocols as long as k < 3 e^epsilon + 2.
         Proof: p = e^epsilon / (e^epsilon + k - 1) and r = 1 / (e^epsilon + k - 1), up to the rounding of p.

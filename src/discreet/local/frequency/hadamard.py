@@ -38,8 +38,9 @@ class OneBitHadamard(_Listed, PureOracle):
     what a person sends is one bit (`OneBitClient.bit`).
 
     Privacy. Pure epsilon-local privacy, of the report (j, bit) and of the bit alone for any fixed public row.
-        Proof: of the two bits of a row one is preferred, so that a value prefers D of the 2 D reports and `Oracle`
-        applies. For a fixed row the bit is p or 1 - p likely whatever the value, p / (1 - p) is at most e^epsilon and
+        Proof: of the two bits of a row one is preferred, so that a value prefers D of the 2 D reports and
+        `FrequencyOracle` applies. For a fixed row the bit is p or 1 - p likely whatever the value, p / (1 - p) is at
+        most e^epsilon and
         at least 1, and the row tells nothing: it was drawn, or computed from the number of the person, without the
         value.
     Accuracy. Unbiased with variance ((e^epsilon + 1)^2 / (e^epsilon - 1)^2 - f) / n for the share f of a value, up to

@@ -39,7 +39,7 @@ _LARGEST_LAW = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Oracle(Spec):
+class FrequencyOracle(Spec):
     """A protocol in which a value x prefers a set H(x) of `inside` outputs out of `cells`.
 
     The report lies in H(x) with probability p = coin / 2^64 and outside otherwise, uniformly in each. That one shape
@@ -173,7 +173,7 @@ class Oracle(Spec):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Listed(Oracle):
+class _Listed(FrequencyOracle):
     """An oracle over a public list of values, by number."""
 
     values: int
@@ -185,7 +185,7 @@ class _Listed(Oracle):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PureOracle(Oracle):
+class PureOracle(FrequencyOracle):
     """An oracle in which all other values prefer the outputs of x equally often.
 
     A report lies in H(x) with probability p if x is held, and with probability r whatever other value is held.
@@ -227,7 +227,7 @@ class Randomizer(Mechanism):
     A client answers once for its person; this answers as often as it is called, each time at the price of a report.
 
     Privacy. Each call is epsilon-private for a change of the value, whoever collects.
-        Proof: it draws by the same code as a client; see `Oracle`.
+        Proof: it draws by the same code as a client; see `FrequencyOracle`.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
     >>> mechanism = DirectResponse(epsilon=1, values=4).mechanism()
@@ -237,7 +237,7 @@ class Randomizer(Mechanism):
 
     relation = Relation.CHANGE_ONE
 
-    def __init__(self, spec: Oracle) -> None:
+    def __init__(self, spec: FrequencyOracle) -> None:
         """Keep the public spec; there is no other state."""
         self.spec = spec
 

@@ -31,8 +31,9 @@ class ProjectiveGeometry(_Listed, PureOracle):
     (on_plane + i) mod points, in the numbers of `Geometry`. `best` chooses prime and dimension.
 
     Privacy. Pure epsilon-local privacy.
-        Proof: see `Oracle`: every value prefers the points of one plane, and all planes have S = on_plane points out of
-        K = points. `Geometry.place` turns a uniform number into a uniform point on the plane or off it, so only the
+        Proof: see `FrequencyOracle`: every value prefers the points of one plane, and all planes have S = on_plane
+        points out of K = points. `Geometry.place` turns a uniform number into a uniform point on the plane or off it,
+        so only the
         coin is rounded, and it is rounded down.
     Accuracy. Unbiased with the variance of `PureOracle`, where r = p I / S + (1 - p) / prime and I = common. For a rare
         value in a large space that is (e^epsilon + prime - 1)^2 / (n (prime - 1) (e^epsilon - 1)^2), least where

@@ -49,7 +49,8 @@ class HeavyHitters(KeyOracle):
     Privacy. Pure epsilon-local privacy, whatever the keys, the levels and the seed.
         Proof: a key prefers the points of one plane in every row: S of K points in each of all R rows, so R S out of
         R K outputs. The row is drawn uniformly without looking at the key, and decides which prefix is reported. So the
-        report is uniform on the preferred outputs with probability p and uniform off them otherwise: an `Oracle`.
+        report is uniform on the preferred outputs with probability p and uniform off them otherwise: a
+        `FrequencyOracle`.
     Accuracy. The estimate of a key found, from the held-out people, is that of `HashedGeometry` for their number, and
         is independent of what was found, given who is held out.
         Proof: people are held out by the row that they draw, independently of their keys. Given who they are, reports

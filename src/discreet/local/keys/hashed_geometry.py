@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws import Finite
-from discreet.local.frequency import Geometry, Oracle, ProjectiveGeometry, Randomizer
+from discreet.local.frequency import FrequencyOracle, Geometry, ProjectiveGeometry, Randomizer
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
@@ -47,7 +47,7 @@ _MOST_PEOPLE = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KeyOracle(Oracle):
+class KeyOracle(FrequencyOracle):
     """An oracle of keys that nobody can list: a report is a row and a point of PG(dimension - 1, prime)."""
 
     keys: str
@@ -149,7 +149,7 @@ class HashedGeometry(KeyOracle):
     Privacy. Pure epsilon-local privacy, whatever the keys, the seed and the hash.
         Proof: a key x prefers H(x), the points of the plane of its point in every row: S out of K points in each of
         the R rows, so R S out of R K. The row is drawn uniformly and without looking at the key, so the report is
-        uniform on H(x) with probability p and uniform off it otherwise: an `Oracle`.
+        uniform on H(x) with probability p and uniform off it otherwise: a `FrequencyOracle`.
     Accuracy. With c the probability that two keys share a bucket, r the probability that the report of a key lies on
         the plane of another point, and r' = c p + (1 - c) r: the share (reports in H(x) / n - r') / (p - r') is
         unbiased over the seed, with variance (f p (1 - p) + (1 - f) r' (1 - r')) / (n (p - r')^2)

@@ -19,9 +19,9 @@ from discreet.local.estimates import allowed_error, two_sided_normal
 from discreet.local.frequency import (
     LARGEST_TABLE,
     DirectResponse,
+    FrequencyOracle,
     HybridGeometry,
     OneBitHadamard,
-    Oracle,
     ProjectiveGeometry,
 )
 from discreet.local.heavy_hitters import HeavyHitters
@@ -41,16 +41,16 @@ class Design:
     `spec` is all that clients and collector need; `explain` says why, `table` compares.
     """
 
-    chosen: Candidate
-    others: tuple[Candidate, ...]
+    chosen: DesignChoice
+    others: tuple[DesignChoice, ...]
 
     @property
-    def spec(self) -> Oracle:
+    def spec(self) -> FrequencyOracle:
         """The public spec to give to clients and collector."""
         return self.chosen.spec
 
     @property
-    def candidates(self) -> tuple[Candidate, ...]:
+    def candidates(self) -> tuple[DesignChoice, ...]:
         """All of them, the chosen one first."""
         return (self.chosen, *self.others)
 
@@ -148,7 +148,7 @@ def design(
             )
         asked = whole(1 if values is None else values, name="values")
         spec, why = _for_keys(exact, count, keys, seed, largest, find=find)
-        return Design(Candidate(spec, count, asked, confidence, why), ())
+        return Design(DesignChoice(spec, count, asked, confidence, why), ())
     if seed is not None:
         raise ConflictingParameters(
             "seed= is that of the public hash of keys=; values that are listed are not hashed", parameter="seed"
@@ -156,13 +156,13 @@ def design(
     if find:
         raise MissingParameter("find= searches for keys: say what a key is, as in keys=TextKeys(32)", parameter="keys")
     size, most = _size(values, names), whole(LARGEST_TABLE if largest is None else largest, name="largest")
-    found = [Candidate(spec, count, size, confidence) for spec in _specs(exact, size, names, most)]
+    found = [DesignChoice(spec, count, size, confidence) for spec in _specs(exact, size, names, most)]
     return _decided(found, most, width, patient=largest is not None or width is not None)
 
 
 def _for_keys(
     epsilon: Fraction, people: int, keys: Keys | str, seed: int | None, largest: int | None, *, find: bool
-) -> tuple[Oracle, str]:
+) -> tuple[FrequencyOracle, str]:
     """Return the one protocol for keys that cannot be listed, and why."""
     limit = LARGEST_SKETCH if largest is None else whole(largest, name="largest")
     if not find:
@@ -176,19 +176,19 @@ def _for_keys(
     return plan, "frequent keys that nobody can name are searched for"
 
 
-def _specs(epsilon: Fraction, size: int, labels: tuple[str, ...], largest: int) -> Iterator[Oracle]:
+def _specs(epsilon: Fraction, size: int, labels: tuple[str, ...], largest: int) -> Iterator[FrequencyOracle]:
     """Yield the protocols that are not dominated by another, each with its best parameters."""
     yield DirectResponse(epsilon=epsilon, values=size, labels=labels)
     for kind in (ProjectiveGeometry, HybridGeometry):
         with suppress(ParameterError):  # no space has room for the values in so few counters
             spec = kind.best(epsilon=epsilon, values=size, labels=labels, largest=largest)
             yield spec
-            if Candidate(spec, people=1, looked_at=size).additions <= _PATIENCE:
+            if DesignChoice(spec, people=1, looked_at=size).additions <= _PATIENCE:
                 break  # blocks have more variance, and are for spaces that cannot be decoded at once
     yield OneBitHadamard(epsilon=epsilon, values=size, labels=labels)
 
 
-def _decided(found: list[Candidate], most: int, width: int | None, *, patient: bool) -> Design:
+def _decided(found: list[DesignChoice], most: int, width: int | None, *, patient: bool) -> Design:
     """Take the protocol of least variance within the limits, and say why not the others.
 
     Where nobody asked for limits, one that is a hundred times worse than a larger table is not taken.
@@ -209,7 +209,7 @@ def _decided(found: list[Candidate], most: int, width: int | None, *, patient: b
     return Design(replace(chosen, reason=_praise(chosen, fitting, found)), tuple(told))
 
 
-def _excluded(one: Candidate, found: list[Candidate], most: int, width: int | None) -> str:
+def _excluded(one: DesignChoice, found: list[DesignChoice], most: int, width: int | None) -> str:
     """Say which limit a protocol does not keep, or nothing."""
     if one.cells > most:
         return f"needs {one.cells:,} counters, more than {most:,}"
@@ -223,7 +223,7 @@ def _excluded(one: Candidate, found: list[Candidate], most: int, width: int | No
     return ""
 
 
-def _praise(chosen: Candidate, fitting: list[Candidate], found: list[Candidate]) -> str:
+def _praise(chosen: DesignChoice, fitting: list[DesignChoice], found: list[DesignChoice]) -> str:
     """Say why one was chosen."""
     if len(fitting) == 1:
         return "the only one within the limits"
@@ -236,7 +236,7 @@ def _praise(chosen: Candidate, fitting: list[Candidate], found: list[Candidate])
     return f"{least}, whatever people hold" if any(_less_on_average(one, chosen) for one in fitting) else least
 
 
-def _compared(one: Candidate, chosen: Candidate) -> str:
+def _compared(one: DesignChoice, chosen: DesignChoice) -> str:
     """Compare a protocol that could be taken with the chosen one."""
     times = one.variance / chosen.variance
     if abs(times - 1) < _NEGLIGIBLE - 1:
@@ -248,7 +248,7 @@ def _compared(one: Candidate, chosen: Candidate) -> str:
     return f"{words} on average, {most} times in a block that most people fall into"
 
 
-def _less_on_average(one: Candidate, chosen: Candidate) -> bool:
+def _less_on_average(one: DesignChoice, chosen: DesignChoice) -> bool:
     """Say whether one that was not taken has less variance if people are spread evenly over its blocks."""
     return one.variance * _NEGLIGIBLE < chosen.variance
 
@@ -291,18 +291,18 @@ _HALF = 0.5  # beyond it at most one value can stand out
 
 
 @dataclass(frozen=True)
-class Candidate:
+class DesignChoice:
     """A spec with its predicted error for so many people, and why it was chosen or not.
 
     `looked_at` is the number of values that are looked at together.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> one = Candidate(DirectResponse(epsilon=1, values=4), people=10_000, looked_at=4)
+    >>> one = DesignChoice(DirectResponse(epsilon=1, values=4), people=10_000, looked_at=4)
     >>> round(one.standard_error, 4), round(one.ratio, 2), one.report_bits
     (0.0126, 0.43, 2)
     """
 
-    spec: Oracle
+    spec: FrequencyOracle
     people: int
     looked_at: int
     confidence: float = 0.95

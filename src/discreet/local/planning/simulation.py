@@ -14,7 +14,7 @@ from discreet.display import Table
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.local.frequency import Oracle
+from discreet.local.frequency import FrequencyOracle
 from discreet.local.planning.design import design
 from discreet.local.protocol import Integers, domain_size, number_of_people
 from discreet.privacy.numbers import nonnegative
@@ -160,7 +160,7 @@ def _written(prices: list[float]) -> list[str]:
     return labels
 
 
-def _error(spec: Oracle, held: Integers) -> SimulatedError:
+def _error(spec: FrequencyOracle, held: Integers) -> SimulatedError:
     """Let one fleet report, in blocks, and measure."""
     client, aggregator = spec.client(), spec.aggregator()
     for start in range(0, held.size, _BLOCK):

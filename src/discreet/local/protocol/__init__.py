@@ -1,7 +1,7 @@
 """The protocol: what a specification says, what a client sends, what an aggregator counts."""
 
 from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, unsealed
-from discreet.local.protocol.client import Batch, Client, listed_batches
+from discreet.local.protocol.client import Client, ReportBatch, listed_batches
 from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.local.protocol.inputs import (
     Floats,

@@ -183,8 +183,8 @@ class Aggregator:
             return ""
         refused = counted(self.refused, "was", "were")
         return (
-            f"; {refused} refused: reports are integers from 0 to {self.spec.cells - 1}, use Batch.from_bytes for "
-            "bytes, and a client to make reports of values"
+            f"; {refused} refused: reports are integers from 0 to {self.spec.cells - 1}, use ReportBatch.from_bytes "
+            "for bytes, and a client to make reports of values"
         )
 
     def __repr__(self) -> str:

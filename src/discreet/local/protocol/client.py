@@ -20,7 +20,7 @@ _TYPES = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _HOLDING = {3: 4, 5: 8, 6: 8, 7: 8}
 
 
-class Oracle(Protocol):
+class ClientSpec(Protocol):
     """What a client needs of its spec, of a frequency oracle or of any other."""
 
     protocol: ClassVar[str]
@@ -54,7 +54,7 @@ class Client:
     True
     """
 
-    def __init__(self, spec: Oracle) -> None:
+    def __init__(self, spec: ClientSpec) -> None:
         """A client knows its public spec, its process, and whether it has reported."""
         self.spec = checked_spec(spec)
         self._process = Process.here()
@@ -80,9 +80,9 @@ class Client:
         """Return one report for each value, each of another person."""
         return self.spec.randomize(self.spec.items(values))
 
-    def batch(self, values: Any) -> Batch:
+    def batch(self, values: Any) -> ReportBatch:
         """Return the reports of many people with the digest of the spec."""
-        return Batch(self.spec.digest, self.report_many(values), self.spec.report_bytes)
+        return ReportBatch(self.spec.digest, self.report_many(values), self.spec.report_bytes)
 
     def __repr__(self) -> str:
         """Show the protocol only."""
@@ -102,7 +102,7 @@ class Client:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Batch:
+class ReportBatch:
     """Reports with the digest of their spec; `width` bytes each on the wire.
 
     Cost. One pass over the reports to pack or to read them; widths of 1, 2, 4 and 8 bytes are read without a copy.
@@ -110,8 +110,8 @@ class Batch:
     >>> from discreet.local.frequency.direct_response import DirectResponse
     >>> batch = DirectResponse(epsilon=1, values=4).client().batch([0, 1, 2, 3, 3])
     >>> batch, len(batch.to_bytes())
-    (Batch(5 reports of 1 byte), 50)
-    >>> Batch.from_bytes(batch.to_bytes()) == batch
+    (ReportBatch(5 reports of 1 byte), 50)
+    >>> ReportBatch.from_bytes(batch.to_bytes()) == batch
     True
     """
 
@@ -129,7 +129,7 @@ class Batch:
             raise InputError("the reports of a batch are one column of integers")
 
     @classmethod
-    def of(cls, spec: Spec, reports: NDArray[Any]) -> Batch:
+    def of(cls, spec: Spec, reports: NDArray[Any]) -> ReportBatch:
         """Label reports with their spec."""
         checked_spec(spec)
         return cls(spec.digest, reports, spec.report_bytes)
@@ -151,7 +151,7 @@ class Batch:
             raise InputError(f"a report of this batch does not fit into {self.width} bytes")
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Batch:
+    def from_bytes(cls, data: bytes) -> ReportBatch:
         """Read a batch; reports out of range are left for the aggregator to refuse one by one."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise InputError("a batch of reports is read from bytes")
@@ -171,7 +171,7 @@ class Batch:
 
     def __eq__(self, other: object) -> bool:
         """The same reports in the same order under the same spec."""
-        if not isinstance(other, Batch):
+        if not isinstance(other, ReportBatch):
             return NotImplemented
         same = self.digest == other.digest and self.width == other.width
         return same and bool(np.array_equal(self.reports, other.reports))
@@ -180,16 +180,16 @@ class Batch:
 
     def __repr__(self) -> str:
         """Say how many there are."""
-        return f"Batch({counted(len(self), 'report', 'reports')} of {counted(self.width, 'byte', 'bytes')})"
+        return f"ReportBatch({counted(len(self), 'report', 'reports')} of {counted(self.width, 'byte', 'bytes')})"
 
 
-def listed_batches(reports: Any) -> list[Batch]:
+def listed_batches(reports: Any) -> list[ReportBatch]:
     """Return the batches handed over, if any; a list of batches and other things is a mistake of the collector."""
-    if isinstance(reports, Batch):
+    if isinstance(reports, ReportBatch):
         return [reports]
-    if not isinstance(reports, list | tuple) or not any(isinstance(one, Batch) for one in reports):
+    if not isinstance(reports, list | tuple) or not any(isinstance(one, ReportBatch) for one in reports):
         return []
-    batches = [one for one in reports if isinstance(one, Batch)]
+    batches = [one for one in reports if isinstance(one, ReportBatch)]
     if len(batches) != len(reports):
         raise InputError("a list holds batches or reports, not both; nothing was counted")
     return batches

@@ -56,7 +56,7 @@ def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int,
         return seen + masked, refused + masked
     if not isinstance(reports, list | tuple):
         packed = isinstance(reports, bytes | bytearray | memoryview)
-        hint = ", and Batch.from_bytes reads the bytes of a batch" if packed else ""
+        hint = ", and ReportBatch.from_bytes reads the bytes of a batch" if packed else ""
         reports = None if isinstance(reports, str | bytes | bytearray | dict | set) else array_or_none(reports)
         if reports is None or reports.ndim != 1:
             raise InputError(f"reports are a batch, a list or one column of integers{hint}; nothing was counted")

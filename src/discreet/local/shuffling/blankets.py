@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import NoSoundConversion, ParameterError
-from discreet.local.frequency import HybridGeometry, Oracle, PureOracle
+from discreet.local.frequency import FrequencyOracle, HybridGeometry, PureOracle
 from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.keys import HashedGeometry
 from discreet.local.protocol import Floats
@@ -72,7 +72,7 @@ class TwoLevels:
     smallest_delta: float
 
     @classmethod
-    def of(cls, spec: Oracle, people: int, smallest_delta: float) -> TwoLevels:
+    def of(cls, spec: FrequencyOracle, people: int, smallest_delta: float) -> TwoLevels:
         """Read the levels of a protocol's real coin."""
         return cls(people, spec.likely, spec.unlikely, spec.inside, spec.cells, smallest_delta)
 
@@ -112,7 +112,7 @@ class TwoLevels:
         return Blanket(self.people, first, second, third, second, rest, self.smallest_delta)
 
 
-def distances(spec: Oracle) -> Sequence[int]:
+def distances(spec: FrequencyOracle) -> Sequence[int]:
     """Return, in order, distances among which are all that two values can have.
 
     Proof: a `PureOracle` states the probability `shared` that a report on another value is among the preferred ones of

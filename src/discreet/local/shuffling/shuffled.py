@@ -15,7 +15,7 @@ from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.frequency import Oracle
+from discreet.local.frequency import FrequencyOracle
 from discreet.local.protocol import Spec, checked_spec, made_by, number_of_people
 from discreet.local.shuffling.blankets import Blanket, TwoLevels, clones, distances
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
@@ -155,7 +155,7 @@ class Shuffled:
     def _bound(self) -> tuple[float, list[list[Blanket]]]:
         """Return epsilon, and for each range of distances the blankets that hold for it."""
         most = self._generic_epsilon
-        if not isinstance(self.spec, Oracle):
+        if not isinstance(self.spec, FrequencyOracle):
             return most, [[self._clones]]
         levels = TwoLevels.of(self.spec, self.people, self._target)
         found = _over_distances(levels, distances(self.spec), self._target, most)

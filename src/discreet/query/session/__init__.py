@@ -2,5 +2,5 @@
 
 from discreet.query.session.opening import fitted, schemas, with_source
 from discreet.query.session.session import Budget, Session
-from discreet.query.session.top import Top
+from discreet.query.session.top import TopAnswer
 from discreet.query.session.watch import Watch

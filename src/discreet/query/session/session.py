@@ -21,7 +21,7 @@ from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, 
 from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
-from discreet.query.session.top import Top, top
+from discreet.query.session.top import TopAnswer, top
 from discreet.query.session.watch import Watch
 
 
@@ -176,7 +176,7 @@ class Session:
         keys: Mapping[str, Sequence[Any]] | None = None,
         bounds: Mapping[str, Any] | None = None,
         timeout: float | None = None,
-    ) -> Top:
+    ) -> TopAnswer:
         """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price.
 
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.

@@ -21,7 +21,7 @@ from discreet.query.session.charging import Desk
 
 
 @dataclass(frozen=True)
-class Top:
+class TopAnswer:
     """The keys chosen, the first choice first; how many rows each has was not released."""
 
     names: tuple[str, ...]
@@ -86,7 +86,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> Top:
+def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -107,4 +107,4 @@ def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> 
     _, texts, record = desk.once(request, lambda _: (None, json.dumps(choice.release(desk.engine))), timeout=timeout)
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts or ""))
-    return Top(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)
+    return TopAnswer(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)

@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]  # called with (steps done, steps in all):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class SyntheticRelease:
     """What left: a synthetic table, the answers to the workload, the guarantee they keep, and how they were made.
 
     Everything here is public: it was computed from what the mechanisms released. `plan` holds the public parameters,
@@ -41,7 +41,8 @@ class Release:
 
     def __repr__(self) -> str:
         """Say the method, the guarantee and the sizes."""
-        return f"Release({self.method}, {len(self.workload):,} queries, {len(self.table):,} rows, {self.guarantee})"
+        sizes = f"{len(self.workload):,} queries, {len(self.table):,} rows"
+        return f"SyntheticRelease({self.method}, {sizes}, {self.guarantee})"
 
 
 class Synthesizer(ABC):
@@ -78,7 +79,7 @@ class Synthesizer(ABC):
         return None
 
     @abstractmethod
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Release; the only place where records are read."""
 
     def _made(
@@ -87,14 +88,14 @@ class Synthesizer(ABC):
         answers: NDArray[np.float64],
         evidence: Mapping[str, Any],
         deviations: NDArray[np.float64] | None = None,
-    ) -> Release:
+    ) -> SyntheticRelease:
         """Return what was made together with what was guaranteed."""
-        return Release(
+        return SyntheticRelease(
             method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
             table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
         )  # fmt: skip
 
-    def __call__(self, records: Records, *, progress: Progress | None = None) -> Release:
+    def __call__(self, records: Records, *, progress: Progress | None = None) -> SyntheticRelease:
         """Release the workload of a table; `progress` is told public step numbers only."""
         require_records(records, "the table")
         require_own(self.workload, records)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
 from discreet.synthesis.methods.residual import Finish, Residual
@@ -86,7 +86,7 @@ class Best(Synthesizer):
         """What is known about the errors of the chosen method before data is read."""
         return self.chosen.foreseen
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Release by the method chosen."""
         return replace(self.chosen(records, progress=progress), plan=self.plan)
 

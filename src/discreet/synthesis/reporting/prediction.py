@@ -15,7 +15,7 @@ from discreet.privacy.numbers import probability
 from discreet.synthesis.methods.dual_query import Weights, bound_for
 
 if TYPE_CHECKING:
-    from discreet.synthesis.base import Release
+    from discreet.synthesis.base import SyntheticRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def largest_noise(deviations: NDArray[np.float64], *, pure: bool, confidence: fl
     return widest * (_laplace_tail(level) / math.sqrt(2) if pure else math.sqrt(2 * level))
 
 
-def predict(release: Release, *, confidence: float = 0.95) -> Prediction | None:
+def predict(release: SyntheticRelease, *, confidence: float = 0.95) -> Prediction | None:
     """Return what is known about the errors of a release from what is public, or None.
 
     The theorem of DualQuery is about records that count alike: for other weights nothing is known. It is unconditional

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.display import Table, format_number, paragraph
 from discreet.errors import InputError, MissingParameter
 from discreet.privacy.numbers import probability
-from discreet.synthesis.base import Release, require_records
+from discreet.synthesis.base import SyntheticRelease, require_records
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.forest import Forest
 from discreet.synthesis.reporting.prediction import Prediction, predict
@@ -47,11 +47,11 @@ _ALL = tuple(Baseline)
 
 
 def report(
-    release: Release,
+    release: SyntheticRelease,
     truth: Records | None = None,
     *,
     baselines: Iterable[Baseline] = _ALL,
-    beside: Sequence[Release] = (),
+    beside: Sequence[SyntheticRelease] = (),
     confidence: float = 0.95,
 ) -> Report:
     """Report the errors of a release: against `truth`, if the caller owns the private table, else what is public.
@@ -71,8 +71,8 @@ def report(
     (Report(independent, public), Report(independent, private))
     """
     probability(confidence, name="confidence")
-    if not isinstance(release, Release):
-        raise InputError(f"a report is about a Release, not {type(release).__name__}: report(release, truth)")
+    if not isinstance(release, SyntheticRelease):
+        raise InputError(f"a report is about a SyntheticRelease, not {type(release).__name__}: report(release, truth)")
     if truth is not None:
         require_records(truth, "the truth")
     workload = release.workload
@@ -138,7 +138,7 @@ class Report:
     `prediction` and `gap` are public.
     """
 
-    release: Release
+    release: SyntheticRelease
     errors: tuple[Errors, ...]
     distances: tuple[Errors, ...]
     differences: NDArray[np.float64] | None
@@ -247,7 +247,7 @@ def baseline_answers(
     return Forest.of(workload.domain, shares).answers(workload)
 
 
-def _answers_of_table(release: Release) -> list[tuple[str, NDArray[np.float64]]]:
+def _answers_of_table(release: SyntheticRelease) -> list[tuple[str, NDArray[np.float64]]]:
     """Return what the table of a release answers, with the name of the line, unless the release answers just that."""
     counted = release.workload.shares(release.table.records, release.table.weights)
     return [] if np.allclose(counted, release.answers, rtol=0, atol=_ROUNDING) else [(ITS_TABLE, counted)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
 from discreet.synthesis.methods import Price, method_named
 from discreet.synthesis.methods.dual_query import DualQuery
@@ -83,7 +83,7 @@ def explain_synthesis(
 
 def synthesize(
     session: Session, table: str, workload: Workload, *, method: str = "best", **asked: Unpack[Asked]
-) -> Release:
+) -> SyntheticRelease:
     """Release a workload of a session's table by the method of a name; the default chooses by a public rule.
 
     Args:
@@ -96,7 +96,9 @@ def synthesize(
     return _released(method, session, table, workload, asked)
 
 
-def _released(method: str, session: Session, table: str, workload: Workload, asked: Mapping[str, Any]) -> Release:
+def _released(
+    method: str, session: Session, table: str, workload: Workload, asked: Mapping[str, Any]
+) -> SyntheticRelease:
     """Release by the method of a name; every other keyword than those of `Asked` is refused."""
     from discreet.synthesis.sessions.release import released
 
@@ -120,7 +122,7 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
         )
 
 
-def best(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def best(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release by the method that a rule in public numbers chooses; see `Best`, and `plan` for the choice and why."""
     return _released("best", session, table, workload, asked)
 
@@ -138,7 +140,7 @@ def dual_query(
     progress: Progress | None = None,
     transcript: str | Path | None = None,
     **choices: Any,
-) -> Release:
+) -> SyntheticRelease:
     """Release by DualQuery; see `DualQuery`, whose other parameters (`accounting`, `rounds`, ...) are taken too.
 
     `transcript` names a file that keeps the draws of every round before they are used. After a crash the same call goes
@@ -158,31 +160,31 @@ def dual_query(
     return prepared.release(progress=progress) if transcript is None else released_with(prepared, transcript, progress)
 
 
-def independent(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def independent(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release by noisy one-way marginals taken to be independent; see `Independent`."""
     return _released("independent", session, table, workload, asked)
 
 
-def tree(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def tree(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release by a tree of noisy two-way marginals; see `Tree`."""
     return _released("tree", session, table, workload, asked)
 
 
-def residual(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def residual(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release marginals with closed-form variances; see `Residual`."""
     return _released("residual", session, table, workload, asked)
 
 
-def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release a tree, then weigh its rows; see `Reweighted`."""
     return _released("reweighted", session, table, workload, asked)
 
 
-def answers(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def answers(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release noisy answers, query by query; see `NoisyAnswers`."""
     return _released("answers", session, table, workload, asked)
 
 
-def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> Release:
+def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
     """Release by multiplicative weights over all possible records; see `Mwem`."""
     return _released("mwem", session, table, workload, asked)

@@ -19,7 +19,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
 from discreet.query.pricing import Stated, stated
-from discreet.synthesis.base import Neighbors, Progress, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make, Price
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
@@ -30,7 +30,7 @@ from discreet.synthesis.workloads import Workload
 if TYPE_CHECKING:
     from discreet.query import Record, Session
 
-Run = Callable[[Records, Charge], Release]
+Run = Callable[[Records, Charge], SyntheticRelease]
 _FORMAT = "discreet synthesis 1"
 
 
@@ -119,7 +119,7 @@ class Prepared:
         progress: Progress | None = None,
         run: Run | None = None,
         charged: Callable[[Charge], None] | None = None,
-    ) -> Release:
+    ) -> SyntheticRelease:
         """Charge and release, or hand out what was released before for the same digest; see `released`."""
         made, text, record = self.session._desk.grant_once(
             self.table.name, self.columns, self.guarantee, digest=self.digest, description=self.description,
@@ -129,18 +129,18 @@ class Prepared:
         found = from_text(text, self.made) if made is None and text is not None else made
         return noted(found, record)
 
-    def work(self, run: Run) -> Callable[[Mapping[str, Any], Charge], tuple[Release, str | None]]:
+    def work(self, run: Run) -> Callable[[Mapping[str, Any], Charge], tuple[SyntheticRelease, str | None]]:
         """Return what is done with the rows, given what is done with the records."""
         made, table = self.made, self.table
 
-        def done(rows: Mapping[str, Any], charge: Charge) -> tuple[Release, str | None]:
+        def done(rows: Mapping[str, Any], charge: Charge) -> tuple[SyntheticRelease, str | None]:
             release = run(packed(made.workload.domain, table, rows, made.purse.neighbors.rows), charge)
             return release, to_text(release)
 
         return done
 
 
-def released(session: Session, table: str, workload: Workload, make: Make, **given: Any) -> Release:
+def released(session: Session, table: str, workload: Workload, make: Make, **given: Any) -> SyntheticRelease:
     """Release a workload of a session's table: charged first, then read, then stored; the same again is free.
 
     Privacy. What is returned keeps the guarantee that the ledger was charged, for one unit of the policy.
@@ -280,7 +280,7 @@ def told(progress: Progress | None) -> Progress:
     return tell
 
 
-def noted(release: Release, record: Record) -> Release:
+def noted(release: SyntheticRelease, record: Record) -> SyntheticRelease:
     """Return a release that says where the ledger keeps it."""
     kept = {"number": record.number, "entry": record.entry_hash, "replayed": record.replayed}
     return replace(release, evidence={**release.evidence, "record": kept})

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, LedgerMismatch
-from discreet.synthesis.base import Release, Synthesizer
+from discreet.synthesis.base import Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.dual_query import Round
 from discreet.synthesis.workloads import Workload
@@ -30,7 +30,7 @@ _MOST_ARRAY = 4 << 30  # bytes of one array that is read
 _FORMAT = 1
 
 
-def to_text(release: Release) -> str | None:
+def to_text(release: SyntheticRelease) -> str | None:
     """Return a release as JSON text, or None if that is longer than `MOST_BYTES`.
 
     Everything in a release is public, so nothing is held back. What is neither a number, a text, an array, a round of
@@ -52,7 +52,7 @@ def to_text(release: Release) -> str | None:
     return text if len(text) <= MOST_BYTES else None
 
 
-def from_text(text: str, made: Synthesizer) -> Release:
+def from_text(text: str, made: Synthesizer) -> SyntheticRelease:
     """Return the release that was stored for a synthesizer; refuse every text that is none."""
     try:
         return _release({name: _value(value) for name, value in json.loads(text).items()}, made)
@@ -72,7 +72,7 @@ def from_text(text: str, made: Synthesizer) -> Release:
         ) from None
 
 
-def _release(fields: Mapping[str, Any], made: Synthesizer) -> Release:
+def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
     """Put a release together from its fields, which are checked."""
     queries, deviations = (len(made.workload),), fields["deviations"]
     if (fields["format"], fields["workload"]) != (_FORMAT, made.workload.digest):
@@ -83,7 +83,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> Release:
         raise TypeError("a method is named, and its plan and evidence are by name")
     if fields["answers"].shape != queries or (deviations is not None and deviations.shape != queries):
         raise ValueError("one answer for each query")
-    return Release(
+    return SyntheticRelease(
         method=fields["method"],
         workload=made.workload,
         neighbors=made.purse.neighbors,

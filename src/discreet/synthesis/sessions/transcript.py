@@ -13,7 +13,7 @@ from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge, Entry, Kind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.synthesis.base import Progress, Release
+from discreet.synthesis.base import Progress, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.query import Record, Session
 
 
-def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> Release:
+def released_with(prepared: Prepared, path: str | Path, progress: Progress | None) -> SyntheticRelease:
     """Release by DualQuery with every round in a file before it is used; go on with a file that a crash left.
 
     The ledger is told of every round before it is drawn. A release is taken up for the price of the rounds that the
@@ -54,7 +54,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
                 transcript.begin(made.terms)
                 transcript.count_with(_counter(prepared.session, charge, charge.number))
 
-            def run(records: Records, _: Charge) -> Release:
+            def run(records: Records, _: Charge) -> SyntheticRelease:
                 return made.continued(records, transcript, progress=tell)
 
             return prepared.release(run=run, charged=charged)
@@ -98,7 +98,7 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
 
 def _taken_up(
     prepared: Prepared, made: DualQuery, transcript: FileTranscript, charge: Charge, tell: Progress
-) -> Release:
+) -> SyntheticRelease:
     """Go on where the file ends, for the price of the rounds that may be lost; where it is complete, read no data."""
     session, done = prepared.session, len(transcript.rounds)
     seen = session.ledger.parts(charge)
@@ -112,7 +112,7 @@ def _taken_up(
     # a second attempt from here: the file does not show how far the first one came, so it counts as having come far
     last = len(made.draws) if seen.taken_up >= start else seen.most
 
-    def run(records: Records, more: Charge) -> Release:
+    def run(records: Records, more: Charge) -> SyntheticRelease:
         transcript.count_with(_counter(session, charge, more.number))
         return made.continued(records, transcript, progress=tell)
 

@@ -23,7 +23,7 @@ from discreet.errors import (
 from discreet.laws.samplers.softmax_draws import SignedDraws
 from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, dual_query_error
 from discreet.synthesis.methods.dual_query.drawing import Drawing
-from discreet.synthesis.methods.dual_query.method import DualQuery, Oracle, Weights, _Game
+from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights, _Game
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
 from discreet.synthesis.methods.dual_query.transcript import MemoryTranscript, Round
 from discreet.synthesis.sessions.file_transcript import FileTranscript
@@ -200,7 +200,7 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
     workload = conjunctions(DOMAIN, ways=2, count=40, seed=2)
     made = DualQuery(
         workload=workload, purse=Purse.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
-        oracle=Oracle.EXACT, weights=Weights.EQUAL,
+        oracle=Responder.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = made(records)
     assert all(gap == 0 for _, gap in release.evidence["gaps"])
@@ -290,7 +290,7 @@ def variants():
     other = replace(first, **fewer)
     yield from (first, other, replace(other, draws=(1, 1, 2)), replace(other, draws=(2, 1, 1)))
     yield from (replace(other, eta=Fraction(1, 3)), replace(other, accounting=Accounting.REFERENCE))
-    yield from (replace(other, weights=Weights.EQUAL), replace(other, oracle=Oracle.EXACT))
+    yield from (replace(other, weights=Weights.EQUAL), replace(other, oracle=Responder.EXACT))
     for neighbors in (
         Neighbors(Relation.CHANGE_ONE, size=201), Neighbors(Relation.ADD_REMOVE, size=200),
         Neighbors(Relation.CHANGE_ONE, size=200, rows=2),
@@ -446,5 +446,5 @@ def test_certified_rounds_log_their_gap_and_the_exact_oracle_has_none():
     assert turns[-1] == logged.plan["rounds"]
     assert all(0 <= gap < 1 for _, gap in logged.evidence["gaps"])
     assert DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, certify=0)(table()).evidence["gaps"] == ()
-    exact = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, oracle=Oracle.EXACT)(table())
+    exact = DualQuery.of(workload, NEIGHBORS, epsilon=3, delta=1e-6, oracle=Responder.EXACT)(table())
     assert [gap for _, gap in exact.evidence["gaps"]] == [0] * exact.plan["rounds"]

@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer, deviation_of, noise_for
+from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -141,7 +141,7 @@ class NoisyAnswers(Synthesizer):
             "answers": self.given.value,
         }
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Count, add noise, make consistent."""
         measurement, known = self.measurement, self.purse.neighbors.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]

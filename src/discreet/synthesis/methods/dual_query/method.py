@@ -15,7 +15,7 @@ from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParame
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer, silent
+from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
@@ -37,7 +37,7 @@ _PLAYED_SHARE = 0.7
 _CONFIDENCE = Fraction(95, 100)  # of the error that is foreseen in words
 
 
-class Oracle(Enum):
+class Responder(Enum):
     """Who answers the drawn queries."""
 
     ASCENT = "ascent over attributes"
@@ -80,7 +80,7 @@ class DualQuery(Synthesizer):
     eta: Fraction
     draws: tuple[int, ...]
     accounting: Accounting = Accounting.ZCDP
-    oracle: Oracle = Oracle.ASCENT
+    oracle: Responder = Responder.ASCENT
     weights: Weights = Weights.LIKELY
     certify: int = 0
 
@@ -90,8 +90,8 @@ class DualQuery(Synthesizer):
         object.__setattr__(self, "draws", tuple(whole(count, name="draws") for count in self.draws))
         if self.certify != 0:
             whole(self.certify, name="certify")
-        if not isinstance(self.oracle, Oracle) or not isinstance(self.weights, Weights):
-            raise ParameterError("oracle is a member of Oracle, weights is one of Weights", parameter="weights")
+        if not isinstance(self.oracle, Responder) or not isinstance(self.weights, Weights):
+            raise ParameterError("oracle is a member of Responder, weights is one of Weights", parameter="weights")
         if len(self.draws) < 2:
             raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
         self.workload.literals.check(self.workload.domain)  # cells too many to list are refused before they are paid
@@ -110,7 +110,7 @@ class DualQuery(Synthesizer):
         accounting: Accounting | None = None,
         eta: Number | None = None,
         rounds: int | None = None,
-        oracle: Oracle = Oracle.ASCENT,
+        oracle: Responder = Responder.ASCENT,
         weights: Weights = Weights.LIKELY,
         certify: int | None = None,
     ) -> DualQuery:
@@ -172,8 +172,8 @@ class DualQuery(Synthesizer):
         """Return what the accuracy theorem says about this plan, from its own parameters; no data is read.
 
         The result says when the theorem is vacuous, which it is unless rounds and draws are many. `gap` is the share of
-        a round's draws by which its record falls short of the best one, on average; `Oracle.EXACT` has none. The table
-        is taken to have the public size.
+        a round's draws by which its record falls short of the best one, on average; `Responder.EXACT` has none. The
+        table is taken to have the public size.
         """
         bound = bound_for(self.workload, self.eta, len(self.draws), self.draws, gap, confidence)
         return TheoremError(bound, float(confidence), self.weights is Weights.EQUAL, float(gap))
@@ -201,10 +201,10 @@ class DualQuery(Synthesizer):
         count = min(self.certify, rounds)
         return frozenset(rounds * part // count for part in range(1, count + 1))
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         return self.continued(records, MemoryTranscript(), progress=progress)
 
-    def continued(self, records: Records, transcript: Transcript, *, progress: Progress = silent) -> Release:
+    def continued(self, records: Records, transcript: Transcript, *, progress: Progress = silent) -> SyntheticRelease:
         """Go on from the rounds that a transcript holds; each new round is announced first, and kept before it is used.
 
         A transcript says in which terms it was begun, and others are refused; which table it was begun on it does not
@@ -231,7 +231,7 @@ class DualQuery(Synthesizer):
         if not fits:
             raise LedgerMismatch("the transcript holds rounds that this release does not draw. Nothing was drawn.")
 
-    def _finished(self, game: _Game, rounds: Sequence[Round]) -> Release:
+    def _finished(self, game: _Game, rounds: Sequence[Round]) -> SyntheticRelease:
         played = len(self.draws)
         equal = self.weights is Weights.EQUAL
         support = Records(self.workload.domain, np.stack(game.played if equal else game.played + game.spare, axis=1))
@@ -277,7 +277,7 @@ class _Game:
         queries, weights = queries[weights != 0], weights[weights != 0]  # without those that cancel
         response = best_response(workload, queries, weights, turn=drawn.number)
         record, value = response.record, response.value
-        if rules.oracle is Oracle.EXACT:
+        if rules.oracle is Responder.EXACT:
             optimum = exact_response(workload, queries, weights, known=record)
             record, value, bound = optimum.record, optimum.value, optimum.bound
             self.gaps.append((drawn.number, (bound - value) / len(drawn)))

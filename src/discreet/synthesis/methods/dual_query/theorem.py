@@ -27,7 +27,7 @@ class TheoremError:
     A share lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
     true, and the bound is not a prediction. The theorem is about records that count alike; `equal` says whether they do
     in the table that the plan releases. It takes a `gap` for how far the records of the rounds fall short of the best
-    ones, on average; `Oracle.EXACT` has none. Printed, it says all this in words.
+    ones, on average; `Responder.EXACT` has none. Printed, it says all this in words.
 
     >>> print(TheoremError(bound=1.25, confidence=0.95, equal=True, gap=0.0))
     the theorem is vacuous here: it bounds the error of a share by 1.25, and no share can be off by more than 1

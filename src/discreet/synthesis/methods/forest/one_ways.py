@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload
@@ -159,7 +159,7 @@ class Independent(Synthesizer):
         noise = {names[place]: self.purse.deviation(share) for place, share in self.shares.items()}
         return {"rows": self.rows, "noise": noise}
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, then answer from the product."""
         one_ways = OneWays.measure(records, self.purse, self.shares)
         progress(1, 2)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
@@ -136,7 +136,7 @@ class Tree(Synthesizer):
             "deviation": self.deviation,
         }
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure the attributes, choose pairs, measure those, and answer from the forest."""
         one_ways = OneWays.measure(records, self.purse, self.one_way_shares)
         progress(1, 4)

@@ -22,7 +22,7 @@ from discreet.laws import DiscreteGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import (
@@ -165,7 +165,7 @@ class Residual(Synthesizer):
             shared |= {"aim": self.allocation.aim.value, "efficiency": self.allocation.efficiency}
         return shared
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, put together, finish."""
         known = self.purse.neighbors.stated_count
         found = self._measured(records, known, progress)

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -86,7 +86,7 @@ class Mwem(Synthesizer):
         """The public parameters."""
         return {"possible records": self.workload.domain.cells, **self.rounds.plan}
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Run the rounds on all possible records."""
         support = whole_domain(self.workload.domain)
         prior = np.full(len(support), 1 / len(support))

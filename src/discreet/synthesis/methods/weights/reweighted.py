@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base import Neighbors, Progress, Purse, Release, Synthesizer
+from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -114,7 +114,7 @@ class Reweighted(Synthesizer):
             **self.rounds.plan,
         }
 
-    def _release(self, records: Records, progress: Progress) -> Release:
+    def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Release the base, then weigh its rows."""
         steps = self.rounds.rounds + 1
         base = self.base(records)
