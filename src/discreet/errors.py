@@ -46,7 +46,6 @@ class ParameterError(DiscreetError, ValueError):
     """A public parameter (an epsilon, a scale, a grid) cannot be used as given."""
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
-        """Keep the name of the offending parameter beside the message."""
         super().__init__(message)
         self.parameter = parameter
 
@@ -63,7 +62,6 @@ class PolicyError(DiscreetError, ValueError):
     """A policy file cannot be used; `problems` lists every mistake as (line or None, what is wrong and the remedy)."""
 
     def __init__(self, problems: Sequence[tuple[int | None, str]], *, file: str = "policy.toml") -> None:
-        """Keep the list beside the message."""
         self.problems = tuple(problems)
         self.file = file
         lines = [f"{file}{f', line {line}' if line else ''}: {words}" for line, words in self.problems]

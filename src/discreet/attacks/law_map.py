@@ -69,7 +69,6 @@ class LawMap:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.queries, self.errors, self.recovered, self.traced, self.safe)
 
     @property
@@ -82,11 +81,9 @@ class LawMap:
         return found
 
     def __repr__(self) -> str:
-        """Say how large the map is."""
         return f"<LawMap: {self.people:,} people, {len(self.queries)} x {len(self.errors)} cells, {self.seconds:.1f} s>"
 
     def __str__(self) -> str:
-        """Say it in a table."""
         return str(self.table())
 
     def _repr_html_(self) -> str:

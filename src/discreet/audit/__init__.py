@@ -56,14 +56,12 @@ _ARTIFACT = "floating-point artifact: round the output to look past it"
 
 
 def __getattr__(name: str) -> Any:
-    """Import what only some audits need when it is first asked for."""
     if name in _LAZY_NAMES:
         return getattr(import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Name what is imported late as well."""
     return sorted({*globals(), *__all__})
 
 

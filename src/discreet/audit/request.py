@@ -157,7 +157,6 @@ class Watched:
     """
 
     def __init__(self, mechanism: Any) -> None:
-        """Take on what the mechanism can do: run once, and run many times at once."""
         self._mechanism = mechanism
         self._once: Callable[[Any], Any] = getattr(mechanism, "wire", mechanism)
         self._single, self._batch = _Count(), _Count()
@@ -169,7 +168,6 @@ class Watched:
                 self._once = lambda value: many(value, 1)[0]
 
     def __getattr__(self, name: str) -> Any:
-        """Pass on whatever else the mechanism has."""
         return getattr(self._mechanism, name)
 
     def __call__(self, value: Any) -> Any:

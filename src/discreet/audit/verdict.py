@@ -116,7 +116,6 @@ class Verdict:
         return isinstance(self.guarantee, PureDP | ApproxDP) or self.level is Level.WIRE
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:

@@ -44,7 +44,6 @@ class Runs:
     places: NDArray[np.intp]
 
     def __len__(self) -> int:
-        """How many runs there were."""
         return len(self.forms)
 
     def halves(self) -> tuple[Runs, Runs]:

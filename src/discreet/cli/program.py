@@ -82,7 +82,6 @@ class LazyGroup(click.Group):
         in_sql: frozenset[str] = frozenset(),
         **settings: Any,
     ) -> None:
-        """Keep the table of the commands."""
         super().__init__(*args, **settings)
         self.listed, self.heading, self.prefix, self.in_sql = listed, heading, prefix, in_sql
 

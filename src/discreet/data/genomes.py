@@ -33,7 +33,6 @@ class Panel:
     positions: int
 
     def __post_init__(self) -> None:
-        """Keep a read-only view, and refuse bytes that are not so many positions."""
         check_whole("positions", self.positions, low=0, high=MOST_BITS)
         if self.packed.ndim != 2 or self.packed.dtype != np.uint8 or self.packed.shape[1] != -(-self.positions // 8):
             raise ParameterError("packed must hold a row a person, eight positions to a byte", parameter="packed")
@@ -56,11 +55,9 @@ class Panel:
         return cls(np.packbits(table.astype(np.bool_, copy=False), axis=1), table.shape[1])
 
     def __len__(self) -> int:
-        """Return the number of people."""
         return len(self.packed)
 
     def __repr__(self) -> str:
-        """Say the shape, and nobody's genome."""
         return f"Panel({len(self):,} people, {self.positions:,} positions, synthetic)"
 
     def bits(self) -> Iterator[npt.NDArray[np.uint8]]:
@@ -114,7 +111,6 @@ class Genomes:
     reference: Panel
 
     def __post_init__(self) -> None:
-        """Make the frequencies read-only."""
         self.frequencies.flags.writeable = False
 
     @property
@@ -128,7 +124,6 @@ class Genomes:
         return np.arange(len(self.cases) + len(self.outsiders)) < len(self.cases)
 
     def __repr__(self) -> str:
-        """Say the sizes."""
         groups = f"{len(self.cases):,} cases, {len(self.outsiders):,} outsiders, {len(self.reference):,} reference"
         return f"Genomes({groups}; {self.cases.positions:,} positions, synthetic)"
 

@@ -119,13 +119,11 @@ class City:
     match: Column
 
     def __post_init__(self) -> None:
-        """Make the truth read-only."""
         kept = np.array(self.match)
         kept.flags.writeable = False
         object.__setattr__(self, "match", kept.view())
 
     def __repr__(self) -> str:
-        """Say the sizes, no rows."""
         both = int(np.count_nonzero(self.match >= 0))
         return f"City({len(self.register):,} registered, {len(self.discharges):,} patients, {both:,} both; synthetic)"
 

@@ -28,7 +28,6 @@ class InventedTable:
     """
 
     def __post_init__(self) -> None:
-        """Keep read-only copies and refuse columns of unequal length."""
         first = self.names[0]
         rows = len(getattr(self, first))
         for name in self.names:
@@ -47,11 +46,9 @@ class InventedTable:
         return tuple(field.name for field in fields(self))  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(getattr(self, self.names[0]))
 
     def __repr__(self) -> str:
-        """Say the shape and the columns, no rows."""
         return f"{type(self).__name__}({len(self):,} rows, synthetic; columns {', '.join(self.names)})"
 
     def column(self, name: str) -> Column:

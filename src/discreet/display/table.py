@@ -39,7 +39,6 @@ class Table:
     digits: int = 4
 
     def __post_init__(self) -> None:
-        """Freeze the cells and refuse a ragged table."""
         columns = tuple(str(name) for name in self.columns)
         rows = tuple(tuple(_frozen(cell) for cell in row) for row in self.rows)
         if not columns:
@@ -54,15 +53,12 @@ class Table:
         object.__setattr__(self, "rows", rows)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.rows)
 
     def __repr__(self) -> str:
-        """Say the shape and the columns, not the cells."""
         return f"Table({len(self.rows)} rows, columns {', '.join(self.columns)})"
 
     def __str__(self) -> str:
-        """Return the aligned text table."""
         written = self._written()
         headers = [visible(name) for name in self.columns]
         widths = [max(map(_width, [header, *cells])) for header, cells in zip(headers, written, strict=True)]

@@ -37,7 +37,6 @@ class Enclosure:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are out of order or not numbers."""
         if not (self.lower <= self.estimate <= self.upper):
             raise ParameterError(
                 f"an enclosure needs lower <= estimate <= upper, got {self.lower}, {self.estimate}, {self.upper}",
@@ -45,7 +44,6 @@ class Enclosure:
             )
 
     def __float__(self) -> float:
-        """Return the safe end."""
         return self.upper if self.safe is SafeEnd.UPPER else self.lower
 
     @property
@@ -75,5 +73,4 @@ class Enclosure:
         return cls(lower=value, estimate=value, upper=value, method=method, safe=safe)
 
     def __str__(self) -> str:
-        """Print the guess and both bounds."""
         return f"{self.estimate:.6g} [{self.lower:.9g}, {self.upper:.9g}]"

@@ -43,7 +43,6 @@ class Finite(Law[Hashable]):
     """
 
     def __init__(self, outcomes: Sequence[Hashable], probabilities: Sequence[Fraction]) -> None:
-        """The probabilities are Fractions and add up to one."""
         self.outcomes = tuple(outcomes)
         self.probabilities = tuple(exact_rational(p, name="probabilities") for p in probabilities)
         if len(self.outcomes) != len(self.probabilities) or len(set(self.outcomes)) != len(self.outcomes):
@@ -85,7 +84,6 @@ class Finite(Law[Hashable]):
         return FinitePair(outcomes, *_rounded(first), *_rounded(second))
 
     def __repr__(self) -> str:
-        """Show the number of outcomes only: which ones are likely may be private."""
         return f"Finite({len(self.outcomes)} outcomes)"
 
 
@@ -108,7 +106,6 @@ class FinitePair(Pair):
     """
 
     def __init__(self, outcomes: Sequence[Any], p_low: Floats, p_high: Floats, q_low: Floats, q_high: Floats) -> None:
-        """Keep the atoms that one of the laws can produce."""
         for low, high in ((p_low, p_high), (q_low, q_high)):
             if not (np.all(np.isfinite(high)) and np.all(low >= 0) and np.all(low <= high)):
                 raise ParameterError("the bounds of a finite pair are probabilities in order; ask for more precision")
@@ -117,11 +114,9 @@ class FinitePair(Pair):
         self.p_low, self.p_high, self.q_low, self.q_high = p_low[seen], p_high[seen], q_low[seen], q_high[seen]
 
     def __eq__(self, other: object) -> bool:
-        """Equal masses on equally many atoms, whatever the atoms are called: the losses have the same law."""
         return isinstance(other, FinitePair) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        """Hash of the masses."""
         return hash(self._key())
 
     def _key(self) -> bytes:
@@ -313,5 +308,4 @@ class Tabulated(Law[Hashable]):
         return FinitePair(outcomes, *mine, *theirs)
 
     def __repr__(self) -> str:
-        """Show the kind only: inputs are private."""
         return f"{type(self).__name__}(...)"

@@ -194,7 +194,6 @@ class Ledger(ABC):
     __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
 
     def __repr__(self) -> str:
-        """Show the public state."""
         terms = self.terms
         return f"{type(self).__name__}(lineage={terms.lineage!r}, unit={terms.unit!r}, budget={terms.budget!r})"
 

@@ -30,7 +30,6 @@ class MemoryLedger(Ledger):
     __slots__ = ("_foreign", "_lock", "_shelf", "_turns")
 
     def __init__(self, terms: Terms) -> None:
-        """Open an empty ledger."""
         self._lock = threading.Lock()
         self._turns = OneAtATime()
         self._foreign = False

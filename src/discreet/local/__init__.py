@@ -79,5 +79,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """Name what is public, for completion."""
     return sorted(__all__)

@@ -36,7 +36,6 @@ class Beyond(Enum):
     REPEAT = "repeat"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Beyond.{self.name}"
 
 
@@ -76,7 +75,6 @@ class MemoizedClient:
         beyond: Beyond = Beyond.REFUSE,
         keep: Callable[[bytes], object] | None = None,
     ) -> None:
-        """`distinct` caps the values that get a report; `keep` stores the state on the device before a new report."""
         self.spec, self.distinct = checked_spec(spec), distinct_values(distinct)
         if not isinstance(beyond, Beyond):
             raise ParameterError("beyond is Beyond.REFUSE or Beyond.REPEAT", parameter="beyond")
@@ -194,22 +192,18 @@ class MemoizedClient:
             raise StreamSpent("this client belongs to another process, which goes on using it; a state is loaded once")
 
     def __repr__(self) -> str:
-        """Show the public parameters only: how many values were seen is private."""
         return f"MemoizedClient({self.spec.protocol}, distinct={self.distinct})"
 
     def _refuse_copy(self) -> NoReturn:
         raise NotCopyable("a copy would draw other permanent reports; save() and load() move a client over a restart")
 
     def __copy__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __deepcopy__(self, _: Any) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __reduce__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
 
@@ -276,7 +270,6 @@ class Schedule:
     distinct: int | None = None
 
     def __post_init__(self) -> None:
-        """Check both counts."""
         object.__setattr__(self, "rounds", whole(self.rounds, name="rounds"))
         if self.distinct is not None:
             object.__setattr__(self, "distinct", distinct_values(self.distinct))
@@ -323,7 +316,6 @@ class Lifetime:
         return rows
 
     def __str__(self) -> str:
-        """Print both prices."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
     def _repr_html_(self) -> str:

@@ -138,7 +138,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load sessions and records when they are first asked for: `import discreet` stays quick."""
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     if name in ("adaptive", "records"):
@@ -147,5 +146,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what is there and what would be loaded."""
     return sorted({*globals(), *_LAZY})

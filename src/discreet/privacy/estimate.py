@@ -29,7 +29,6 @@ class Target(Enum):
     POPULATION = "population"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Target.{self.name}"
 
 
@@ -55,7 +54,6 @@ class Estimate:
     loss: PrivacyLoss | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse an interval that is none; its ends may be infinite."""
         object.__setattr__(self, "value", plain(self.value, name="value"))
         for name in ("low", "high"):
             object.__setattr__(self, name, _end(getattr(self, name), name=name))
@@ -75,11 +73,9 @@ class Estimate:
         return self.guarantee.loss if self.loss is None else self.loss
 
     def __float__(self) -> float:
-        """Return the value alone."""
         return float(self.value)
 
     def __str__(self) -> str:
-        """Print the value and its interval to the digits that mean something; the ends are rounded outwards."""
         return f"{self._value()} {self._interval()} ({_percent(self.confidence)} %, {self.target.value})"
 
     def _repr_html_(self) -> str:

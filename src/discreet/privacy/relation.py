@@ -28,7 +28,6 @@ class Relation(Enum):
         return _SENTENCES[self]
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Relation.{self.name}"
 
 

@@ -20,7 +20,6 @@ class Norm(Enum):
     LINF = "largest absolute difference"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Norm.{self.name}"
 
 
@@ -46,7 +45,6 @@ class Sensitivity:
     relation: Relation
 
     def __post_init__(self) -> None:
-        """Refuse what is not a positive number with a norm and a relation."""
         object.__setattr__(self, "value", positive(self.value, name="sensitivity"))
         if not isinstance(self.norm, Norm):
             raise ParameterError("norm must be Norm.L1, Norm.L2 or Norm.LINF", parameter="norm")

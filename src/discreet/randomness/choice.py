@@ -41,7 +41,6 @@ class AliasTable:
     """Maps uniform 64-bit words to outcomes with exactly the given integer masses, which add up to 2^64."""
 
     def __init__(self, masses: Sequence[int], outcomes: NDArray[np.int64] | None = None) -> None:
-        """Lay the masses out in columns; the outcomes are 0, 1, ... if not given."""
         if sum(masses) != 1 << _WORD_BITS or min(masses) < 0:
             raise ParameterError("the masses of an alias table are not negative and add up to 2^64", parameter="masses")
         self.column_bits = max((len(masses) - 1).bit_length(), 1)

@@ -25,7 +25,6 @@ class Reservoir:
     __slots__ = ("__weakref__", "_blank", "_discards", "_refill", "_size", "_state")
 
     def __init__(self, refill: Callable[[int], Any], blank: Any = 0) -> None:
-        """`refill(count)` draws about that many new items as an array or list; `blank` overwrites those handed out."""
         self._refill = refill
         self._blank = blank
         self._size = _FIRST
@@ -60,15 +59,12 @@ class Reservoir:
         self._state = ([], count())
 
     def __copy__(self) -> Reservoir:
-        """Return an empty reservoir with the same refill."""
         return Reservoir(self._refill, self._blank)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Reservoir:
-        """Return an empty reservoir with the same refill."""
         return Reservoir(self._refill, self._blank)
 
     def __reduce__(self) -> tuple[type[Reservoir], tuple[Callable[[int], Any], Any]]:
-        """Pickle the refill and nothing drawn."""
         return (Reservoir, (self._refill, self._blank))
 
 

@@ -46,7 +46,6 @@ class Statistic(Mechanism):
     """
 
     def __init__(self, *, relation: Relation | None, confidence: float, target: Target = Target.TABLE) -> None:
-        """Keep what the interval is for."""
         self.relation = stated_relation(relation)
         self.confidence = stated_confidence(confidence)
         if not isinstance(target, Target):
@@ -115,7 +114,6 @@ class Statistic(Mechanism):
         return {name: {"value": line.value, "low": line.low, "high": line.high} for name, line in lines}
 
     def __repr__(self) -> str:
-        """Show the guarantee and the relation."""
         return f"{type(self).__name__}({self.guarantee!r})"
 
 
@@ -139,7 +137,6 @@ class ClippedStatistic(Statistic):
         confidence: float,
         target: Target = Target.TABLE,
     ) -> None:
-        """Settle the public numbers."""
         super().__init__(relation=relation, confidence=confidence, target=target)
         self.scale = FixedPoint.between(bounds, grid=grid)
         replaced = replacement(missing)

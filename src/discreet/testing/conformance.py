@@ -71,7 +71,6 @@ class Check:
         self.run(subject)
 
     def __str__(self) -> str:
-        """Name the duty."""
         return self.name
 
 

@@ -232,7 +232,6 @@ class OwnAudit:
     seconds: float
 
     def __iter__(self) -> Iterator[OwnVerdict]:
-        """Walk over the verdicts."""
         return iter(self.verdicts)
 
     @property

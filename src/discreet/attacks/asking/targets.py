@@ -184,7 +184,6 @@ class Charged:
     """
 
     def __init__(self, session: Session, *, epsilon: Number | None = None, rho: Number | None = None) -> None:
-        """State the price of one query."""
         self._session, self._epsilon, self._rho = session, epsilon, rho
         self._prices: dict[int, PrivacyLoss] = {}
         self.answered = self.replayed = 0
@@ -208,5 +207,4 @@ class Charged:
         return compose(list(self._prices.values())) if self._prices else None
 
     def __repr__(self) -> str:
-        """Say how many were answered."""
         return f"<Charged: {self.answered} answered, {self.replayed} of them stored answers>"

@@ -43,7 +43,6 @@ class BlockReconstruction:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.shown, self.least, self.certain)
 
     @property

@@ -50,7 +50,6 @@ class Averaging:
     loss: PrivacyLoss | None
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.estimates, self.sizes)
 
     @property

@@ -238,7 +238,6 @@ class MinimumSize:
     """
 
     def __init__(self, run: Run, *, least: int, people: int | None = None) -> None:
-        """Put the rule in front of something that runs SQL."""
         self._run = run
         self.least = whole(least, name="least")
         self.people = None if people is None else whole(people, name="people")

@@ -52,7 +52,6 @@ class StickyNoise:
     def __init__(
         self, run: Run, *, deviation: Number, seed: int, key: str | None = None, shape: Shape = Shape.GAUSSIAN
     ) -> None:
-        """Put the noise in front of something that runs SQL and answers exactly."""
         if not isinstance(shape, Shape):
             raise ParameterError("shape must be Shape.GAUSSIAN or Shape.BOUNDED", parameter="shape")
         self._run, self._key, self._shape = run, key, shape

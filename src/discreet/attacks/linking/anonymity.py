@@ -39,7 +39,6 @@ class AttackedRelease:
     person: NDArray[Any]
 
     def __post_init__(self) -> None:
-        """Keep read-only copies, a value and a person a row."""
         if not isinstance(self.boxes, Boxes):
             raise ParameterError("boxes must be what mondrian(...) returns", parameter="boxes")
         codes = person_codes(self.person)  # before numpy makes floats of numbers of several types
@@ -56,7 +55,6 @@ class AttackedRelease:
             raise InputError("a person may have one row in a release")
 
     def __repr__(self) -> str:
-        """Say the shape, no rows."""
         return f"<AttackedRelease: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k}+>"
 
 
@@ -75,7 +73,6 @@ class Exposure:
     expected: float | None
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.people, self.candidates)
 
     @property

@@ -43,7 +43,6 @@ class Curse:
     expected_shares: Floats
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.sides, self.expected_sides, self.least_sides, self.shares, self.expected_shares)
 
     @property
@@ -58,7 +57,6 @@ class Curse:
         return Table(["columns", "mean side", "expected", "(k/n)^(1/d)", "unique", "expected"], rows, words, digits=3)
 
     def __repr__(self) -> str:
-        """Say it in one line."""
         return (
             f"<Curse: people {self.people:,}; k {self.k}; columns {self.columns[0]} to {self.columns[-1]}; "
             f"mean side {self.sides[0]:.3f} to {self.sides[-1]:.3f}>"

@@ -43,7 +43,6 @@ class Linkage:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.claims, self.truth)
 
     @property

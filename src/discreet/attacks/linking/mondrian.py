@@ -40,7 +40,6 @@ class Boxes:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.group, self.sizes, self.low, self.high, self.span)
 
     @property

@@ -70,7 +70,6 @@ class Identification:
         return Table(names, rows, words, digits=2)
 
     def __repr__(self) -> str:
-        """Say it in one line."""
         last = self.rows[-1]
         return (
             f"<Identification: people {self.people:,}; ratings {self.ratings:,}; with {last.known} remarks identified "

@@ -37,7 +37,6 @@ class Uniques:
     sizes: Integers
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.shares, self.expected, self.least, self.groups, self.sizes)
 
     @property
@@ -58,7 +57,6 @@ class Uniques:
         return Table(["column", "groups", "smallest", "unique", "if independent"], rows, words)
 
     def __repr__(self) -> str:
-        """Say it in one line."""
         return (
             f"<Uniques: people {self.people:,}; columns {len(self.columns)}; unique {100 * self.share:.1f} %; "
             f"if independent {100 * float(self.expected[-1]):.1f} %>"

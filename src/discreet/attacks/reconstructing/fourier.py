@@ -279,7 +279,6 @@ class Characters(CountingQueries):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no design."""
         people = whole(self.people, name="people")
         if people > MOST_PEOPLE:
             raise ParameterError(f"people must be at most {MOST_PEOPLE:,}, got {people:,}", parameter="people")
@@ -315,7 +314,6 @@ class Characters(CountingQueries):
         return tuple(drawn)
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return self.relabelings * self.size
 
     def places(self) -> Iterator[Integers]:

@@ -61,7 +61,6 @@ class Conjunctions(SubsetQueries):
     ways: int = 2
 
     def __post_init__(self) -> None:
-        """Keep a read-only copy of the attributes, and refuse what makes no tables."""
         bits = array_of(self.attributes)
         if bits.ndim != 2 or bits.dtype.kind not in "biu" or not bits.size or not np.isin(bits, (0, 1)).all():
             raise InputError("attributes must be a matrix of zeros and ones: one row a person, one column an attribute")

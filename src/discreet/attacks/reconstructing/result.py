@@ -44,7 +44,6 @@ class Reconstruction:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.estimates, self.bits, self.right)
 
     @property

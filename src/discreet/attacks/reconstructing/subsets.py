@@ -38,7 +38,6 @@ class SubsetQueries(CountingQueries):
         """The sets, one row a query, eight people a byte (`numpy.unpackbits` undoes it)."""
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return len(self.packed)
 
     def exact(self, secret: ArrayLike) -> Integers:
@@ -126,7 +125,6 @@ class RandomSubsets(SubsetQueries):
     seed: int
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no design, and those that no memory holds."""
         object.__setattr__(self, "people", whole(self.people, name="people"))
         object.__setattr__(self, "queries", whole(self.queries, name="queries"))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= MOST_SEED:
@@ -162,7 +160,6 @@ class AllSubsets(SubsetQueries):
     people: int
 
     def __post_init__(self) -> None:
-        """Refuse more people than whose subsets can be listed."""
         people = whole(self.people, name="people")
         if people > MOST_IN_ALL_SUBSETS:
             raise ParameterError(
@@ -173,7 +170,6 @@ class AllSubsets(SubsetQueries):
         object.__setattr__(self, "people", people)
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return 1 << self.people
 
     @cached_property

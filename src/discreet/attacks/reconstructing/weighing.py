@@ -52,7 +52,6 @@ class Weighing(CountingQueries):
     queries: int
 
     def __post_init__(self) -> None:
-        """Refuse a number of queries that makes no design."""
         object.__setattr__(self, "people", whole(self.people, name="people"))
         queries = whole(self.queries, name="queries")
         if queries & (queries + 1) or queries > _MOST_QUERIES:
@@ -89,7 +88,6 @@ class Weighing(CountingQueries):
         return tuple(Question(mask, self) for mask in range(1, self.queries + 1))
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return self.queries
 
     def exact(self, secret: ArrayLike) -> Integers:
@@ -217,11 +215,9 @@ class AttackQueries:
     design: Weighing
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return len(self.texts)
 
     def __repr__(self) -> str:
-        """Say how many queries there are and about how many people."""
         return f"<{len(self.texts)} queries about {self.design.people:,} people in {self.design.blocks} blocks>"
 
     def decode(self, answers: Sequence[Counts] | ArrayLike) -> Bits:

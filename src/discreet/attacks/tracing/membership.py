@@ -61,7 +61,6 @@ class Membership:
     area_ceiling: Enclosure | None
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         read_only(self.scores, self.references, self.truth)
 
     @property

@@ -50,7 +50,6 @@ class Rounded:
     decimals: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of decimals."""
         check_whole("decimals", self.decimals, low=0, high=15)
 
     def __call__(self, frequencies: ArrayLike) -> Floats:
@@ -90,7 +89,6 @@ class PrivateFrequencies:
     """
 
     def __init__(self, *, people: int, positions: int, epsilon: Number, delta: Number) -> None:
-        """State the group's public size, how many frequencies are published, and the price of all of them together."""
         self.people, self.positions = whole(people, name="people"), whole(positions, name="positions")
         if self.people > _MOST_PEOPLE:
             # beyond, a frequency in floating point would not say which count it stands for
@@ -121,7 +119,6 @@ class PrivateFrequencies:
         return noisy / self.people
 
     def __repr__(self) -> str:
-        """Say the guarantee."""
         return f"PrivateFrequencies({self.positions:,} of {self.people:,} people; {self.guarantee!r})"
 
 

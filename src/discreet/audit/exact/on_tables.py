@@ -48,7 +48,6 @@ class OnTables(Mechanism):
         people: int,
         relation: Relation | None = None,
     ) -> None:
-        """`query` turns a table, a tuple of rows in any order, into what the mechanism takes."""
         if not isinstance(mechanism, Mechanism) or not callable(query):
             raise ParameterError(
                 "OnTables takes a mechanism of discreet, and query=, a function of a tuple of rows", parameter="query"
@@ -95,7 +94,6 @@ class OnTables(Mechanism):
         return self._mechanism.wire(self._query(value))
 
     def __repr__(self) -> str:
-        """Show the mechanism and how many rows and people there are."""
         return f"OnTables({self._mechanism!r}, {len(self._rows)} rows, people={self._people})"
 
     def neighbors(self) -> Iterator[tuple[Table, Table]]:

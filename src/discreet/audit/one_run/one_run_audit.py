@@ -67,7 +67,6 @@ class OneRun:
         return self.outcome is Outcome.REFUTED
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -242,7 +241,6 @@ class Canaries:
     included: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        """Keep a read-only copy of one coin a canary."""
         coins = np.array(self.included)
         if coins.ndim != 1 or coins.dtype != np.bool_:
             raise ParameterError("included holds one bool for each canary", parameter="included")
@@ -255,11 +253,9 @@ class Canaries:
         return cls(bernoulli_array(Fraction(1, 2), whole(count, name="count")))
 
     def __len__(self) -> int:
-        """The number of canaries."""
         return len(self.included)
 
     def __repr__(self) -> str:
-        """Say how many there are, and nobody's coin."""
         return f"Canaries({len(self)})"
 
     def right(self, scores: ArrayLike, *, guesses: int) -> int:

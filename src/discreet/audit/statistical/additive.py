@@ -53,7 +53,6 @@ class Additive(Score):
         return np.nan_to_num(total)
 
     def __str__(self) -> str:
-        """Name it."""
         return f"a learned sum over the {'differences' if self.differenced else 'numbers'} of the output"
 
 

@@ -79,11 +79,9 @@ class View:
     """Runs as the columns show them; what several scores look at is computed once."""
 
     def __init__(self, outcomes: Outcomes, columns: Columns) -> None:
-        """Keep the runs and the columns to see them by."""
         self.outcomes, self.columns = outcomes, columns
 
     def __len__(self) -> int:
-        """The number of runs."""
         return len(self.outcomes)
 
     def part(self, start: int, stop: int | None = None) -> View:

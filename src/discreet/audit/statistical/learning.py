@@ -68,7 +68,6 @@ class Event:
         return scores >= self.threshold if self.above else scores <= self.threshold
 
     def __str__(self) -> str:
-        """Say what the event is."""
         return f"{self.score} is at {'least' if self.above else 'most'} {self.threshold:.6g}"
 
 

@@ -27,7 +27,6 @@ class Outcomes:
     codes: Codes
 
     def __len__(self) -> int:
-        """The number of runs."""
         return len(self.numbers)
 
     def part(self, start: int, stop: int | None = None) -> Outcomes:

@@ -64,7 +64,6 @@ class Value(ReadOff):
         return np.where(np.isnan(values), -np.inf, values)
 
     def __str__(self) -> str:
-        """Name the column."""
         name = f"number {self.column + 1} of the output"
         return f"{name} less the one before" if self.differenced else name
 
@@ -80,7 +79,6 @@ class FinestBit(ReadOff):
         return finest_bit(view.numbers[:, self.column])
 
     def __str__(self) -> str:
-        """Name the column."""
         return f"the exponent of the lowest binary digit of number {self.column + 1} of the output"
 
 
@@ -100,7 +98,6 @@ class Mean(Score):
         return np.asarray(np.mean([part(view) for part in self.parts], axis=0))
 
     def __str__(self) -> str:
-        """Name it as its parts."""
         return str(self.parts[0])
 
 
@@ -129,7 +126,6 @@ class Pattern(Reading):
         return pattern(np.column_stack([kinds, view.outcomes.codes]) if self.coded else kinds)
 
     def __str__(self) -> str:
-        """Name it."""
         return "the pattern of special values"
 
 
@@ -144,7 +140,6 @@ class Counted(Reading):
         return pattern(np.column_stack([*(counted(view.kinds, group) for group in self.groups), view.outcomes.codes]))
 
     def __str__(self) -> str:
-        """Name it."""
         return "how often each special value occurs"
 
 
@@ -161,7 +156,6 @@ class Binned(Reading):
         return np.where(view.kinds[:, self.column] == 0, place, -1 - view.kinds[:, self.column]).astype(np.int64)
 
     def __str__(self) -> str:
-        """Name the column."""
         return f"the range in which number {self.column + 1} of the output lies"
 
 
@@ -199,7 +193,6 @@ class Table(Score):
         return np.append(self.scores, 0.0)[tally(self.reading(view), self.known)]
 
     def __str__(self) -> str:
-        """Name what the table is of."""
         return f"the likelihood ratio of {self.reading}"
 
 

@@ -213,7 +213,6 @@ class Tally:
     neither: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        """Count on."""
         return Tally(*map(add, astuple(self), astuple(other)))
 
     @property

@@ -42,7 +42,6 @@ class Question:
     epsilon: Number | None
 
     def __post_init__(self) -> None:
-        """Refuse to guess what is asked."""
         if self.delta is None and self.epsilon is None:
             raise MissingParameter(
                 "state what you ask: --delta 1e-5 asks for epsilon at that delta, --at-epsilon 1 for delta at that "

@@ -112,7 +112,6 @@ class MeanDesign:
     """The protocols for one mean, the chosen one first, with the error that so many people bring."""
 
     def __init__(self, specs: Sequence[_MEANS], *, people: int, bits: int | None, confidence: float) -> None:
-        """Take the least variance within `bits`; among those within half a percent of it, the shortest report."""
         fitting = [spec for spec in specs if bits is None or spec.report_bits <= bits]
         if not fitting:
             least = min(spec.report_bits for spec in specs)

@@ -46,7 +46,6 @@ class AboveThresholdLaw(Tabulated):
     def __init__(
         self, values: NDArray[np.int64], threshold: int, threshold_scale: Fraction, query_scale: Fraction, hits: int = 1
     ) -> None:
-        """Values and threshold are integers in steps of the grid."""
         distances = [value - threshold for value in np.asarray(values, dtype=np.int64).tolist()]
         self._span = checked_span(distances)
         self.distances = np.array(distances, dtype=np.int64)
@@ -144,7 +143,6 @@ class AboveThresholdGapLaw(Tabulated):
         grid: Fraction = Fraction(1),
         cap: int | None = None,
     ) -> None:
-        """Distances are values minus threshold, integers in steps of the grid; gaps are told in multiples of it."""
         self.distances = np.asarray(distances, dtype=np.int64)
         self.threshold_noise = threshold_noise
         self.query_noise = query_noise

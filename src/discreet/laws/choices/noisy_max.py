@@ -47,7 +47,6 @@ class NoisyMaxLaw(Tabulated):
     """
 
     def __init__(self, scores: NDArray[np.int64], noise: DiscreteLaplace) -> None:
-        """Scores are integers in steps of the grid."""
         self.scores = np.asarray(scores, dtype=np.int64)
         self.noise = noise
 
@@ -132,7 +131,6 @@ class NoisyMaxGapLaw(Tabulated):
         grid: Fraction = Fraction(1),
         cap: int | None = None,
     ) -> None:
-        """Scores are integers in steps of the grid; leads are told in multiples of it."""
         self.scores = np.asarray(scores, dtype=np.int64)
         self.noise = noise
         self.grid = grid

@@ -30,7 +30,6 @@ class Peeling(Tabulated):
     """
 
     def __init__(self, scores: Any, rate: Fraction, places: int) -> None:
-        """Scores are exact; the rate is a positive rational."""
         self.scores = as_scores(scores)
         self.rate = rate
         self.places = places

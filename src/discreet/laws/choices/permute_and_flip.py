@@ -65,7 +65,6 @@ class PermuteAndFlipLaw(Tabulated):
     """
 
     def __init__(self, scores: Any, rate: Fraction) -> None:
-        """Scores are exact; the rate is a positive rational."""
         self.scores = as_scores(scores)
         self.rate = rate
 

@@ -37,7 +37,6 @@ class Thresholded(IntegerLaw):
     """
 
     def __init__(self, noise: IntegerNoise, count: int | None, *, threshold: int) -> None:
-        """`noise` is centered; the count is private, the threshold public."""
         self.noise, self.count, self.threshold = noise, count, threshold
 
     @property
@@ -163,18 +162,15 @@ class Thresholded(IntegerLaw):
         return low, high
 
     def __eq__(self, other: object) -> bool:
-        """Equal noise, count and threshold."""
         return isinstance(other, Thresholded) and other._key() == self._key()
 
     def __hash__(self) -> int:
-        """Hash of noise, count and threshold."""
         return hash(self._key())
 
     def _key(self) -> tuple[IntegerNoise, int | None, int]:
         return self.noise, self.count, self.threshold
 
     def __repr__(self) -> str:
-        """Show noise and threshold, not the count."""
         return f"Thresholded({self.noise!r}, ..., threshold={self.threshold})"
 
 
@@ -189,7 +185,6 @@ class ThresholdedTable(Law[tuple[int, ...]]):
     """
 
     def __init__(self, entries: Mapping[Hashable, Thresholded]) -> None:
-        """Keys are told apart as the mapping does."""
         self._entries = dict(entries)
 
     @property
@@ -230,7 +225,6 @@ class ThresholdedTable(Law[tuple[int, ...]]):
         return Thresholded(theirs.noise, None, threshold=theirs.threshold)
 
     def __repr__(self) -> str:
-        """Show nothing: keys and counts are private."""
         return "ThresholdedTable(...)"
 
 

@@ -133,7 +133,6 @@ class LogarithmFloor:
     """Draws floor(d - s ln V) with a fair sign, V uniform on (0, 1): the inversion of a geometric tail, exactly."""
 
     def __init__(self, scale: Fraction, *, two_sided: bool) -> None:
-        """`two_sided` takes d = s ln(2 / (1 + q)), the law of |X|; otherwise d = 0, a geometric law from 0."""
         ensure_tested()
         self.scale = scale
         self.two_sided = two_sided
@@ -224,7 +223,6 @@ class LaplaceSampler:
     """Draws discrete Laplace noise of a rational scale: inversion for narrow scales, the split for wide ones."""
 
     def __init__(self, scale: Fraction) -> None:
-        """Prepare constants for the scale."""
         self.scale = scale
         self.low_bits = 0 if scale <= NARROW_LIMIT else int(scale).bit_length() - _WIDE_TARGET_BITS
         self._mask = (1 << self.low_bits) - 1

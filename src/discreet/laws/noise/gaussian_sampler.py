@@ -68,7 +68,6 @@ class GaussianSampler:
     """Rejection until a table would have paid for itself, then the table; both have exactly the same law."""
 
     def __init__(self, sigma: Fraction) -> None:
-        """Prepare the rejection sampler; the table comes later, if at all."""
         self.sigma = sigma
         self._rejection = GaussianRejection(sigma)
         columns = 16 * max(min(int(sigma), NARROW_LIMIT), 1)
@@ -87,7 +86,6 @@ class GaussianRejection:
     """Draws discrete Gaussian noise of a rational sigma by rejection."""
 
     def __init__(self, sigma: Fraction) -> None:
-        """Prepare the proposal."""
         self._variance = sigma * sigma
         self._proposal_scale = int(sigma) + 1
         self._proposal = LaplaceSampler(Fraction(self._proposal_scale))
@@ -135,7 +133,6 @@ class GaussianTable:
     """Draws discrete Gaussian noise of a rational sigma, prepared once."""
 
     def __init__(self, sigma: Fraction, *, mass_bits: int = 64) -> None:
-        """Lay out the table; fewer `mass_bits` make the residual column larger (used to test it)."""
         ensure_tested()
         self.low_bits = 0 if sigma < NARROW_LIMIT else int(sigma).bit_length() - 1 - _BLOCKS_PER_SIGMA_BITS
         self._variance = sigma * sigma

@@ -27,23 +27,19 @@ class LocationPair(Pair):
     """
 
     def __init__(self, noise: IntegerNoise, *, shift: int) -> None:
-        """Mirror a negative shift: the noise is symmetric."""
         self.noise = noise
         self.shift = abs(shift)
 
     def __eq__(self, other: object) -> bool:
-        """Equal noise and shift; where the noise is centered does not matter."""
         return isinstance(other, LocationPair) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        """Hash of kind, scale and shift."""
         return hash(self._key())
 
     def _key(self) -> tuple[type[IntegerNoise], Fraction, int]:
         return type(self.noise), self.noise.scale, self.shift
 
     def __repr__(self) -> str:
-        """Show the noise and the shift."""
         return f"LocationPair({type(self.noise).__name__}({self.noise.scale}), shift={self.shift})"
 
     def reversed(self) -> LocationPair:

@@ -42,7 +42,6 @@ class IntegerNoise(IntegerLaw):
     """
 
     def __init__(self, scale: Number, center: int = 0) -> None:
-        """`scale` is taken exactly: a float is the rational it stands for."""
         self.scale = positive_rational(scale, name="scale")
         if not SMALLEST_SCALE <= self.scale <= LARGEST_SCALE:
             raise ParameterError("a scale lies between 2^-600 and 2^600", parameter="scale")
@@ -223,11 +222,9 @@ class IntegerNoise(IntegerLaw):
             return lower_float(tail), upper_float(tail)
 
     def __eq__(self, other: object) -> bool:
-        """Equal kind, scale and center."""
         return type(other) is type(self) and isinstance(other, IntegerNoise) and other._key() == self._key()
 
     def __hash__(self) -> int:
-        """Hash of kind, scale and center."""
         return hash((type(self), *self._key()))
 
     def _key(self) -> tuple[Fraction, int]:
@@ -235,11 +232,9 @@ class IntegerNoise(IntegerLaw):
         return self.scale, self.center
 
     def __reduce__(self) -> tuple[type[IntegerNoise], tuple[Fraction, int]]:
-        """Copy and pickle parameters only."""
         return (type(self), (self.scale, self.center))
 
     def __repr__(self) -> str:
-        """Show the scale; the center may be a private value, so not even its being 0 is shown."""
         shown = str(self.scale) if self.scale.denominator < 1000 else f"{float(self.scale):.6g}"
         return f"{type(self).__name__}(scale={shown}, center=...)"
 

@@ -26,7 +26,6 @@ class OnGrid(Law[float]):
     """
 
     def __init__(self, law: IntegerLaw, grid: Fraction) -> None:
-        """The grid is a power of two, so that multiplication and division are exact."""
         exact = isinstance(grid, Fraction | int) and not isinstance(grid, bool) and grid > 0
         if not exact or grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
             raise ParameterError("a grid is a power of two", parameter="grid")
@@ -72,13 +71,10 @@ class OnGrid(Law[float]):
         return self.law.pair(other.law)
 
     def __eq__(self, other: object) -> bool:
-        """Equal grid and equal law."""
         return isinstance(other, OnGrid) and other.grid == self.grid and other.law == self.law
 
     def __hash__(self) -> int:
-        """Hash of grid and law."""
         return hash((self.grid, self.law))
 
     def __repr__(self) -> str:
-        """Show the grid and the law."""
         return f"OnGrid({self.law!r}, grid={self.grid})"

@@ -34,7 +34,6 @@ class Product(Law[tuple[Any, ...]]):
     """
 
     def __init__(self, laws: Sequence[Law[Any]]) -> None:
-        """At least one component."""
         self.laws = tuple(laws)
         if not self.laws:
             raise ParameterError("a product needs at least one law", parameter="laws")
@@ -76,7 +75,6 @@ class Product(Law[tuple[Any, ...]]):
         return ProductPair(pairs)
 
     def __repr__(self) -> str:
-        """Show the number of components."""
         return f"Product({len(self.laws)} laws)"
 
 
@@ -84,7 +82,6 @@ class ProductPair(Pair):
     """The pair of independent components: losses add, atoms multiply."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        """Multiply the atoms out only when something more than the largest loss is asked."""
         self.pairs = tuple(pairs)
         self._joint: FinitePair | None = None
 

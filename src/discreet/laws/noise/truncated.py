@@ -44,7 +44,6 @@ class Truncated(IntegerLaw):
     """
 
     def __init__(self, noise: IntegerNoise, low: int, high: int, *, outside: Outside) -> None:
-        """The range is low..high, both included."""
         for name, end in (("low", low), ("high", high)):
             if isinstance(end, bool) or not isinstance(end, int | np.integer):
                 raise ParameterError("the ends of a range are integers", parameter=name)
@@ -223,7 +222,6 @@ class Truncated(IntegerLaw):
         return [self.low <= x <= self.high for x in outcomes]
 
     def __repr__(self) -> str:
-        """Show the range and the noise, not its center."""
         return f"Truncated({self.noise!r}, {self.low}, {self.high}, outside={self.outside})"
 
 

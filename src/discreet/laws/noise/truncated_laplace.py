@@ -44,7 +44,6 @@ class TruncatedLaplace(IntegerNoise):
     """
 
     def __init__(self, scale: Number, center: int = 0, *, reach: int) -> None:
-        """`reach` is how far from the center the noise may go, at least 1."""
         super().__init__(scale, center)
         if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 1:
             raise ParameterError("the reach of truncated noise is an int of at least 1", parameter="reach")
@@ -150,11 +149,9 @@ class TruncatedLaplace(IntegerNoise):
         return self.scale, self.center, self.reach
 
     def __reduce__(self) -> Any:
-        """Copy and pickle parameters only."""
         return _rebuilt, (self.scale, self.center, self.reach)
 
     def __repr__(self) -> str:
-        """Show scale and reach, not the center."""
         return f"{super().__repr__()[:-1]}, reach={self.reach})"
 
 

@@ -82,7 +82,6 @@ class Race:
     """
 
     def __init__(self, rate: Fraction, places: int = 1) -> None:
-        """A larger rate favors high scores more."""
         ensure_tested()
         self.rate = rate
         self.places = places
@@ -287,7 +286,6 @@ class Softmax(Tabulated):
     """
 
     def __init__(self, scores: Any, rate: Fraction) -> None:
-        """Scores are exact; the rate is a positive rational."""
         self.scores = as_scores(scores)
         self.rate = rate
 

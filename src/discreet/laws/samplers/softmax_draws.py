@@ -70,7 +70,6 @@ class SoftmaxDraws:
     """
 
     def __init__(self, scores: Any, rate: Number) -> None:
-        """Read the scores: an array of integers, or a list of Python integers of any size."""
         self._scores = whole_scores(scores)
         self._proposals = _Proposals(self._scores, positive_rational(rate, name="rate"))
 
@@ -91,7 +90,6 @@ class SoftmaxDraws:
         return drawn
 
     def __repr__(self) -> str:
-        """Show the number of candidates only: scores are private."""
         return f"{type(self).__name__}(<{self._scores.size} scores>)"
 
 
@@ -109,7 +107,6 @@ class SignedDraws:
     """
 
     def __init__(self, scores: Any, rate: Number) -> None:
-        """Read the scores: an array of integers, or a list of Python integers of any size."""
         self._scores = whole_scores(scores)
         self._sizes = _magnitudes(self._scores)
         self._proposals = _Proposals(self._sizes, positive_rational(rate, name="rate"))
@@ -143,7 +140,6 @@ class SignedDraws:
         return proposed[keep], signs[keep]
 
     def __repr__(self) -> str:
-        """Show the number of queries only: scores are private."""
         return f"{type(self).__name__}(<{self._scores.size} scores>)"
 
 
@@ -156,7 +152,6 @@ class _Proposals:
     """Integer weights just above exp(-rate * (largest score - score)) 2^k, and what survives their coins."""
 
     def __init__(self, scores: NDArray[Any], rate: Fraction) -> None:
-        """Lay out the prefix sums."""
         ensure_tested()
         bits = max((scores.size - 1).bit_length(), 1)
         if bits > _MOST_BITS:

@@ -34,7 +34,6 @@ class Balance:
     own_remaining: Guarantee | None = None
 
     def __str__(self) -> str:
-        """Say it in lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
     def _repr_html_(self) -> str:
@@ -80,7 +79,6 @@ class Verification:
     head_at: int | None = None
 
     def __str__(self) -> str:
-        """Say it in lines."""
         return "\n".join(f"{name}: {text}" for name, text in self._rows())
 
     def _repr_html_(self) -> str:

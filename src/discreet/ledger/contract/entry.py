@@ -33,7 +33,6 @@ class Kind(Enum):
     ANCHOR = "anchor"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Kind.{self.name}"
 
 

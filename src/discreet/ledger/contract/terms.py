@@ -55,7 +55,6 @@ class Terms:
     shared_answers: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse terms that could not be kept."""
         checked_words(self.lineage, name="lineage")
         checked_words(self.unit, name="unit")
         _checked_budget(self.budget, name="budget")
@@ -129,7 +128,6 @@ class Request:
     idempotency: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written down."""
         checked_words(self.analyst, name="analyst")
         checked_guarantee(self.price, name="price")
         checked_digest(self.digest, name="digest")

@@ -39,7 +39,6 @@ class AnchorFile:
     __slots__ = ("_lock", "_path")
 
     def __init__(self, path: Path) -> None:
-        """Name the file; nothing is read or written yet."""
         self._path = path
         self._lock = path.with_name(path.name + ".lock")
 

@@ -32,7 +32,6 @@ class OneAtATime:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Keep turns among threads and, by the locks of a file, among processes."""
         self._path = path
         self._descriptor: int | None = None
         self._holders: dict[int, object] = {}

@@ -47,7 +47,6 @@ class SqliteLedger(Ledger):
     __slots__ = ("_anchor", "_connection", "_finalizer", "_lock", "_path", "_turns")
 
     def __init__(self, path: Path, anchor: AnchorFile) -> None:
-        """Use `SqliteLedger.open`."""
         self._path = path
         self._anchor = anchor
         self._lock = threading.Lock()
@@ -113,11 +112,9 @@ class SqliteLedger(Ledger):
             _close(self._connection)
 
     def __enter__(self) -> SqliteLedger:
-        """Return the ledger."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file."""
         self.close()
 
     def verify(self, *, head: str | None = None) -> Verification:

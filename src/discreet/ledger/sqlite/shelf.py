@@ -56,7 +56,6 @@ class SqliteShelf(Shelf):
     """The entries as one connection sees them; each row that is used is checked against its hash and its columns."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read through a connection; transactions are the caller's."""
         self._connection = connection
 
     def create(self) -> None:

@@ -59,7 +59,6 @@ class Frequencies:
     support: Support | BlockSupport | None = field(default=None)
 
     def __post_init__(self) -> None:
-        """Check the columns, and make them read-only."""
         if is_integer(self.people) and self.people == 0:
             raise InputError("there are no reports to estimate from")
         object.__setattr__(self, "people", number_of_people(self.people))
@@ -82,15 +81,12 @@ class Frequencies:
         return cls(spec, support.people, support.shares, support.standard_errors(), names, support)
 
     def __len__(self) -> int:
-        """The number of values."""
         return int(self.values.size)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the labels, or the indices where there are none."""
         return iter(self.labels or range(len(self)))
 
     def __getitem__(self, value: Any) -> Estimate:
-        """Return the estimated share of one value with its interval, as `of` does."""
         return self.of(value)
 
     @property
@@ -253,12 +249,10 @@ class Frequencies:
         return f"standard error {least}" if least == most else f"standard errors {least} to {most}"
 
     def __repr__(self) -> str:
-        """Say the sizes and how exact it is."""
         sizes = f"{counted(len(self), 'value', 'values')}, {counted(self.people, 'person', 'people')}"
         return f"Frequencies({sizes}, {self._errors})"
 
     def __str__(self) -> str:
-        """Print the largest shares."""
         return str(self.table())
 
     def _repr_html_(self) -> str:
@@ -279,11 +273,9 @@ class TopList(EstimateTable):
         return Table([_NONE], [], f"{self.guarantee!r}, {100 * self.confidence:.6g} %")
 
     def __str__(self) -> str:
-        """Print the first lines, or the one that there are none."""
         return super().__str__() if len(self) else f"{_NONE} ({self.guarantee!r}, {100 * self.confidence:.6g} %)"
 
     def __repr__(self) -> str:
-        """Say how many lines there are and under which guarantee."""
         return super().__repr__() if len(self) else f"TopList({_NONE}, {self.guarantee!r})"
 
 

@@ -29,7 +29,6 @@ class Intervals:
     together: bool
 
     def __len__(self) -> int:
-        """The number of intervals."""
         return int(self.low.size)
 
     def contain(self, shares: Any) -> NDArray[np.bool_]:
@@ -40,7 +39,6 @@ class Intervals:
         return np.asarray((self.low <= array) & (array <= self.high))
 
     def __repr__(self) -> str:
-        """Say how many there are and what they are for."""
         how = "together" if self.together else "each"
         return f"Intervals({format_number(len(self))} of {100 * self.confidence:.6g} % {how}, {self.target!r})"
 

@@ -56,13 +56,11 @@ class Support:
     method: ClassVar[str] = "inverted law of the number of reports"
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """A law to which something is added is inverted approximately, unless a subclass says how it is."""
         super().__init_subclass__(**keywords)
         if "method" not in cls.__dict__:
             cls.method = "approximate law of reports and collisions"
 
     def __post_init__(self) -> None:
-        """Refuse nobody."""
         if self.people < 1:
             raise InputError("there are no reports to estimate from")
 

@@ -79,7 +79,6 @@ class HybridGeometry(_Listed):
     dimension: int
 
     def __post_init__(self) -> None:
-        """Check that every value has a point of its own."""
         super().__post_init__()
         self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
         if not is_integer(self.blocks) or not 2 <= self.blocks <= LARGEST:

@@ -33,7 +33,6 @@ class DirectResponse(_Listed, PureOracle):
     protocol: ClassVar[str] = "randomized-response"
 
     def __post_init__(self) -> None:
-        """Check the domain."""
         self._take(values=domain_size(self.values))
         super().__post_init__()
 

@@ -40,7 +40,6 @@ class Geometry:
     dimension: int
 
     def __post_init__(self) -> None:
-        """Check that the prime is one, and that the space can be counted."""
         for name, value, least in (("prime", self.prime, 2), ("dimension", self.dimension, 2)):
             if not is_integer(value) or value < least:
                 raise ParameterError(f"{name} is an int of at least {least}", parameter=name)

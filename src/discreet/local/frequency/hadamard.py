@@ -59,7 +59,6 @@ class OneBitHadamard(_Listed, PureOracle):
     protocol: ClassVar[str] = "one-bit-hadamard"
 
     def __post_init__(self) -> None:
-        """Check the domain."""
         self._take(values=domain_size(self.values))
         super().__post_init__()
 

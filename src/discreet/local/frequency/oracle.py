@@ -55,7 +55,6 @@ class FrequencyOracle(Spec):
     labels: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Check the labels: public names of all the values, or none."""
         super().__post_init__()
         labels = listed_labels(self.labels)
         named = isinstance(labels, tuple) and len(labels) > 0
@@ -238,7 +237,6 @@ class Randomizer(Mechanism):
     relation = Relation.CHANGE_ONE
 
     def __init__(self, spec: FrequencyOracle) -> None:
-        """Keep the public spec; there is no other state."""
         self.spec = spec
 
     @property
@@ -270,7 +268,6 @@ class Randomizer(Mechanism):
         yield from ((first, second) for first in few for second in few if first != second)
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"Randomizer({self.spec!r})"
 
 

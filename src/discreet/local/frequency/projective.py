@@ -57,7 +57,6 @@ class ProjectiveGeometry(_Listed, PureOracle):
     dimension: int
 
     def __post_init__(self) -> None:
-        """Check that every value has a point of its own."""
         super().__post_init__()
         self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
         if self.values > self.geometry.points:

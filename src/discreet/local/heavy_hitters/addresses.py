@@ -32,7 +32,6 @@ class Address(ABC):
     """
 
     def __init__(self, kind: Keys, seed: int) -> None:
-        """Keep what is public."""
         self.kind, self.seed = kind, seed
 
     @property
@@ -198,7 +197,6 @@ class Fingerprinted(Address):
     """
 
     def __init__(self, kind: Keys, seed: int, alphabet: bytes | None = None) -> None:
-        """Keep the bytes that a key may be made of, if they are known."""
         super().__init__(kind, seed)
         self.alphabet = alphabet
         self._hash = PublicHash(seed=seed, rows=1, range=1 << FIRST_BITS, words=kind.words, purpose=_PURPOSE)

@@ -72,7 +72,6 @@ class HeavyHitters(KeyOracle):
     rows: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Check the people, the levels and the rows."""
         super().__post_init__()
         self._take(people=_planned(self.people))
         self._take(**{name: _whole_numbers(getattr(self, name), name) for name in ("levels", "rows")})
@@ -286,11 +285,9 @@ class Hitters:
     estimates: tuple[Frequencies, ...]
 
     def __len__(self) -> int:
-        """The number of keys found."""
         return len(self.keys)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the keys."""
         return iter(self.keys)
 
     @property
@@ -356,12 +353,10 @@ class Hitters:
         )
 
     def __repr__(self) -> str:
-        """Say how many there are and what goes unseen."""
         least = format_number(self.detectable, digits=3)
         return f"Hitters({len(self)} keys, {self.people:,} people, keys rarer than about {least} go unseen)"
 
     def __str__(self) -> str:
-        """Print the table."""
         return str(self.table())
 
     def _repr_html_(self) -> str:

@@ -46,7 +46,6 @@ class Paths:
     belief: Floats
 
     def __len__(self) -> int:
-        """The number of paths."""
         return len(self.nodes)
 
     def at(self, places: NDArray[np.int64]) -> Paths:

@@ -56,7 +56,6 @@ class KeyOracle(FrequencyOracle):
     seed: int
 
     def __post_init__(self) -> None:
-        """Check the kind of keys, the geometry and the seed."""
         super().__post_init__()
         if self.labels:
             raise ParameterError("keys have no labels: they are their own names", parameter="labels")
@@ -174,7 +173,6 @@ class HashedGeometry(KeyOracle):
     purpose: int = 0
 
     def __post_init__(self) -> None:
-        """Check the rows and the purpose."""
         super().__post_init__()
         self._take(rows=whole_within(self.rows, 1, _MOST_ROWS, name="rows"))
         self._take(purpose=self.hash.purpose)

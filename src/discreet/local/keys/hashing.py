@@ -79,7 +79,6 @@ class PublicHash:
     """
 
     def __init__(self, *, seed: int, rows: int, range: int, words: int, purpose: int = 0) -> None:
-        """Derive the constants; different purposes under one seed are independent hashes."""
         self.seed = public_seed(seed)
         self.rows = whole_within(rows, 1, _MOST_ROWS, name="rows")
         self.range = whole_within(range, 1, PRIME, name="range")
@@ -163,7 +162,6 @@ class PublicHash:
         return np.ascontiguousarray(keys)
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"PublicHash(rows={self.rows}, range={self.range}, words={self.words}, purpose={self.purpose})"
 
 
@@ -187,7 +185,6 @@ class Scramble:
     """
 
     def __init__(self, *, seed: int, bits: int, purpose: int = SCRAMBLE) -> None:
-        """Derive the keys of the rounds."""
         self.seed, self.bits = public_seed(seed), whole_within(bits, 8, 64, name="bits")
         self.purpose = whole_within(purpose, 0, (1 << 32) - 1, name="purpose")
         made = [constant(self.seed, self.purpose, 0, index) % (1 << 64) for index in range(_ROUNDS)]

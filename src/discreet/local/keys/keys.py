@@ -31,13 +31,11 @@ class Keys(ABC):
     most: ClassVar[int]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Know every kind by the name it gives itself."""
         super().__init_subclass__(**keywords)
         if "name" in cls.__dict__:
             _KINDS.setdefault(cls.name, cls)
 
     def __post_init__(self) -> None:
-        """Check the size."""
         size = self.size
         if not is_integer(size) or not 1 <= size <= self.most:
             raise ParameterError(f"the size of {self.name} keys is an int from 1 to {self.most}", parameter="size")

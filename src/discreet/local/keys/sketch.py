@@ -60,12 +60,10 @@ class Sketch:
     whole: Integers | None = None
 
     def __post_init__(self) -> None:
-        """Refuse nobody."""
         if self.people < 1:
             raise InputError("there are no reports to estimate from")
 
     def __repr__(self) -> str:
-        """Say what it holds."""
         return f"Sketch({self.spec.protocol}, keys {self.spec.keys}, {self.people:,} people)"
 
     def support(self, words: Words) -> Integers:

@@ -45,7 +45,6 @@ class Codebook:
     """
 
     def __init__(self, *, seed: int, dimension: int) -> None:
-        """Derive the key."""
         self.dimension = dimension
         key = np.frombuffer(hashlib.sha256(_LABEL + seed.to_bytes(32, "little")).digest(), dtype="<u8")
         self._key = key.astype(np.uint64)

@@ -94,7 +94,6 @@ class HybridMean(ScalarMean):
     weight: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        """Choose what was not given."""
         super().__post_init__()
         weight = exact_rational(self.weight, name="weight")
         if not self.window and not weight:

@@ -59,7 +59,6 @@ class Piecewise:
     window: int
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         for name in ("steps", "window"):
             object.__setattr__(self, name, whole_within(getattr(self, name), 1, _MOST_STEPS, name=name))
 

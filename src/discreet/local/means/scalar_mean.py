@@ -83,7 +83,6 @@ class ScalarMean(Spec):
     _public: ClassVar[tuple[str, ...]] = ("lower", "upper")
 
     def __post_init__(self) -> None:
-        """Take the bounds exactly."""
         super().__post_init__()
         for name in ("lower", "upper"):
             self._take(**{name: public_bound(getattr(self, name), name=name)})
@@ -261,7 +260,6 @@ class MeanRandomizer(Mechanism):
     relation = Relation.CHANGE_ONE
 
     def __init__(self, spec: ScalarMean | UnitVectors) -> None:
-        """Keep the public spec; there is no other state."""
         self.spec = spec
 
     @property
@@ -288,7 +286,6 @@ class MeanRandomizer(Mechanism):
         yield from ((few[i], few[j]) for i in range(len(few)) for j in range(len(few)) if i != j)
 
     def __repr__(self) -> str:
-        """Show the protocol."""
         return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"
 
 
@@ -361,7 +358,6 @@ class LocalMean:
         )
 
     def __float__(self) -> float:
-        """Return the value alone."""
         return self.value
 
     def _repr_html_(self) -> str:
@@ -369,7 +365,6 @@ class LocalMean:
         return self.estimate()._repr_html_() + paragraph(f"{self.people:,} people")
 
     def __str__(self) -> str:
-        """Print the value with its 95 % interval for the people who reported."""
         return str(self.estimate())
 
     def _ends(self, rest: float, target: Target) -> tuple[float, float, str]:

@@ -88,7 +88,6 @@ class UnitVectors(Spec):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the sizes and choose what was not given."""
         super().__post_init__()
         self._whole("dimension", 2, 1 << 16)
         self._whole("codebooks", 1, 1 << 40)

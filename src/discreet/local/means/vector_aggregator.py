@@ -56,7 +56,6 @@ class VectorAggregator:
     """
 
     def __init__(self, spec: UnitVectors) -> None:
-        """Start empty."""
         if not isinstance(spec, UnitVectors):
             raise ParameterError("sums of directions belong to a spec of UnitVectors", parameter="spec")
         self.spec = spec
@@ -135,21 +134,17 @@ class VectorAggregator:
     __copy__ = copy  # the default would share the sums but not the number of people
 
     def __add__(self, other: VectorAggregator) -> Self:
-        """Return a new aggregator of the reports of both."""
         return self.copy().merge(other) if isinstance(other, VectorAggregator) else NotImplemented
 
     def __radd__(self, other: int) -> Self:
-        """Start a sum() from nothing."""
         return self.copy() if type(other) is int and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
-        """The same sums under the same spec."""
         return isinstance(other, VectorAggregator) and self.to_bytes() == other.to_bytes()
 
     __hash__ = None  # type: ignore[assignment]  # sums change
 
     def __repr__(self) -> str:
-        """Say what it holds."""
         return f"VectorAggregator({self.spec.protocol}, {self.people:,} people, {self.refused:,} refused)"
 
     def to_bytes(self) -> bytes:
@@ -261,7 +256,6 @@ class VectorMean:
     standard_errors: Floats
 
     def __len__(self) -> int:
-        """The dimension."""
         return int(self.values.size)
 
     @property
@@ -315,7 +309,6 @@ class VectorMean:
         return Table(["coordinate", "mean", "standard error", "low", "high"], rows, caption)
 
     def __str__(self) -> str:
-        """Print the first coordinates."""
         return str(self.table())
 
     def _repr_html_(self) -> str:
@@ -323,5 +316,4 @@ class VectorMean:
         return self.table()._repr_html_()
 
     def __repr__(self) -> str:
-        """Show the sizes."""
         return f"VectorMean({len(self)} coordinates, {self.people:,} people, distance about {self.distance:.3g})"

@@ -93,11 +93,9 @@ class Design:
         return f"{people}, {domain}, epsilon {epsilon} each"
 
     def __repr__(self) -> str:
-        """Say what was chosen."""
         return f"Design({self._caption}: {self.spec.protocol})"
 
     def __str__(self) -> str:
-        """Explain the choice."""
         return self.explain()
 
     def _repr_html_(self) -> str:
@@ -309,7 +307,6 @@ class DesignChoice:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Check the confidence."""
         allowed_error(self.confidence)
 
     @property

@@ -90,7 +90,6 @@ class Simulation:
         return Plot(cast("Figure", drawn.figure))
 
     def __str__(self) -> str:
-        """Show the table."""
         return str(self.table())
 
     def _repr_html_(self) -> str:

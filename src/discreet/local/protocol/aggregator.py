@@ -59,7 +59,6 @@ class Aggregator:
     """
 
     def __init__(self, spec: Spec) -> None:
-        """Start empty."""
         checked_spec(spec)
         if spec.cells > _MOST_CELLS:
             raise ParameterError(
@@ -137,15 +136,12 @@ class Aggregator:
     __copy__ = copy  # the default would share the counts but not the number of refused reports
 
     def __add__(self, other: Aggregator) -> Self:
-        """Return a new aggregator of the reports of both."""
         return self.copy().merge(other) if isinstance(other, Aggregator) else NotImplemented
 
     def __radd__(self, other: int) -> Self:
-        """Return a copy for 0, from which `sum` starts."""
         return self.copy() if is_integer(other) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
-        """The same counts under the same spec."""
         if not isinstance(other, Aggregator):
             return NotImplemented
         same = self.spec == other.spec and self.refused == other.refused
@@ -188,7 +184,6 @@ class Aggregator:
         )
 
     def __repr__(self) -> str:
-        """Say what it holds."""
         people = counted(self.people, "person", "people")
         return f"Aggregator({self.spec.protocol}, {people}, {self.refused:,} refused)"
 

@@ -55,7 +55,6 @@ class Client:
     """
 
     def __init__(self, spec: ClientSpec) -> None:
-        """A client knows its public spec, its process, and whether it has reported."""
         self.spec = checked_spec(spec)
         self._process = Process.here()
         self._tickets = [True]  # list.pop is atomic: two threads cannot both take the one ticket
@@ -85,19 +84,15 @@ class Client:
         return ReportBatch(self.spec.digest, self.report_many(values), self.spec.report_bytes)
 
     def __repr__(self) -> str:
-        """Show the protocol only."""
         return f"Client({self.spec.protocol})"
 
     def __copy__(self) -> Client:
-        """Refuse: a copy could report again."""
         raise NotCopyable("a client reports once for its person; make another from the spec for another person")
 
     def __deepcopy__(self, _: Any) -> Client:
-        """Refuse like a copy."""
         return self.__copy__()
 
     def __reduce__(self) -> Any:
-        """Refuse like a copy."""
         return self.__copy__()
 
 
@@ -120,7 +115,6 @@ class ReportBatch:
     width: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot have come from a client."""
         if not isinstance(self.digest, bytes) or len(self.digest) != 32:
             raise InputError("the digest of a batch is the 32 bytes of its spec's digest")
         if type(self.width) is not int or not 1 <= self.width <= 8:
@@ -166,11 +160,9 @@ class ReportBatch:
         return cls(digest, _unpacked(raw, width, count), width)
 
     def __len__(self) -> int:
-        """The number of reports."""
         return int(self.reports.size)
 
     def __eq__(self, other: object) -> bool:
-        """The same reports in the same order under the same spec."""
         if not isinstance(other, ReportBatch):
             return NotImplemented
         same = self.digest == other.digest and self.width == other.width
@@ -179,7 +171,6 @@ class ReportBatch:
     __hash__ = None  # type: ignore[assignment]  # the reports may be a caller's own array
 
     def __repr__(self) -> str:
-        """Say how many there are."""
         return f"ReportBatch({counted(len(self), 'report', 'reports')} of {counted(self.width, 'byte', 'bytes')})"
 
 

@@ -54,7 +54,6 @@ class Spec(ABC):
     protocol: ClassVar[str]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Know every protocol by its name."""
         super().__init_subclass__(**keywords)
         # a dataclass writes its own repr unless the class has one itself
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
@@ -65,7 +64,6 @@ class Spec(ABC):
             _PROTOCOLS[cls.protocol] = cls
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
-        """Name all the required parameters that were left out, whatever the protocol."""
         missing = [name for name in _required(cls) if name not in given]
         if missing == ["epsilon"]:
             raise MissingParameter("epsilon= is the price of a report and is never defaulted", parameter="epsilon")
@@ -77,11 +75,9 @@ class Spec(ABC):
         return super().__new__(cls)
 
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]:
-        """Give copies and pickles the required parameters."""
         return (), {name: getattr(self, name) for name in _required(type(self))}
 
     def __post_init__(self) -> None:
-        """Take epsilon exactly."""
         self._take(epsilon=local_epsilon(self.epsilon))
 
     def _take(self, **checked: Any) -> None:
@@ -183,16 +179,13 @@ class Spec(ABC):
         return cls(**read)
 
     def __repr__(self) -> str:
-        """Show the parameters, long lists by their ends."""
         shown = [f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self) if field.repr]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __hash__(self) -> int:
-        """Hash by digest."""
         return hash(self.digest)
 
     def __eq__(self, other: object) -> bool:
-        """Specs are equal when their texts are."""
         return isinstance(other, Spec) and self.digest == other.digest
 
 

@@ -57,7 +57,6 @@ class Shuffled:
     """
 
     def __init__(self, spec: Spec, *, people: int | None = None, delta: Number | None = None) -> None:
-        """`people` is the number of honest reports shuffled together, `delta` the target; neither is defaulted."""
         if people is None:
             raise MissingParameter(
                 "people= is the number of honest reports shuffled together, never guessed", parameter="people"
@@ -176,11 +175,9 @@ class Shuffled:
         ]
 
     def __repr__(self) -> str:
-        """Show the protocol and the guarantee."""
         return f"Shuffled({self.spec.protocol}, people={self.people}, {self.guarantee!r})"
 
     def __str__(self) -> str:
-        """Same as `explain`."""
         return self.explain()
 
     def _repr_html_(self) -> str:

@@ -64,7 +64,6 @@ class NoisyMax(PurelyPrivate):
         gap: bool = False,
         grid: Number | None = None,
     ) -> None:
-        """`sensitivity` bounds every score's change; `monotone`: all move the same way; `gap`: tell the lead too."""
         self._epsilon = positive_epsilon(epsilon)
         self.monotone, self.gap = truth_value(monotone, name="monotone"), truth_value(gap, name="gap")
         self.sensitivity = moved_by(stated_sensitivity(sensitivity, (Norm.LINF,)), monotone=self.monotone)
@@ -147,7 +146,6 @@ class NoisyMax(PurelyPrivate):
             yield moved, base
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return (
             f"NoisyMax(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
             f"monotone={self.monotone}, "

@@ -67,7 +67,6 @@ class RandomizedResponse(Mechanism):
     """
 
     def __init__(self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None) -> None:
-        """Give epsilon, or the probability of telling the truth, and the public number of categories."""
         if isinstance(categories, bool) or not isinstance(categories, int | np.integer) or categories < 2:
             raise ParameterError(
                 "categories is the public number of possible answers, an int of at least 2", parameter="categories"
@@ -248,7 +247,6 @@ class RandomizedResponse(Mechanism):
         )
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"RandomizedResponse(epsilon={self.guarantee.epsilon:.6g}, categories={self.categories})"
 
 
@@ -256,7 +254,6 @@ class ResponseLaw(Tabulated):
     """The law of one report: q at the true category, r elsewhere."""
 
     def __init__(self, mechanism: RandomizedResponse, category: int) -> None:
-        """The category is private and never shown."""
         self._mechanism, self._category = mechanism, category
 
     def table(self) -> tuple[list[Any], Floats, Floats]:

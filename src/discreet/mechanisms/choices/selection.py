@@ -30,7 +30,6 @@ class Selection(Mechanism):
     places = 1
 
     def __init__(self, sensitivity: Number | Sensitivity | None, monotone: bool) -> None:
-        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
         self.monotone = truth_value(monotone, name="monotone")
         self.sensitivity = moved_by(stated_sensitivity(sensitivity, (Norm.LINF,)), monotone=self.monotone)
         self.relation = self.sensitivity.relation
@@ -105,7 +104,6 @@ class OneChoice(Selection, PurelyPrivate):
         sensitivity: Number | Sensitivity | None = None,
         monotone: bool = False,
     ) -> None:
-        """`sensitivity` bounds every single score's change; `monotone` states that all move the same way."""
         self._epsilon = positive_epsilon(epsilon)
         super().__init__(sensitivity, monotone)
         warn_if_senseless(self.guarantee, people=None)
@@ -129,7 +127,6 @@ class OneChoice(Selection, PurelyPrivate):
         return self._winners(candidates, score)[0]
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return (
             f"{type(self).__name__}(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
             f"monotone={self.monotone}, "

@@ -25,7 +25,6 @@ class SelectionGrid:
     """Rounds single values to a grid and says what the sensitivity is after rounding: grid * ceil(D / grid)."""
 
     def __init__(self, sensitivity: Sensitivity, grid: Number | None, approximate_scale: Fraction) -> None:
-        """Grid 1 for an integer sensitivity; else the one given, or about 2^-20 of the noise."""
         given = power_of_two(grid)
         self.integer = sensitivity.is_integer
         if self.integer and given not in (None, Fraction(1)):

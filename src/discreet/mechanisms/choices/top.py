@@ -55,7 +55,6 @@ class Top(Selection):
         sensitivity: Number | Sensitivity | None = None,
         monotone: bool = False,
     ) -> None:
-        """`epsilon` or `rho` is the price of all k; `sensitivity` bounds every single score's change."""
         if k is None:
             raise MissingParameter("k= is the number of candidates to choose", parameter="k")
         self.places = whole(k, name="k")
@@ -128,7 +127,6 @@ class Top(Selection):
         return (3, 0), (3, far)
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return (
             f"Top(k={self.places}, {self._price}, sensitivity={self.sensitivity.value}, monotone={self.monotone}, "
             f"relation={self.relation.name})"

@@ -53,11 +53,9 @@ class KeyCounts:
         return cls(column, np.asarray(counts, dtype=np.int64)[order])
 
     def __len__(self) -> int:
-        """How many keys there are."""
         return len(self.keys)
 
     def __iter__(self) -> Iterator[tuple[Any, int]]:
-        """Yield each key with its count, as Python objects."""
         return zip(self.keys.tolist(), self.counts.tolist(), strict=True)
 
     def to_dict(self) -> dict[Any, int]:
@@ -65,7 +63,6 @@ class KeyCounts:
         return dict(iter(self))
 
     def __eq__(self, other: object) -> bool:
-        """Equal keys, of equal types, with equal counts."""
         if not isinstance(other, KeyCounts) or len(other) != len(self):
             return False
         same = all(type(a) is type(b) and a == b for (a, _), (b, _) in zip(self, other, strict=True))
@@ -74,7 +71,6 @@ class KeyCounts:
     __hash__ = None  # type: ignore[assignment]  # arrays can be changed
 
     def __repr__(self) -> str:
-        """Show how many keys there are."""
         return f"KeyCounts({len(self)} key{'s'[: len(self) != 1]})"
 
 

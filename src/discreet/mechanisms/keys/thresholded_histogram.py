@@ -35,7 +35,6 @@ class KeyNoise(Enum):
     TRUNCATED_GEOMETRIC = "truncated geometric: the lowest threshold for few keys a person"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"KeyNoise.{self.name}"
 
 
@@ -260,7 +259,6 @@ class ThresholdedHistogram(Mechanism):
             yield {**before, **more}, {**after, **less}
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         price = f"{'rho' if self._concentrated else 'epsilon'}={float(self._price):.6g}, delta={float(self._delta):.6g}"
         stated = f"keys={self.keys}, relation={self.relation.name}, noise={self.kind.name}, threshold={self.threshold}"
         return f"ThresholdedHistogram({price}, {stated})"

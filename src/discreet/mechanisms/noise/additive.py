@@ -43,7 +43,6 @@ class AdditiveNoise(Mechanism):
     noise: IntegerNoise
 
     def __init__(self, *, sensitivity: Sensitivity, bare: bool, grid: Number | None, length: int | None) -> None:
-        """Settle the shape of the answer; the subclass settles grid and noise."""
         self.sensitivity = sensitivity
         self.relation: Relation = sensitivity.relation
         self._grid_given = power_of_two(grid)
@@ -196,7 +195,6 @@ class AdditiveNoise(Mechanism):
         yield -moved, base
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         grid = "" if self._integer else f", grid=2^{floor_log2(self.grid)}"
         stated = f"scale={self.scale:.6g}, sensitivity={self.sensitivity.value}{grid}, relation={self.relation.name}"
         return f"{type(self).__name__}({stated})"

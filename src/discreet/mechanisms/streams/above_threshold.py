@@ -89,7 +89,6 @@ class AboveThreshold(PurelyPrivate):
         gap: bool = False,
         grid: Number | None = None,
     ) -> None:
-        """The threshold is public; `sensitivity` bounds every single value's change; `hits` end the stream."""
         if threshold is None:
             raise MissingParameter(
                 "threshold= is the public level that values are compared with", parameter="threshold"
@@ -271,19 +270,15 @@ class AboveThreshold(PurelyPrivate):
         )
 
     def __copy__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __reduce__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __repr__(self) -> str:
-        """Show the public parameters and how many hits remain."""
         return (
             f"AboveThreshold(epsilon={float(self._epsilon):.6g}, sensitivity={self.sensitivity.value}, "
             f"hits={self.hits}, "

@@ -65,7 +65,6 @@ class Filter(Account):
     __slots__ = ("_budget",)
 
     def __init__(self, budget: Guarantee, books: Books, caps: tuple[Fraction, ...]) -> None:
-        """Open a session whose books are capped so that it keeps the budget."""
         if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
             raise ParameterError("a budget with delta = 1 guarantees nothing: name a delta below 1", parameter="delta")
         super().__init__(books, caps, budget.relation)
@@ -138,7 +137,6 @@ class PureFilter(Filter):
     __slots__ = ()
 
     def __init__(self, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
-        """The whole session is epsilon-DP."""
         budget = PureDP(epsilon, relation=relation)
         super().__init__(budget, PureBooks(), (written(budget.epsilon),))
 
@@ -177,7 +175,6 @@ class ApproxFilter(Filter):
         slack: Number | None = None,
         relation: Relation = Relation.UNSTATED,
     ) -> None:
-        """The whole session is (epsilon, delta)-DP; `slack` is the part of delta that buys the advanced rate."""
         budget = ApproxDP(epsilon, delta, relation=relation)
         self._slack = slack
         if slack is None:
@@ -220,7 +217,6 @@ class ZCDPFilter(Filter):
     __slots__ = ()
 
     def __init__(self, rho: Number, delta: Number = 0, *, relation: Relation = Relation.UNSTATED) -> None:
-        """The whole session is delta-approximate rho-zCDP."""
         budget = ZCDP(rho, delta, relation=relation)
         super().__init__(budget, ConcentratedBooks(), (written(budget.rho), written(budget.delta)))
 
@@ -243,7 +239,6 @@ class RenyiFilter(Filter):
     __slots__ = ()
 
     def __init__(self, alpha: Number, epsilon: Number, *, relation: Relation = Relation.UNSTATED) -> None:
-        """The whole session has a divergence of order alpha of at most epsilon."""
         budget = RenyiDP(alpha, epsilon, relation=relation)
         super().__init__(budget, RenyiBooks(budget.alpha), (written(budget.epsilon),))
 
@@ -267,7 +262,6 @@ class GaussianFilter(Filter):
     __slots__ = ()
 
     def __init__(self, mu: Number, *, relation: Relation = Relation.UNSTATED) -> None:
-        """The whole session is mu-Gaussian DP."""
         budget = GaussianDP(mu, relation=relation)
         super().__init__(budget, GaussianBooks(), (written(budget.mu) ** 2,))
 
@@ -381,7 +375,6 @@ class Partition(Mapping[Hashable, Filter]):
     """
 
     def __init__(self, session: Filter, budgets: Mapping[Hashable, Guarantee], *, parts_per_person: int = 1) -> None:
-        """Reserve a budget for each part; `parts_per_person` bounds in how many parts one person's data can lie."""
         if not isinstance(session, Filter):
             raise ParameterError(f"a filter is needed, not {type(session).__name__}", parameter="session")
         if not isinstance(budgets, Mapping) or not budgets:
@@ -390,13 +383,10 @@ class Partition(Mapping[Hashable, Filter]):
         self._parts = session._reserve(budgets, lambda amounts: largest(amounts, touched))
 
     def __getitem__(self, part: Hashable) -> Filter:
-        """Return the filter of one part."""
         return self._parts[part]
 
     def __iter__(self) -> Iterator[Hashable]:
-        """Iterate over the names of the parts."""
         return iter(self._parts)
 
     def __len__(self) -> int:
-        """Return the number of parts."""
         return len(self._parts)

@@ -62,7 +62,6 @@ class Odometer(Account):
     def __init__(
         self, notion: type[Guarantee], *, alpha: Number | None = None, relation: Relation = Relation.UNSTATED
     ) -> None:
-        """Keep books in a notion: PureDP, ApproxDP, ZCDP, RenyiDP (with its order alpha) or GaussianDP."""
         if not isinstance(relation, Relation):
             raise ParameterError("relation must be one of Relation's members", parameter="relation")
         books = _books(notion, alpha)

@@ -56,7 +56,6 @@ class Batch:
     loss: PrivacyLoss = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compose the prices once and for all."""
         given = self.releases
         releases = tuple(given) if isinstance(given, Iterable) else (given,)
         if not releases:
@@ -66,7 +65,6 @@ class Batch:
         object.__setattr__(self, "loss", compose(losses))
 
     def __add__(self, other: object) -> NoReturn:
-        """Refuse: what is decided later is not part of the batch."""
         raise ParameterError(
             "a batch is closed: its tight price holds because everything in it was fixed before the first answer. Make "
             "one Batch of all releases before any of them, or spend each on the session's filter, which adds them up "

@@ -62,7 +62,6 @@ class Account:
     __slots__ = ("_books", "_caps", "_lock", "_owner", "_standing")
 
     def __init__(self, books: Books, caps: Sequence[Fraction], relation: Relation) -> None:
-        """Open the books with nothing spent."""
         self._books = books
         self._caps = tuple(caps)
         self._lock = threading.Lock()
@@ -147,15 +146,12 @@ class Account:
         )
 
     def __copy__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def __reduce__(self) -> NoReturn:
-        """Refuse."""
         self._refuse_copy()
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -163,7 +159,6 @@ class Account:
         return [("spent", repr(self.spent))]
 
     def __repr__(self) -> str:
-        """Show the public state."""
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in self._rows())})"
 
     def _repr_html_(self) -> str:

@@ -106,15 +106,12 @@ class Guarantee(ABC):
         return (type(self), self.relation, *(written(value) for _, value in self._parameters()))
 
     def __eq__(self, other: object) -> bool:
-        """Equal guarantees mean the same numbers, however they are written: 0.1 is Fraction(1, 10)."""
         return isinstance(other, Guarantee) and self._meant() == other._meant()
 
     def __hash__(self) -> int:
-        """Hash of what is meant."""
         return hash(self._meant())
 
     def __repr__(self) -> str:
-        """Print code that makes the guarantee; an unstated relation is left out."""
         numbers = {name: plainly(v) if isinstance(v, Fraction) else v for name, v in self._parameters()}
         arguments = [f"{name}={value!r}" for name, value in numbers.items()]
         if self.relation is not Relation.UNSTATED:
@@ -122,7 +119,6 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __str__(self) -> str:
-        """Say the guarantee and its neighbors in words."""
         return f"{self.in_words()} ({self.relation.sentence})"
 
     def _repr_html_(self) -> str:
@@ -146,7 +142,6 @@ class PureDP(Guarantee):
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters; epsilon 0 is perfect privacy."""
         self._check(epsilon=nonnegative)
 
     def in_words(self) -> str:
@@ -169,7 +164,6 @@ class ApproxDP(Guarantee):
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters."""
         self._check(epsilon=nonnegative, delta=probability)
 
     def in_words(self) -> str:
@@ -197,7 +191,6 @@ class ZCDP(Guarantee):
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters."""
         self._check(rho=nonnegative, delta=probability)
 
     def in_words(self) -> str:
@@ -221,7 +214,6 @@ class RenyiDP(Guarantee):
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters."""
         self._check(alpha=renyi_order, epsilon=nonnegative)
 
     def in_words(self) -> str:
@@ -242,7 +234,6 @@ class GaussianDP(Guarantee):
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters."""
         self._check(mu=nonnegative)
 
     def in_words(self) -> str:

@@ -28,7 +28,6 @@ class DeltaCurve:
         return cls(epsilon, np.maximum.accumulate(lower[::-1])[::-1], np.minimum.accumulate(upper))
 
     def __len__(self) -> int:
-        """Return the number of points."""
         return len(self.epsilon)
 
     def plot(self) -> Plot:

@@ -193,15 +193,12 @@ class PrivacyLoss:
         return replace(self, sides=(Side.ADD,))
 
     def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
-        """Price two lots of releases together."""
         return compose([self, other]) if isinstance(other, PrivacyLoss) else NotImplemented
 
     def __radd__(self, other: object) -> PrivacyLoss:
-        """Start a sum: sum() begins with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, times: int) -> PrivacyLoss:
-        """Price the same releases made several times, with fresh noise."""
         count = whole(times, name="times")
         if count > _MOST_RELEASES:
             raise ParameterError("at most 2^60 releases are priced together", parameter="times")
@@ -479,13 +476,11 @@ class PrivacyLoss:
         )
 
     def __repr__(self) -> str:
-        """Say how many releases, of how many kinds, and for which neighbors."""
         kinds = "" if len(self.parts) == 1 else f" of {len(self.parts)} kinds"
         one = "" if self.sides == (Side.REMOVE, Side.ADD) else f", {self.sides[0].value} only"
         return f"<PrivacyLoss of {self.releases} release{'s'[: self.releases != 1]}{kinds}, {self.relation.value}{one}>"
 
     def __str__(self) -> str:
-        """Say the price at one customary delta, and the largest loss."""
         return "; ".join(f"{name}: {text}" for name, text in self._summary())
 
     def _repr_html_(self) -> str:

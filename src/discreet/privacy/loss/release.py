@@ -67,7 +67,6 @@ class Release:
     sampler: Sampler = Sampler.EVERYONE
 
     def __post_init__(self) -> None:
-        """Refuse a price made from nothing."""
         if bool(self.remove) != bool(self.add):
             raise ParameterError("pairs are needed for both directions", parameter="pairs")
         if not self.remove and self.guarantee is None:

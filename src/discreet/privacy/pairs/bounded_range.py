@@ -40,11 +40,9 @@ class BoundedRangePair(Pair):
     range: Number
 
     def __post_init__(self) -> None:
-        """Refuse an impossible range."""
         object.__setattr__(self, "range", nonnegative(self.range, name="epsilon"))
 
     def __hash__(self) -> int:
-        """Hash the exact parameter by its integers: a Fraction's own hash is slow."""
         return hash(self.range.as_integer_ratio())
 
     def delta(self, epsilon: Number) -> Enclosure:

@@ -58,7 +58,6 @@ class PoissonPair(Pair):
     side: Side
 
     def __post_init__(self) -> None:
-        """Refuse what is not a sampling rate."""
         object.__setattr__(self, "rate", probability(self.rate, name="rate"))
         if self.rate == 0:
             raise ParameterError("a sampling rate of 0 releases nothing about anybody", parameter="rate")
@@ -150,7 +149,6 @@ class FixedSizePair(Pair):
     rate: Number
 
     def __post_init__(self) -> None:
-        """Refuse what is not a share."""
         object.__setattr__(self, "rate", probability(self.rate, name="rate"))
         if self.rate == 0:
             raise ParameterError("an empty sample releases nothing about anybody", parameter="rate")

@@ -33,11 +33,9 @@ class LaplacePair(Pair):
     ratio: Number
 
     def __post_init__(self) -> None:
-        """Refuse an impossible distance."""
         object.__setattr__(self, "ratio", nonnegative(self.ratio, name="ratio"))
 
     def __hash__(self) -> int:
-        """Hash the exact parameter by its integers: a Fraction's own hash is slow."""
         return hash(self.ratio.as_integer_ratio())
 
     def delta(self, epsilon: Number) -> Enclosure:

@@ -43,7 +43,6 @@ class TradeOff:
     upper: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """Return the number of points."""
         return len(self.alpha)
 
     def plot(self) -> Plot:

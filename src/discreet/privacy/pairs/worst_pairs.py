@@ -54,12 +54,10 @@ class PureApproxPair(Pair):
     claimed_delta: Number = 0
 
     def __post_init__(self) -> None:
-        """Refuse impossible parameters."""
         object.__setattr__(self, "claimed_epsilon", nonnegative(self.claimed_epsilon, name="epsilon"))
         object.__setattr__(self, "claimed_delta", probability(self.claimed_delta, name="delta"))
 
     def __hash__(self) -> int:
-        """Hash the exact parameters by their integers: a Fraction's own hash is slow."""
         return hash((self.claimed_epsilon.as_integer_ratio(), self.claimed_delta.as_integer_ratio()))
 
     @property
@@ -153,11 +151,9 @@ class NormalPair(Pair):
     mu: Number
 
     def __post_init__(self) -> None:
-        """Refuse an impossible mean."""
         object.__setattr__(self, "mu", nonnegative(self.mu, name="mu"))
 
     def __hash__(self) -> int:
-        """Hash the exact parameter by its integers: a Fraction's own hash is slow."""
         return hash(self.mu.as_integer_ratio())
 
     def delta(self, epsilon: Number) -> Enclosure:

@@ -69,7 +69,6 @@ class ReleaseRecord:
     format: int = FORMAT
 
     def __post_init__(self) -> None:
-        """Refuse whatever has no price, in the words of the constructor that would have to make it."""
         set_field = object.__setattr__
         set_field(self, "kind", Kind.named(self.kind))
         set_field(self, "parameters", exact_parameters(self.kind, _pairs(self.parameters)))
@@ -156,7 +155,6 @@ class ReleaseRecord:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        """Print the call that makes the record."""
         numbers = [f"{name}={_shown(value)}" for name, value in self.parameters]
         sampled = [] if self.rate is None else [f"sampler={self.sampler.value!r}", f"rate={_shown(self.rate)}"]
         often = [] if self.count == 1 else [f"count={self.count}"]

@@ -94,15 +94,12 @@ class Answer:
         return [tuple(row) for row in self.finished.rows]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.finished.rows)
 
     def __iter__(self) -> Iterator[dict[str, Value]]:
-        """Iterate over rows as mappings from column to value."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.finished.rows)
 
     def __getitem__(self, column: str) -> list[Value]:
-        """Return the values of a column."""
         place = self._place(column)
         return [row[place] for row in self.finished.rows]
 
@@ -266,7 +263,6 @@ class Answer:
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
 
     def __str__(self) -> str:
-        """Return the table and what goes with it."""
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]
         return "\n".join([str(self.table()), "", *lines])
 

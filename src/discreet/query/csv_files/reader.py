@@ -55,7 +55,6 @@ class UnreadableFile(Exception):
     """A file that is not CSV in the declared format; caught in this room, and never shown to an analyst."""
 
     def __init__(self, file: Path, fault: Fault) -> None:
-        """Keep the file and the fault."""
         super().__init__("a CSV file cannot be read")
         self.file, self.fault = file, fault
 
@@ -78,14 +77,12 @@ class Records:
     """
 
     def __init__(self, file: Path, stated: CsvFormat) -> None:
-        """Name the file; it is opened by the iteration."""
         self.file, self._stated = file, stated
         self.characters = 0  # of the records given so far and of the one being read
         self._complete = self._lines = self._before = self._count = 0
         self._end = ""  # the last character of the last line read
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Yield record after record; raise `UnreadableFile` at the first fault."""
         fault: Fault | None = None
         alone: bool | None = None  # whether the header ends with a carriage return alone
         try:

@@ -37,7 +37,6 @@ class Type(Enum):
         return self in (Type.INTEGER, Type.REAL)
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Type.{self.name}"
 
 
@@ -110,7 +109,6 @@ class Operation(Enum):
     ADD_DAYS = "+ INTERVAL days"  # a date, then an integer
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Operation.{self.name}"
 
 

@@ -124,7 +124,6 @@ class _Nodes:
     """Every expression once, by number."""
 
     def __init__(self) -> None:
-        """Start without nodes."""
         self._numbers: dict[tuple[Any, ...], _Reference] = {}
         self._content: list[tuple[Any, ...]] = []
         self.ranks: list[str] = []  # the hashes of what the nodes say

@@ -127,7 +127,6 @@ class Aggregation:
     public: bool = field(init=False, repr=False, compare=False)  # every key has a public domain: all groups are emitted
 
     def __post_init__(self) -> None:
-        """Find the table, and whether the keys are public, once."""
         rows = self.source
         while not isinstance(rows, Scan):
             rows = rows.source  # type: ignore[attr-defined]

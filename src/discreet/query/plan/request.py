@@ -114,7 +114,6 @@ class Sums:
     cells: list[list[int]]  # one list a cell, in the order of `keys`
 
     def __repr__(self) -> str:
-        """Show nothing: everything in it is private."""
         return "Sums(private)"
 
 

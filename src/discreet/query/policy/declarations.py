@@ -198,7 +198,6 @@ class TableTypes(dict[str, dict[str, str]]):
     """The tables of a policy, each with its columns and their types; `notes` says what no declaration decided."""
 
     def __init__(self, policy: Policy) -> None:
-        """List them."""
         tables: dict[str, TablePolicy | PublicTable] = {**policy.tables, **policy.public}
         types = {
             name: {one: column.type.value for one, column in stated.columns.items()} for name, stated in tables.items()
@@ -207,5 +206,4 @@ class TableTypes(dict[str, dict[str, str]]):
         self.notes = tuple(note for name in tables for note in undeclared_texts(policy, name))
 
     def __repr__(self) -> str:
-        """Print the tables, and the notes below."""
         return "\n".join([super().__repr__(), *self.notes])

@@ -34,7 +34,6 @@ class Problems:
     """Every mistake found so far."""
 
     def __init__(self, lines: Mapping[Place, int]) -> None:
-        """Start with none; `lines` says where things stand."""
         self._lines = lines
         self._found: list[tuple[int | None, str]] = []
 
@@ -62,12 +61,10 @@ class Section:
     def __init__(
         self, place: Place, entries: Mapping[str, object], problems: Problems, *, inline: bool = False
     ) -> None:
-        """Read from `entries`, and note mistakes in `problems`."""
         self.place, self.entries, self.problems = place, entries, problems
         self.title = f"{header(place[:-1])} {key_in_toml(place[-1])}" if inline else header(place)
 
     def __contains__(self, key: str) -> bool:
-        """Whether the key is written, rightly or wrongly."""
         return key in self.entries
 
     def complain(self, words: str, *at: str | int) -> _Nothing | None:

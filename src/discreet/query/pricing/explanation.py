@@ -68,7 +68,6 @@ class Explanation:
         return {**dict(self.facts()), "fits": self.fits, "aggregates": rows, "sql": self.sql, "digest": self.digest}
 
     def __str__(self) -> str:
-        """Say it in lines."""
         lines = [f"{name}: {words}" for name, words in self.facts()]
         return "\n".join([*lines, "", str(self.aggregates), "", self.sql])
 

@@ -287,7 +287,6 @@ class _Quiet(logging.Filter):
     """Keeps sqlglot from logging what it could not read, in the thread that reads a query: the refusal says it."""
 
     def __init__(self) -> None:
-        """Let everything through at first."""
         super().__init__()
         self.state = threading.local()
 
@@ -296,11 +295,9 @@ class _Quiet(logging.Filter):
         return not getattr(self.state, "reading", False)
 
     def __enter__(self) -> None:
-        """Start to drop."""
         self.state.reading = True
 
     def __exit__(self, *_: object) -> None:
-        """Let everything through again."""
         self.state.reading = False
 
 

@@ -53,7 +53,6 @@ class Scope:
     alike: dict[str, list[Visible]] = field(default_factory=dict, init=False, repr=False, compare=False)  # by name
 
     def __post_init__(self) -> None:
-        """Sort the columns by their names as they are compared."""
         for one in self.visible:
             self.alike.setdefault(fold(one.name), []).append(one)
 

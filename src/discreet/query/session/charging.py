@@ -51,7 +51,6 @@ class Desk:
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        """Put the parts together."""
         if analyst not in policy.analysts:
             names = ", ".join(policy.analysts)
             raise UnknownName(
@@ -83,7 +82,6 @@ class Desk:
         return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
 
     def __reduce__(self) -> NoReturn:
-        """Refuse: a copy would ask on after a failure."""
         raise NotCopyable("a session's desk cannot be copied or pickled; open the policy again in the other process")
 
     def refuse_after_failure(self) -> None:

@@ -36,7 +36,6 @@ class Session:
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        """Put the parts together; `open` and `from_frames` make them."""
         self._desk = Desk(policy, analyst=analyst, engine=engine, ledger=ledger)
         self.policy, self.analyst = policy, analyst
 
@@ -268,15 +267,12 @@ class Session:
             self.ledger.close()
 
     def __enter__(self) -> Self:
-        """Use the session in a with block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def __repr__(self) -> str:
-        """Show who asks whom; nothing of the data."""
         return f"Session(analyst={self.analyst!r}, lineage={self.policy.lineage!r}, budget={self.policy.budget!r})"
 
     def _repr_html_(self) -> str:
@@ -284,7 +280,6 @@ class Session:
         return self.budget._repr_html_()
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be copied or pickled: a session holds private data and spends a budget."""
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
 
 
@@ -322,7 +317,6 @@ class Budget:
         return self.balance.remaining
 
     def __str__(self) -> str:
-        """Say it in lines."""
         return "\n".join([str(self.balance), *(f"{name}: {words}" for name, words in self._more())])
 
     def _repr_html_(self) -> str:

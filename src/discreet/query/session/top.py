@@ -30,11 +30,9 @@ class TopAnswer:
     record: Record
 
     def __iter__(self) -> Any:
-        """Iterate over the keys: bare values where there is one key column."""
         return iter(key[0] if len(self.names) == 1 else key for key in self.keys)
 
     def __len__(self) -> int:
-        """Return how many keys were chosen."""
         return len(self.keys)
 
     def table(self) -> Table:
@@ -43,7 +41,6 @@ class TopAnswer:
         return Table(["place", *self.names], rows)
 
     def __str__(self) -> str:
-        """Return the table and the guarantee."""
         return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
 
     def _repr_html_(self) -> str:

@@ -39,7 +39,6 @@ class Watch:
     def __init__(
         self, session: Session, threshold: Number, price: Stated, hits: int, answer_epsilon: Number | None, gap: bool
     ) -> None:
-        """Nothing is charged until the first question."""
         exact = rational_or_none(threshold)
         if exact is None:
             raise ParameterError("threshold is a finite number of rows", parameter="threshold")
@@ -187,11 +186,9 @@ class Watch:
         return sums.cells[0][0] if sums.cells[0] else 0
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be copied or pickled: a copy would not know that the other one has failed."""
         raise NotCopyable("a Watch cannot be copied or pickled: it has one price and one stream; open another one")
 
     def __repr__(self) -> str:
-        """Show the public state."""
         small = abs(self._threshold) < 10**300
         threshold = f"{float(self._threshold):.6g}" if small else format_number(self._threshold, digits=6)
         return f"Watch(threshold={threshold}, hits={self._hits}, remaining={self.remaining})"

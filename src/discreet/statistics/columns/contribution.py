@@ -33,7 +33,6 @@ class Rows:
     unit: Any
 
     def __repr__(self) -> str:
-        """Show nothing of the data."""
         return "Rows(...)"
 
 

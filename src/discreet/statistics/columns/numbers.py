@@ -198,7 +198,6 @@ class Missing(Enum):
     LEAVE_OUT = "left out"
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Missing.{self.name}"
 
 

@@ -42,7 +42,6 @@ class CountDistinct(Statistic):
         confidence: float = 0.95,
         contribution: int | None = None,
     ) -> None:
-        """`contribution` is the number of keys that a person brings at most."""
         super().__init__(relation=relation, confidence=confidence)
         self.contribution = stated_contribution(contribution)
         shift = self.contribution or 1

@@ -47,11 +47,9 @@ class EstimateTable(Mapping[Any, Estimate]):
         return self.loss
 
     def __len__(self) -> int:
-        """How many lines there are."""
         return len(self.labels)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the keys."""
         return iter(self.labels)
 
     @cached_property
@@ -60,7 +58,6 @@ class EstimateTable(Mapping[Any, Estimate]):
         return {Typed.of(key_form(label)): place for place, label in enumerate(self.labels)}
 
     def __getitem__(self, key: Any) -> Estimate:
-        """Return the estimate of a key."""
         try:
             place = self._places.get(Typed.of(key_form(key)))
         except InputError:
@@ -105,11 +102,9 @@ class EstimateTable(Mapping[Any, Estimate]):
         return Table(["key", "value", "low", "high"], rows, f"{self.guarantee!r}, {100 * self.confidence:.6g} %{more}")
 
     def __str__(self) -> str:
-        """Print the first lines."""
         return str(self._table())
 
     def __repr__(self) -> str:
-        """Say how many lines there are and under which guarantee."""
         return f"EstimateTable({len(self)} keys, {self.guarantee!r})"
 
     def _repr_html_(self) -> str:

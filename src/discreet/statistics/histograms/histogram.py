@@ -76,7 +76,6 @@ class Histogram(Statistic):
         confidence: float = 0.95,
         contribution: int | None = None,
     ) -> None:
-        """`keys` is the public list; `error=` is for one count."""
         super().__init__(relation=relation, confidence=confidence)
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
@@ -217,7 +216,6 @@ class DiscoveredHistogram(Statistic):
         noise: KeyNoise | None = None,
         contribution: int | None = None,
     ) -> None:
-        """`delta` pays for naming keys, whatever the rest is paid in; the noise with the lowest threshold is taken."""
         super().__init__(relation=relation, confidence=confidence)
         self.contribution = stated_contribution(contribution)
         price = stated_price(epsilon=epsilon, rho=rho, error=error)

@@ -72,7 +72,6 @@ class Covariance(Statistic):
         missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
         steps: int = STEPS,
     ) -> None:
-        """`error` is for the widest entry, in a table of `people` rows; `steps` lie between center and edge."""
         super().__init__(relation=relation, confidence=confidence)
         self.region = stated_region(center, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
@@ -281,7 +280,6 @@ class MatrixEstimate:
     loss: PrivacyLoss | None = field(default=None)
 
     def __post_init__(self) -> None:
-        """Keep the arrays as they are now."""
         for name in ("matrix", "low", "high"):
             array = np.array(getattr(self, name), dtype=np.float64)
             array.setflags(write=False)
@@ -312,7 +310,6 @@ class MatrixEstimate:
         return dataclasses.replace(self, matrix=(projected + projected.T) / 2)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the matrix alone."""
         return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
 
     def _table(self) -> Table:
@@ -332,11 +329,9 @@ class MatrixEstimate:
         return str(entry).partition(" (")[0]
 
     def __str__(self) -> str:
-        """Print the entries with their intervals."""
         return str(self._table())
 
     def __repr__(self) -> str:
-        """Show the shape and the guarantee."""
         rows, columns = self.matrix.shape
         return f"MatrixEstimate({rows} x {columns}, {self.guarantee!r})"
 

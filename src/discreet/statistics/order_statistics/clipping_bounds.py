@@ -56,7 +56,6 @@ class Scans(Mechanism):
     """
 
     def __init__(self, scans: list[UnboundedQuantile], epsilon: Fraction) -> None:
-        """The scans were given shares of epsilon."""
         self.scans, self._epsilon = scans, epsilon
         self.relation = scans[0].relation
 
@@ -123,7 +122,6 @@ class ClippingBounds(Statistic):
         per_doubling: int = 4,
         contribution: int | None = None,
     ) -> None:
-        """All parameters are public; missing values are left out."""
         super().__init__(relation=relation, confidence=confidence)
         self.level = exact_level(level)
         self.contribution = stated_contribution(contribution)
@@ -265,7 +263,6 @@ class UnboundedQuantile(PurelyPrivate):
         thresholds: int,
         contribution: int | None = None,
     ) -> None:
-        """`thresholds` says how many there are at most; it is public."""
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.thresholds = whole(thresholds, name="thresholds")
@@ -313,7 +310,6 @@ class UnboundedQuantile(PurelyPrivate):
                 yield base, [*(count + 1 for count in base[:-2]), *base[-2:]]
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"UnboundedQuantile(level={float(self.level):.6g}, {self.guarantee}, relation={self.relation.name})"
 
 

@@ -85,7 +85,6 @@ class JointQuantiles(ManyQuantiles):
         size_is_public: bool = False,
         tie_bits: int = TIE_BITS,
     ) -> None:
-        """`size_is_public` states that all neighbors have the same number of rows: change-one, no value missing."""
         exact = increasing_levels(levels)
         if len(exact) > MOST_LEVELS:
             raise ParameterError(
@@ -234,7 +233,6 @@ class JointLaw(ListedLaw):
         count_noise: IntegerNoise | None,
         draw: Callable[[], tuple[int, ...]],
     ) -> None:
-        """`means(size)` are the wanted parts of a table of that size; `draw` runs the mechanism."""
         self._positions, self._means, self._rate = positions, means, rate
         self._steps, self._tie_bits = steps, tie_bits
         self._noise, self._draw = count_noise, draw

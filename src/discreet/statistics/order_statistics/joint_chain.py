@@ -81,7 +81,6 @@ class Chain:
     """
 
     def __init__(self, windows: list[Window], means: list[Fraction], rate: Fraction, rows: int) -> None:
-        """Compute the bounds, last point first."""
         ensure_tested()
         self._windows, self._means, self._rate, self._rows = windows, means, rate, rows
         self._speed = float(rate)

@@ -40,7 +40,6 @@ class JointDraw:
     """
 
     def __init__(self, positions: Integers, means: list[Fraction], rate: Fraction, steps: int) -> None:
-        """`positions` are sorted; `means` are the wanted lengths of the gaps, from left to right."""
         self._positions, self._means, self._rate, self._steps = positions, means, rate, steps
         self._rows, self._points = int(positions.size), len(means) - 1
         self._half = int(1 / (4 * self._points * rate))

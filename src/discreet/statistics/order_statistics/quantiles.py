@@ -64,7 +64,6 @@ class Quantiles(RankedStatistic):
         contribution: int | None = None,
         tie_bits: int = TIE_BITS,
     ) -> None:
-        """`error` is a rank distance in rows, for a table of `people` rows; `tie_bits` tell equal values apart."""
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
         self.levels = increasing_levels(levels)
         self._labels = tuple(levels)

@@ -20,7 +20,6 @@ class RankedStatistic(ClippedStatistic):
     def __init__(
         self, bounds: Any, grid: Number | None, missing: Missing | Number, contribution: int | None, **terms: Any
     ) -> None:
-        """Settle the public numbers; without a stated grid rows are rounded."""
         super().__init__(bounds, grid, missing, contribution, **terms)
         self._rounds = grid is None
 

@@ -49,7 +49,6 @@ class ManyQuantiles(Mechanism):
     _rho: Fraction | None
 
     def __init__(self, levels: Any, relation: Relation, steps: int, tie_bits: int) -> None:
-        """The levels increase."""
         self.levels = increasing_levels(levels)
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
@@ -75,7 +74,6 @@ class ManyQuantiles(Mechanism):
             yield from ((base, [0, top // 2, 0]), (base, [top, top // 2, top]), ([0], [top]))
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         kind = type(self).__name__
         return f"{kind}({len(self.levels)} levels, {self.guarantee}, relation={self.relation.name})"
 
@@ -127,7 +125,6 @@ class QuantileTree(ManyQuantiles):
         contribution: int | None = None,
         tie_bits: int = TIE_BITS,
     ) -> None:
-        """The levels increase; one of `epsilon` and `rho` is given."""
         super().__init__(levels, relation, steps, tie_bits)
         self.contribution = stated_contribution(contribution)
         self.root = plan(self.levels)
@@ -348,7 +345,6 @@ class QuantileTreeLaw(ListedLaw):
         tie_bits: int,
         draw: Callable[[], tuple[int, ...]],
     ) -> None:
-        """`rates` are by the place of a node, in units of weight; `draw` runs the mechanism."""
         self._positions, self._weights = positions, weights
         self._root, self._rates = root, rates
         self._steps, self._tie_bits = steps, tie_bits

@@ -128,5 +128,4 @@ class NoisyVector(Mechanism):
             yield np.array([0, 0], dtype=object), np.array([half, rest], dtype=object)
 
     def __repr__(self) -> str:
-        """Show the noise."""
         return f"NoisyVector({self.noise!r}, relation={self.relation.name})"

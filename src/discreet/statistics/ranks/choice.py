@@ -81,7 +81,6 @@ class RankChoice(Mechanism):
         offset: Number = 0,
         ends: bool = False,
     ) -> None:
-        """`level` is a share of the rows between 0 and 1; `offset` is a public number of rows."""
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
@@ -154,7 +153,6 @@ class RankChoice(Mechanism):
         yield ([], [0]) if self.relation is Relation.ADD_REMOVE else ([0], [top])
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"RankChoice(level={float(self.level):.6g}, {self.guarantee}, relation={self.relation.name})"
 
 
@@ -244,7 +242,6 @@ class RankFlip(Mechanism):
         contribution: int | None = None,
         midrank: bool = False,
     ) -> None:
-        """`level` is a share of the rows; its denominator is kept below 2^16."""
         self.level = exact_level(level).limit_denominator(_DENOMINATOR)
         self.midrank = midrank
         self.relation = stated_relation(relation)
@@ -309,5 +306,4 @@ class RankFlip(Mechanism):
         yield ([], [0]) if self.relation is Relation.ADD_REMOVE else ([0], [top])
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"RankFlip(level={float(self.level):.6g}, {self.guarantee!r})"

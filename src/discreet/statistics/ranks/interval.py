@@ -54,7 +54,6 @@ class RankInterval(Mechanism):
         target: Target = Target.TABLE,
         people: int = 1,
     ) -> None:
-        """`people` says for how many rows the interval of a population is to be narrowest; it holds for any number."""
         self._epsilon, self._rho = one_price(epsilon, rho)
         self.relation = relation
         each: dict[str, Any] = {
@@ -102,7 +101,6 @@ class RankInterval(Mechanism):
         return self.value.neighbors()
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return f"RankInterval(level={float(self.value.level):.6g}, {self.guarantee}, relation={self.relation.name})"
 
 

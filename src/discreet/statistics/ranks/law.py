@@ -80,7 +80,6 @@ class RankLaw(ListedLaw):
     _kind = np.int64
 
     def __init__(self, rows: Ranked, target: Fraction, rate: Fraction) -> None:
-        """The target is a rank, the rate what a distance is multiplied by."""
         self.rows, self.target, self.rate = rows, target, rate
         self._draw = partial(draw_by_rank, rows, target, rate)
 

@@ -160,7 +160,6 @@ class Ranked:
         return np.concatenate(ends).astype(np.int64, copy=False)
 
     def __repr__(self) -> str:
-        """Show nothing of the data."""
         return "Ranked(...)"
 
 

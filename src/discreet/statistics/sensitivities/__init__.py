@@ -73,7 +73,6 @@ class Query(Enum):
         return self.value
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Query.{self.name}"
 
 
@@ -100,7 +99,6 @@ class SensitivityFact:
         return self.sensitivity.value
 
     def __repr__(self) -> str:
-        """Say it in a few lines."""
         rows = self._rows()
         width = max(len(name) for name, _ in rows)
         lines = (f"{name:<{width}}  {text}" for name, text in rows)

@@ -25,7 +25,6 @@ class AtLeast:
     rows: int
 
     def __post_init__(self) -> None:
-        """Refuse what is not a number of rows."""
         object.__setattr__(self, "rows", whole(self.rows, name="size"))
 
 

@@ -30,17 +30,14 @@ class ExampleTable:
     blocks: Blocks
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return sum(count * (len(row) if isinstance(row, range) else 1) for row, count in self.blocks)
 
     def __iter__(self) -> Iterator[object]:
-        """Yield the rows; a range in a block stands for each of its numbers."""
         for row, count in self.blocks:
             for one in row if isinstance(row, range) else (row,):
                 yield from (one for _ in range(count))
 
     def __repr__(self) -> str:
-        """Write the blocks in words."""
         return " and ".join(_block(row, count) for row, count in self.blocks if count and row != range(0)) or "no rows"
 
 
@@ -108,7 +105,6 @@ class Rule:
         return self.add_remove if relation is Relation.ADD_REMOVE else self.change_one
 
     def __repr__(self) -> str:
-        """Say what the query asks."""
         return self.description
 
 

@@ -44,7 +44,6 @@ class Count(Statistic):
         filtered: bool = False,
         contribution: int | None = None,
     ) -> None:
-        """`filtered` counts True values; otherwise every row counts."""
         super().__init__(relation=relation, confidence=confidence)
         self.filtered = bool(filtered)
         self.contribution = stated_contribution(contribution)
@@ -160,7 +159,6 @@ class Sum(BoundedStatistic):
         grid: Number | None = None,
         contribution: int | None = None,
     ) -> None:
-        """With `grid=1` and whole bounds the values are rounded to whole numbers and the answer is one."""
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
         self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
             shift=self.shift,

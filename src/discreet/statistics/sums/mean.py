@@ -83,7 +83,6 @@ class Mean(BoundedStatistic):
         grid: Number | None = None,
         contribution: int | None = None,
     ) -> None:
-        """`people` is the number of rows for which `error=` is to hold: the error of a mean depends on it."""
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
         self._people = stated_people(people, error, of="mean")
         self._refuse_dependent_rows()

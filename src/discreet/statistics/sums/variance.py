@@ -85,7 +85,6 @@ class Variance(BoundedStatistic):
         contribution: int | None = None,
         sample: bool = False,
     ) -> None:
-        """`people` is the number of rows for which `error=` is to hold; `sample=True` divides by n - 1."""
         super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
         self.scale.check_squares()
         self.sample = bool(sample)
@@ -267,7 +266,6 @@ class StandardDeviation(Variance):
     """
 
     def __init__(self, *, error: Number | None = None, **parameters: Any) -> None:
-        """Take the parameters of `Variance`; `error` is that of the deviation."""
         wanted = None if error is None else positive_rational(error, name="error") ** 2
         super().__init__(error=wanted, **parameters)
 

@@ -39,7 +39,6 @@ class Neighbors:
     everyone: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is not stated."""
         if self.relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
             raise MissingParameter(
                 "say who is a neighbor: Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation"

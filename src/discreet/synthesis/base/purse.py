@@ -56,7 +56,6 @@ class Purse:
     neighbors: Neighbors
 
     def __post_init__(self) -> None:
-        """Refuse an amount that costs more than the guarantee."""
         if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):
             raise ParameterError(
                 "a purse has a guarantee, an amount and Neighbors: use Purse.of", parameter="neighbors"

@@ -40,7 +40,6 @@ class SyntheticRelease:
     deviations: NDArray[np.float64] | None = None  # of the noise of each answer, where that is known in closed form
 
     def __repr__(self) -> str:
-        """Say the method, the guarantee and the sizes."""
         sizes = f"{len(self.workload):,} queries, {len(self.table):,} rows"
         return f"SyntheticRelease({self.method}, {sizes}, {self.guarantee})"
 
@@ -57,7 +56,6 @@ class Synthesizer(ABC):
     purse: Purse
 
     def __init_subclass__(cls, **given: Any) -> None:
-        """Let every leaf's `of` refuse other arguments than a workload and neighbors, in the same words."""
         super().__init_subclass__(**given)
         of = cls.__dict__.get("of")
         if isinstance(of, classmethod):

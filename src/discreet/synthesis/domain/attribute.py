@@ -40,7 +40,6 @@ class Attribute:
     missing: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse no values, too many, the same one twice, and what could never be met."""
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("an attribute has a name", parameter="name")
         object.__setattr__(self, "values", tuple(_python(value) for value in self.values))
@@ -127,7 +126,6 @@ class Binned(Attribute):
     edges: tuple[float, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse edges that do not belong to the values."""
         super().__post_init__()
         if len(self.edges) != len(self.values) + 1 or any(
             a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)
@@ -189,7 +187,6 @@ class Bins:
     count: int
 
     def __post_init__(self) -> None:
-        """Refuse an empty range and bins too narrow for floating point."""
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 1 << 16:
             raise ParameterError("count is a number of bins from 1 to 65,536", parameter="count")
         if self._low >= self._high:

@@ -29,7 +29,6 @@ class Domain:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
-        """Refuse no attributes, and two of one name."""
         if not self.attributes:
             raise ParameterError("a domain has at least one attribute", parameter="attributes")
         if len(set(self.names)) != len(self.attributes):
@@ -62,7 +61,6 @@ class Domain:
         return hash(self.attributes)
 
     def __hash__(self) -> int:
-        """Return a hash that is computed once."""
         return self._hash
 
     @cached_property
@@ -96,11 +94,9 @@ class Domain:
         return self._places[name]
 
     def __len__(self) -> int:
-        """Return the number of attributes."""
         return len(self.attributes)
 
     def __iter__(self) -> Iterator[Attribute]:
-        """Yield the attributes."""
         return iter(self.attributes)
 
     def encode(self, columns: Mapping[str, Any]) -> Records:
@@ -139,7 +135,6 @@ class Records:
     codes: Codes
 
     def __post_init__(self) -> None:
-        """Refuse codes of another shape or beyond the domain."""
         given = np.asarray(self.codes)
         if given.dtype != np.uint16 and given.size and (given.dtype.kind not in "ui" or _wraps(given)):
             raise InputError("codes are whole numbers, and one lies outside its attribute's values")
@@ -153,11 +148,9 @@ class Records:
         object.__setattr__(self, "codes", codes)
 
     def __len__(self) -> int:
-        """Return the number of records."""
         return int(self.codes.shape[1])
 
     def __repr__(self) -> str:
-        """Say the shape of the domain; the number of records may be private."""
         return f"Records({len(self.domain)} attributes)"
 
 

@@ -31,7 +31,6 @@ class SyntheticTable:
     weights: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse weights that are none."""
         weights = self.weights
         if weights is not None and (
             weights.shape != (len(self.records),)
@@ -47,11 +46,9 @@ class SyntheticTable:
         return self.records.domain
 
     def __len__(self) -> int:
-        """Return the number of invented records."""
         return len(self.records)
 
     def __repr__(self) -> str:
-        """Say the shape."""
         weighed = "" if self.weights is None else ", weighted"
         return f"SyntheticTable({len(self):,} rows{weighed}; {', '.join(self.domain.names)})"
 

@@ -45,7 +45,6 @@ class Best(Synthesizer):
     purse: Purse = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Take workload and price from what was chosen."""
         object.__setattr__(self, "workload", self.chosen.workload)
         object.__setattr__(self, "purse", self.chosen.purse)
 

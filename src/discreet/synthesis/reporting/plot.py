@@ -47,11 +47,9 @@ class ErrorCurves:
     repeats: int
 
     def __repr__(self) -> str:
-        """Say the sizes."""
         return f"ErrorCurves({', '.join(self.methods)}; {len(self.epsilons)} epsilons, private)"
 
     def __str__(self) -> str:
-        """Return the numbers as a table."""
         return str(self.table())
 
     def table(self) -> Table:

@@ -39,7 +39,6 @@ class Baseline(Enum):
     INDEPENDENT = "product of one-ways"  # attributes taken to be independent
 
     def __repr__(self) -> str:
-        """Print the name by which code reaches it."""
         return f"Baseline.{self.name}"
 
 
@@ -186,11 +185,9 @@ class Report:
         return f"{self.release.method}, {queries}: what is known without the table"
 
     def __repr__(self) -> str:
-        """Say what it reports on."""
         return f"Report({self.release.method}, {'private' if self.private else 'public'})"
 
     def __str__(self) -> str:
-        """Return the table and the notes."""
         return "\n".join([str(self.table()), *self.notes()])
 
     def _repr_html_(self) -> str:

@@ -169,7 +169,6 @@ class PlainAscent:
     """A record, and for each term how many of its factors hold; a queue of attributes that may have a better code."""
 
     def __init__(self, landscape: Landscape, state: int) -> None:
-        """Start with no record at all: no factor holds."""
         self._land, self._state = landscape, state
         self._length = np.diff(landscape.starts)
         self._true = np.zeros(len(landscape.weights), dtype=np.int64)

@@ -71,7 +71,6 @@ class Drawn:
         )
 
     def __len__(self) -> int:
-        """Return the number of terms."""
         return len(self.weights)
 
     @property

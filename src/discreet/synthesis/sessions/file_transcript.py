@@ -38,7 +38,6 @@ class FileTranscript(Transcript):
     __slots__ = ("_counter", "_file", "_fresh", "_header", "_labels", "_path", "_rounds", "_sum", "torn")
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file, or make it where there is none; `close` lets it go."""
         super().__init__()
         self._counter: Callable[[int], None] | None = None
         self._fresh = False
@@ -115,15 +114,12 @@ class FileTranscript(Transcript):
             self._file = -1
 
     def __enter__(self) -> Self:
-        """Use the transcript in a with block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def __del__(self) -> None:
-        """Let the file go."""
         if getattr(self, "_file", -1) >= 0:
             self.close()
 

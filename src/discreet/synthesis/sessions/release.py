@@ -74,12 +74,10 @@ class Prepared:
         ]
 
     def __repr__(self) -> str:
-        """Say the method, the table, the number of queries and the guarantee."""
         queries = f"{len(self.made.workload):,} queries"
         return f"Prepared({self.made.name}, {self.table.name}, {queries}, {in_words(self.guarantee)})"
 
     def __str__(self) -> str:
-        """Return the lines, names and words in two columns."""
         lines = self.lines()
         margin = max(len(name) for name, _ in lines) + 2
         return "\n".join(f"{name:<{margin}}{words}" for name, words in lines)

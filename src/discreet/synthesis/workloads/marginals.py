@@ -44,7 +44,6 @@ class Marginals(Workload):
     offsets: NDArray[np.int64]
 
     def __init__(self, domain: Domain, sets: Iterable[Sequence[int]]) -> None:
-        """Take the positions of each marginal's attributes."""
         listed = tuple(tuple(int(place) for place in one) for one in sets)
         if not listed or any(not one or len(set(one)) != len(one) for one in listed):
             raise ParameterError("a marginal is of at least one attribute, each once", parameter="attributes")
@@ -65,7 +64,6 @@ class Marginals(Workload):
         )
 
     def __len__(self) -> int:
-        """Return the number of cells."""
         return int(self.offsets[-1])
 
     @cached_property

@@ -33,12 +33,10 @@ class Literals:
     accepts: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        """Keep arrays as compiled loops want them."""
         object.__setattr__(self, "attribute", _small(self.attribute, name="attribute"))
         object.__setattr__(self, "accepts", np.ascontiguousarray(self.accepts, dtype=np.bool_))
 
     def __len__(self) -> int:
-        """Return the number of literals."""
         return len(self.attribute)
 
     def check(self, domain: Domain) -> None:
@@ -87,7 +85,6 @@ class Workload:
     description: str
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit together."""
         object.__setattr__(self, "members", _small(self.members, name="members"))
         for name in ("parity", "negated"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.bool_))
@@ -101,15 +98,12 @@ class Workload:
         self.literals.check(self.domain)
 
     def __len__(self) -> int:
-        """Return the number of queries."""
         return len(self.members)
 
     def __repr__(self) -> str:
-        """Say what the queries are and how many."""
         return f"{type(self).__name__}({len(self):,} queries: {self.description})"
 
     def __add__(self, other: Workload) -> Workload:
-        """Return the queries of both, one after the other; one asked twice stays twice."""
         if self.domain != other.domain:
             raise ParameterError("workloads can be added over one domain only", parameter="domain")
         literals, ways = len(self.literals), max(self.members.shape[1], other.members.shape[1])
@@ -124,7 +118,6 @@ class Workload:
         )
 
     def __getitem__(self, places: int | slice | NDArray[Any]) -> Workload:
-        """Return the workload of some of the queries: one, a slice, or an array of positions."""
         if isinstance(places, int | np.integer):
             places = np.array([range(len(self))[places]])
         members = self.members[places]

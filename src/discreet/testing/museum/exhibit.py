@@ -45,7 +45,6 @@ class Exhibit(ABC):
     varied: ClassVar[Varied | None] = None  # what a search may try, where a pair takes a millisecond
 
     def __repr__(self) -> str:
-        """Say the name and the guarantee, as code would write it where it has no short form."""
         return f"<Exhibit {self.label.name}: guarantees {_short(self.guarantee)}>"
 
     @property
@@ -83,7 +82,6 @@ class NumericExhibit(Exhibit):
     """An exhibit whose runs come from numpy's generator: fast, in floating point, and never meant to protect."""
 
     def __init__(self, *, seed: int | None = None) -> None:
-        """Take a seed for runs that can be repeated."""
         self.random = seeded(seed)
 
 

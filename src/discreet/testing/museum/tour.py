@@ -63,7 +63,6 @@ class Tour:
     seconds: float
 
     def __iter__(self) -> Iterator[Stop]:
-        """Walk from stop to stop."""
         return iter(self.stops)
 
     @property

@@ -26,7 +26,6 @@ class HalfTheNoise(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of
     """Half the scale at the full guarantee."""
 
     def __init__(self, **stated: Any) -> None:
-        """Halve the scale afterwards."""
         super().__init__(**stated)
         self._said = PureDP(stated["epsilon"], relation=self.relation)
         self.noise = DiscreteLaplace(self.noise.scale / 2)
@@ -44,7 +43,6 @@ class ForgetsRounding(Overstated, Laplace):  # type: ignore[misc]  # a guarantee
     """Sensitivity in grid steps as a plain quotient: rounding both answers can add a step."""
 
     def __init__(self, **stated: Any) -> None:
-        """Scale the noise by the quotient."""
         super().__init__(**stated)
         self._said = PureDP(stated["epsilon"], relation=self.relation)
         self.noise = DiscreteLaplace(self.sensitivity.exact / self.grid / Fraction(stated["epsilon"]))
@@ -70,7 +68,6 @@ class DrawnOnce(Laplace):
     """The noise is drawn when the mechanism is made and serves all releases."""
 
     def __init__(self, **stated: Any) -> None:
-        """Draw."""
         super().__init__(**stated)
         self._kept = self.noise.draw_one()
 
@@ -97,7 +94,6 @@ class SticksToTheValue(Laplace):
     """The same answer is returned whenever the same value is asked about."""
 
     def __init__(self, **stated: Any) -> None:
-        """Remember nothing yet."""
         super().__init__(**stated)
         self._answers: dict[Any, Any] = {}
 
@@ -118,7 +114,6 @@ class AnotherLaw(Laplace):
     """Gaussian noise of the same variance, behind the law of Laplace noise."""
 
     def __init__(self, **stated: Any) -> None:
-        """Prepare the other noise."""
         super().__init__(**stated)
         self._other = DiscreteGaussian(Fraction(math.sqrt(2.0) * float(self.noise.scale)))
 
@@ -137,7 +132,6 @@ class FixedSeed(Laplace):
     """Noise from a generator that starts the same sequence in every copy."""
 
     def __init__(self, **stated: Any) -> None:
-        """Seed."""
         super().__init__(**stated)
         self._generator = np.random.default_rng(1)  # noqa: TID251  which is the fault
 
@@ -172,7 +166,6 @@ class ShortReach(TruncatedGeometric):
     """The reach is one too small for the guaranteed delta."""
 
     def __init__(self, **stated: Any) -> None:
-        """Take one off."""
         super().__init__(**stated)
         self.noise = TruncatedLaplace(self.noise.scale, reach=self.noise.reach - 1)
 
@@ -181,7 +174,6 @@ class ClampedNoise(TruncatedGeometric):
     """Noise beyond the reach is moved to the reach instead of being drawn again."""
 
     def __init__(self, **stated: Any) -> None:
-        """Prepare noise without a reach."""
         super().__init__(**stated)
         self._wide = DiscreteLaplace(self.noise.scale)
 

@@ -34,7 +34,6 @@ class CountsTwo(Overstated, RandomizedResponse):  # type: ignore[misc]  # a guar
     """The probability of the truth is that for two categories; there are five."""
 
     def __init__(self) -> None:
-        """Take e / (1 + e)."""
         super().__init__(truth=Fraction(2.718281828459045) / Fraction(3.718281828459045), categories=5)
         self._said = PureDP(1, relation=Relation.CHANGE_ONE)
 
@@ -133,7 +132,6 @@ class QuietMax(Overstated, NoisyMax):  # type: ignore[misc]  # a guarantee of an
     """Half the noise."""
 
     def __init__(self, **stated: Any) -> None:
-        """Halve the scale afterwards."""
         super().__init__(**stated)
         self._said = PureDP(stated["epsilon"], relation=self.relation)
         self.noise = DiscreteLaplace(self.noise.scale / 2)

@@ -39,7 +39,6 @@ class MonotoneUnderChange(NoisyMax):
     """The saving for monotone scores, taken under change-one."""
 
     def __init__(self) -> None:
-        """State add/remove, and guarantee change-one."""
         super().__init__(epsilon=1, sensitivity=_ADDED, monotone=True)
         self.relation = Relation.CHANGE_ONE
 
@@ -48,7 +47,6 @@ class Measured(Mechanism):
     """What `NoisyAnswers` measures of all records, and the number of them that it tells: stated, or counted."""
 
     def __init__(self, *, counted: bool) -> None:
-        """Two categories, change-one, one record a unit, as is said; `counted` takes the number from the records."""
         self._counted = counted
         workload = marginals(Domain.of(category=["a", "b"]), ways=1)
         neighbors = Neighbors(Relation.CHANGE_ONE, size=3)

@@ -104,7 +104,6 @@ class ShowsTheLast(Laplace):
         return super().__call__(value)
 
     def __repr__(self) -> str:
-        """Show too much."""
         return f"Laplace(last={self._last})"
 
 

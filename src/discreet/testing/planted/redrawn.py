@@ -29,7 +29,6 @@ class PutBack(Drawing):
     """
 
     def __init__(self, *, draws: int, **stated: Any) -> None:
-        """Draw twice as often as the plan says."""
         super().__init__(draws=2 * draws, **stated)
         self._paid = draws * (1 + self._again())
 
@@ -62,7 +61,6 @@ class UnusedShare(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of 
     """A measurement with the shares of a plan whose sum is 1: one share of -1 is not spent, and pays for another."""
 
     def __init__(self, **stated: Any) -> None:
-        """Spend the shares that are above 0."""
         super().__init__(**stated)
         self._said = PureDP(stated["epsilon"], relation=self.relation)
         self.noise = DiscreteLaplace(self.noise.scale / sum(self._spent()))

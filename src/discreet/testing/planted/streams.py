@@ -24,7 +24,6 @@ class Stream(Overstated, AboveThreshold):  # type: ignore[misc]  # a guarantee o
     """A stream whose releases are made by its own class, with the guarantee of the right one."""
 
     def __init__(self, **stated: Any) -> None:
-        """Guarantee what the right one guarantees, then let the fault in."""
         super().__init__(**stated)
         self._said = PureDP(self._guaranteed, relation=self.relation)
         self._spoil()
@@ -138,7 +137,6 @@ class FreeAnswers(Answers):
     """Answers are given at a price that was never charged."""
 
     def __init__(self, **stated: Any) -> None:
-        """Guarantee epsilon for the verdicts only."""
         super().__init__(**stated)
         self._said = PureDP(self._epsilon, relation=self.relation)
 

@@ -87,7 +87,6 @@ class QuietCount(Count):
     """The noise of a count is halved behind its guarantee."""
 
     def __init__(self, **stated: Any) -> None:
-        """Halve the noise afterwards."""
         super().__init__(**stated)
         right = self.mechanism
         self.mechanism = NoisyVector(

@@ -33,7 +33,6 @@ class ContourEngine:
     """The contour engine for one direction of one composition."""
 
     def __init__(self, factors: list[Factor]) -> None:
-        """Keep the moments: they serve every question about this composition."""
         self.factors = factors
         self.moments = Moments(factors)
         ensure_tested()

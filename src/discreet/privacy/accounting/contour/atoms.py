@@ -187,7 +187,6 @@ class AtomsFactor(Factor):
     """One release with finitely many losses, `count` times."""
 
     def __init__(self, atoms: LossAtoms, count: int) -> None:
-        """Keep the atoms that P can produce; a mass whose loss may be anything counts as infinite, from above only."""
         infinite = (atoms.high == math.inf) | ((atoms.low == -math.inf) & (atoms.high > -math.inf))
         certain = math.fsum(atoms.p_low[atoms.low == math.inf])
         possible = min(math.fsum(atoms.p_high[infinite]) * (1 + UNIT), 1.0)

@@ -103,7 +103,6 @@ class ClaimFactor(Factor):
     """
 
     def __init__(self, guarantee: Guarantee, count: int) -> None:
-        """Keep the guarantee's numbers as floats, rounded up by the errors returned."""
         self.guarantee, self.counts = guarantee, np.array([float(count)])
         lost = Fraction(getattr(guarantee, "delta", 0))
         if lost == 1:
@@ -156,7 +155,6 @@ class LesserFactor(ClaimFactor):
     """A release with a pair and a guarantee, neither with a mass at infinity: the better bound, order by order."""
 
     def __init__(self, guarantee: Guarantee, count: int, other: Factor) -> None:
-        """Keep both."""
         super().__init__(guarantee, count)
         if self.log_finite != (0.0, 0.0) or other.log_finite != (0.0, 0.0):
             raise Unsuitable

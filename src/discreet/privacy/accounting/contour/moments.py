@@ -43,7 +43,6 @@ class Spectrum:
     ceiling: Floats
 
     def __add__(self, other: Spectrum) -> Spectrum:
-        """Multiply two characteristic functions."""
         log = self.log + other.log
         rounding = 2.0**-52 * np.abs(log)
         return Spectrum(log, self.error + other.error + rounding, self.ceiling + other.ceiling)
@@ -184,7 +183,6 @@ class Moments:
     """
 
     def __init__(self, factors: list[Factor]) -> None:
-        """Start with no order known."""
         self.factors = factors
         # by how they were asked for: orders asked together, or with slopes, may differ in the last digit
         self._kept: dict[tuple[float, ...], list[tuple[float, float]]] = {}

@@ -146,7 +146,6 @@ class AtomSource(Source):
     def __init__(
         self, sides: tuple[Atoms, Atoms], infinite: tuple[float, float], wobble: float, step: float | None = None
     ) -> None:
-        """Take the lower side first; `step` is the spacing of the atoms if they are evenly spaced."""
         self.sides, self.infinite_mass, self._wobble, self._step = sides, infinite, wobble, step
 
     def extent(self, reach: Reach) -> tuple[float, float]:  # noqa: ARG002  all atoms are within reach
@@ -197,7 +196,6 @@ class CurveSource(Source):
     two_sided = False
 
     def __init__(self, pair: Pair) -> None:
-        """Keep the pair."""
         self.pair = pair
         self.infinite_mass = (0.0, pair.delta(_FARTHEST).upper)
 

@@ -160,7 +160,6 @@ class DensitySource(Source):
     """A density and a few atoms, after sampling."""
 
     def __init__(self, density: Density, atoms: Atoms, mapped: LossMap, wobble: float = 0.0) -> None:
-        """`atoms` are those of the sampled release already, and `wobble` bounds the error of their losses."""
         self.density, self.atoms, self.mapped, self._wobble = density, atoms, mapped, wobble
         self._latest: tuple[tuple[Grid, Reach], Nodes, float] | None = None  # both sides use the same nodes
 

@@ -51,7 +51,6 @@ class SpectrumProduct:
     """
 
     def __init__(self, size: int) -> None:
-        """Start with the spectrum of a unit mass: the constant one."""
         self.size = size
         bins = size // 2 + 1
         self._log_magnitude = np.zeros(bins)

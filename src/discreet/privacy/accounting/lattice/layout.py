@@ -64,7 +64,6 @@ class Plan:
     """A composition taken apart into kinds of release with multiplicities."""
 
     def __init__(self, parts: Parts) -> None:
-        """Merge equal pairs, take products apart, and add up the squares of all Gaussian pairs."""
         ensure_tested()
         counts: dict[Pair, int] = {}
         square = Fraction(0)

@@ -49,7 +49,6 @@ class Drawing(Mechanism):
     """
 
     def __init__(self, *, eta: Number, turn: int, sums: Any, draws: int, neighbors: Neighbors) -> None:
-        """`turn` is the number of the round, from 1; `sums` are public: how many records so far satisfy each query."""
         self.eta = positive_rational(eta, name="eta")
         self.turn, self.draws = whole(turn, name="turn"), whole(draws, name="draws")
         if not isinstance(neighbors, Neighbors):
@@ -125,7 +124,6 @@ class Drawing(Mechanism):
         return counts.tolist(), first + others
 
     def __repr__(self) -> str:
-        """Show the public parameters."""
         return (
             f"Drawing(eta={self.eta}, turn={self.turn}, sums=<{len(self.sums)} queries>, draws={self.draws}, "
             f"neighbors={self.protected!r})"

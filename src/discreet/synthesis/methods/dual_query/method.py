@@ -85,7 +85,6 @@ class DualQuery(Synthesizer):
     certify: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse draws that cost more than the price, however the plan was made."""
         object.__setattr__(self, "eta", positive_rational(self.eta, name="eta"))
         object.__setattr__(self, "draws", tuple(whole(count, name="draws") for count in self.draws))
         if self.certify != 0:

@@ -76,7 +76,6 @@ class DualQueryPrice:
     accounting: Accounting = Accounting.ZCDP
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be; keep the learning rate exactly."""
         object.__setattr__(self, "eta", positive_rational(self.eta, name="eta"))
         whole(self.rounds, name="rounds")
         if not isinstance(self.neighbors, Neighbors):

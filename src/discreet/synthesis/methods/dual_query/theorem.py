@@ -49,11 +49,9 @@ class TheoremError:
         return min(self.bound, 1.0)
 
     def __float__(self) -> float:
-        """Return the maximum."""
         return self.maximum
 
     def __str__(self) -> str:
-        """Say it in words; the bound is rounded up."""
         digits = format_number(Fraction(self.bound), digits=3, rounding=Rounding.UP)
         if self.vacuous:
             return (

@@ -45,7 +45,6 @@ class Round:
     signs: NDArray[np.int8]
 
     def __post_init__(self) -> None:
-        """Refuse draws that are none."""
         queries, signs = np.array(self.queries, dtype=np.int64), np.array(self.signs, dtype=np.int8)
         if type(self.number) is not int or self.number < 1:
             raise ParameterError("rounds are numbered from 1", parameter="number")
@@ -58,22 +57,18 @@ class Round:
         object.__setattr__(self, "signs", signs)
 
     def __len__(self) -> int:
-        """Return the number of draws."""
         return len(self.queries)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the draws."""
         if not isinstance(other, Round):
             return NotImplemented
         same = self.number == other.number and np.array_equal(self.queries, other.queries)
         return same and np.array_equal(self.signs, other.signs)
 
     def __hash__(self) -> int:
-        """Hash the draws."""
         return hash((self.number, self.queries.tobytes(), self.signs.tobytes()))
 
     def __repr__(self) -> str:
-        """Say the number and how many draws there are."""
         return f"Round({self.number}, {len(self)} draws)"
 
 
@@ -94,7 +89,6 @@ class Transcript(ABC):
     __slots__ = ("__weakref__", "_announced", "_announcing", "_owner")
 
     def __init__(self) -> None:
-        """Begin with nothing announced."""
         self._announced, self._announcing, self._owner = 0, threading.Lock(), Process.here()
 
     @abstractmethod
@@ -137,7 +131,6 @@ class Transcript(ABC):
             raise LedgerError(f"round {len(self.rounds) + 1} comes next in this transcript, not round {one.number}")
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be copied or pickled: two copies could draw the same round twice."""
         raise NotCopyable("a transcript cannot be copied or pickled: a round would be drawn once by each copy")
 
 
@@ -154,7 +147,6 @@ class MemoryTranscript(Transcript):
     __slots__ = ("_rounds", "_terms")
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         super().__init__()
         self._rounds: list[Round] = []
         self._terms: str | None = None

@@ -80,7 +80,6 @@ class Tree(Synthesizer):
     rows: int
 
     def __post_init__(self) -> None:
-        """Refuse more attributes than pairs can be looked at."""
         if not looks_at_pairs(self.workload.domain):
             raise ParameterError(
                 f"a tree looks at every pair of attributes: at most {MOST_ATTRIBUTES} with several values, and this "

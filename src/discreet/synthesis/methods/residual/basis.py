@@ -121,7 +121,6 @@ class Residuals:
         return inner
 
     def __repr__(self) -> str:
-        """Say how many there are."""
         return f"Residuals({len(self.parts):,} sets of attributes)"
 
 

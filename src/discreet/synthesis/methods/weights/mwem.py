@@ -51,7 +51,6 @@ class Mwem(Synthesizer):
     rounds: AdaptiveRounds
 
     def __post_init__(self) -> None:
-        """Refuse a domain too large to list, and rounds whose shares nobody has checked."""
         if self.workload.domain.cells > MOST_CELLS:
             raise ParameterError(
                 f"mwem lists every possible record: at most {MOST_CELLS:,}, and this domain has more. "

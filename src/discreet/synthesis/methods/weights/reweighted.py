@@ -55,7 +55,6 @@ class Reweighted(Synthesizer):
     support: int = SUPPORT
 
     def __post_init__(self) -> None:
-        """Refuse parts that cost more than the whole, or protect somebody else."""
         part = self.base.purse
         if not isinstance(self.rounds, AdaptiveRounds):
             raise ParameterError("rounds is an AdaptiveRounds: use Reweighted.of", parameter="rounds")

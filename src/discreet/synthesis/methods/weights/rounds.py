@@ -101,7 +101,6 @@ class AdaptiveRounds:
     reach: float = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse parts that are none, and parts that add up to more than the whole purse."""
         for name in ("measurements", "together"):
             whole(getattr(self, name), name=name)
         for name in ("share_total", "share_choice", "share_measurement"):

@@ -30,7 +30,6 @@ class Panels:
     """A line cut into panels with Gauss-Legendre nodes on each."""
 
     def __init__(self, edges: Floats, nodes: int) -> None:
-        """Cut at the edges, in rising order."""
         places, self._rule, self._inside = _rule(nodes)
         self.edges = edges
         self.widths = np.diff(edges)

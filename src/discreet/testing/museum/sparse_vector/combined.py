@@ -77,7 +77,6 @@ class SparseVectorParallel(NumericExhibit):
     )
 
     def __init__(self, *, seed: int | None = None) -> None:
-        """Both with two hits."""
         super().__init__(seed=seed)
         self.third, self.fourth = SparseVectorValues(hits=2, cells=24), SparseVectorMisscaled(hits=2)
         self.third.random = self.fourth.random = self.random

@@ -46,7 +46,6 @@ class SparseVectorValues(SparseVector):
     varied = None
 
     def __init__(self, *, hits: int = 1, cells: int = 160, seed: int | None = None) -> None:
-        """Stop after one hit or two; cut so many cells of values a scale of noise."""
         super().__init__(hits=hits, seed=seed)
         if hits not in (1, 2):
             raise ParameterError("the law of released values is worked out for one hit and for two", parameter="hits")
@@ -92,7 +91,6 @@ class _Axis:
     """The values, cut into cells, with the densities and misses of every answer on it."""
 
     def __init__(self, exhibit: SparseVectorValues, answers: list[Answers]) -> None:
-        """Cut finely where losses change, at every answer, and between the two positions of an answer."""
         self.scale, self.cutoff = exhibit.query_scale, exhibit.threshold
         self.threshold_scale = exhibit.threshold_scale
         places = np.unique(answers)

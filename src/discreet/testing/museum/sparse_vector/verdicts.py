@@ -56,7 +56,6 @@ class SparseVector(NumericExhibit):
     varied: ClassVar[Varied | None] = ANSWERS
 
     def __init__(self, *, hits: int | None = None, seed: int | None = None) -> None:
-        """Stop after so many hits, one if nothing is said, where the algorithm stops at all."""
         super().__init__(seed=seed)
         if self.hits is not None and hits is not None:
             self.query_scale *= hits if self.scaled else 1
