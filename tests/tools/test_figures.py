@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.figures.catalog import FIGURES, FOLDER, draw, main
 
+from tools.figures.catalog import FIGURES, FOLDER, draw, main
 from tools.figures.experiments import EXPERIMENTS
 from tools.pages.docstrings import guarantees, subjects
 

@@ -64,6 +64,7 @@ class Spec(ABC):
             _PROTOCOLS[cls.protocol] = cls
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Name all the required parameters that were left out, whatever the protocol."""
         missing = [name for name in _required(cls) if name not in given]
         if missing == ["epsilon"]:
             raise MissingParameter("epsilon= is the price of a report and is never defaulted", parameter="epsilon")

@@ -27,6 +27,7 @@ class Calibration(float):
     refused: float
 
     def __new__(cls, value: float, loss: PrivacyLoss, refused: float) -> Calibration:
+        """Keep the price beside the number."""
         made = super().__new__(cls, value)
         made.loss, made.refused = loss, refused
         return made
