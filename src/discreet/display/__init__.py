@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from discreet.display.formatting import Rounding, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
+from discreet.display.progress import Progress, silent
 from discreet.display.safe_text import csv_cell, printable_json, visible
 from discreet.display.table import Table
 
 __all__ = [
+    "Progress",
     "Rounding",
     "Table",
     "csv_cell",
@@ -19,5 +21,6 @@ __all__ = [
     "paragraph",
     "printable_json",
     "section",
+    "silent",
     "visible",
 ]
