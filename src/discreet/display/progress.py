@@ -8,5 +8,5 @@ from collections.abc import Callable
 Progress = Callable[[int, int | None], None]
 
 
-def silent(done: int, total: int | None) -> None:  # noqa: ARG001 - the shape of every callback
+def silent(done: int, total: int | None) -> None:
     """Say nothing."""
