@@ -36,8 +36,8 @@ from discreet.privacy import (
     subsample,
     table_loss,
 )
-from discreet.privacy.accounting.directed import clear_caches
-from discreet.privacy.records.kinds import SHAPES, Kind
+from discreet.privacy.accounting.directed_loss import clear_caches
+from discreet.privacy.records.kinds import SHAPES, ReleaseKind
 from discreet.privacy.records.record import ReleaseRecord, record, records_from_json, records_to_json, replay
 
 PEOPLE = {"relation": Relation.ADD_REMOVE, "unit": "patient"}
@@ -196,7 +196,7 @@ def test_every_kind_costs_what_its_public_constructor_says(made, expected):
 
 
 def test_every_kind_is_priced():
-    assert set(SHAPES) == set(Kind)
+    assert set(SHAPES) == set(ReleaseKind)
 
 
 def test_samplers_and_counts_are_part_of_the_price():
@@ -459,4 +459,4 @@ def test_replay_of_nothing_or_of_something_else_is_refused():
 @pytest.mark.parametrize("bad", [[1], (("sigma",),), (("sigma", 1), ("sigma", 2)), 7, None])
 def test_parameters_of_another_shape_are_refused(bad):
     with pytest.raises(ParameterError, match="pairs of a name and a value"):
-        ReleaseRecord(kind=Kind.GAUSSIAN, parameters=bad, relation=Relation.UNSTATED, unit="patient")
+        ReleaseRecord(kind=ReleaseKind.GAUSSIAN, parameters=bad, relation=Relation.UNSTATED, unit="patient")
