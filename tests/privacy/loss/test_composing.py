@@ -36,7 +36,7 @@ from discreet.privacy import (
     table_loss,
 )
 from discreet.privacy.accounting import clear_caches
-from discreet.privacy.accounting.directed import least_rho
+from discreet.privacy.accounting.directed_loss import least_rho
 from tests.privacy.reference import at_most, ball, hockey_stick, law, product
 
 ADD_REMOVE, CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
