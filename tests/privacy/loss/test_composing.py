@@ -44,7 +44,7 @@ KINDS = [
     gaussian_loss(2),
     laplace_loss(3),
     discrete_gaussian_loss(4),
-    discrete_laplace_loss(3, shift=2),
+    discrete_laplace_loss(3, sensitivity=2),
     randomized_response_loss(0.4),
     randomized_response_loss(0.4, categories=5),
     bounded_range_loss(0.3),

@@ -39,7 +39,7 @@ class Family:
 FAMILIES: Mapping[str, Family] = {
     "gaussian": Family(
         ReleaseKind.GAUSSIAN, "Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "laplace": Family(
         ReleaseKind.LAPLACE, "Laplace noise", "scale",
@@ -47,11 +47,11 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "discrete-gaussian": Family(
         ReleaseKind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "discrete-laplace": Family(
         ReleaseKind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
-        {"scale": "scale", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "randomized-response": Family(
         ReleaseKind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",

@@ -96,10 +96,10 @@ def _guaranteed(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
 
 
 SHAPES: Mapping[ReleaseKind, RecordShape] = {
-    ReleaseKind.GAUSSIAN: RecordShape(gaussian_loss, ("sigma",), {"sensitivity": 1}),
+    ReleaseKind.GAUSSIAN: RecordShape(gaussian_loss, ("scale",), {"sensitivity": 1}),
     ReleaseKind.LAPLACE: RecordShape(laplace_loss, ("scale",), {"sensitivity": 1}),
-    ReleaseKind.DISCRETE_GAUSSIAN: RecordShape(discrete_gaussian_loss, ("sigma",), {"shift": 1}),
-    ReleaseKind.DISCRETE_LAPLACE: RecordShape(discrete_laplace_loss, ("scale",), {"shift": 1}),
+    ReleaseKind.DISCRETE_GAUSSIAN: RecordShape(discrete_gaussian_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.DISCRETE_LAPLACE: RecordShape(discrete_laplace_loss, ("scale",), {"sensitivity": 1}),
     ReleaseKind.RANDOMIZED_RESPONSE: RecordShape(randomized_response_loss, ("epsilon",), {"categories": 2}),
     ReleaseKind.BOUNDED_RANGE: RecordShape(bounded_range_loss, ("epsilon",)),
     ReleaseKind.ABOVE_THRESHOLD: RecordShape(above_threshold_loss, ("epsilon",)),

@@ -28,7 +28,7 @@ from discreet.privacy.records.text import Text, rational_text, read, read_ration
 from discreet.privacy.relation import Relation
 
 Plain = TypeVar("Plain", int, str)
-FORMAT = 1
+FORMAT = 2
 _FIELDS = ("count", "format", "kind", "library", "parameters", "rate", "relation", "sampler", "unit")
 _LONGEST_WORDS = 200
 
@@ -51,7 +51,7 @@ class ReleaseRecord:
         and whatever was asked before; elsewhere bounds may differ in their last digits, and hold.
 
     >>> people = {"relation": "add/remove", "unit": "patient"}
-    >>> step = record("gaussian", sigma=1, sampler="poisson", rate=0.01, count=10_000, **people)
+    >>> step = record("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people)
     >>> step.loss.epsilon(1e-5).upper
     6.18771...
     >>> ReleaseRecord.from_json(step.to_json()) == step
