@@ -7,9 +7,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet.audit.canaries import OneRun, one_run
 from discreet.audit.exact import Compared, Lawful, OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
-from discreet.audit.one_run import OneRun, one_run
 from discreet.audit.request import (
     Watched,
     check_kind,
@@ -25,11 +25,11 @@ from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, combine
 
 if TYPE_CHECKING:
-    from discreet.audit.one_run import Canaries
+    from discreet.audit.canaries import Canaries
     from discreet.audit.statistical import best_expected_bound, cap
 
 _LAZY_NAMES = {
-    "Canaries": "discreet.audit.one_run.one_run_audit",
+    "Canaries": "discreet.audit.canaries.one_run_audit",
     "best_expected_bound": "discreet.audit.statistical.attainable",
     "cap": "discreet.audit.statistical.loss_bound",
 }
