@@ -18,7 +18,7 @@ from discreet.attacks.asking import (
     sql_answers,
     uniform_noise,
 )
-from discreet.attacks.ceiling import Flip, ceiling
+from discreet.attacks.ceilings import Flip, ceiling
 from discreet.attacks.census import BlockReconstruction, Statement, block_tables, noised_block_tables, reconstruct_block
 from discreet.attacks.isolating import (
     Averaging,
