@@ -12,7 +12,7 @@ from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
 from discreet.query.plan.query_plan import MeasureKind, Scan
-from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, Request, RowWeights
+from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, RowWeights, SumRequest
 from discreet.query.pricing.priced_query import measures
 from tests.query.small_tables import (
     Slow,
@@ -80,7 +80,7 @@ def added(unit, keys, form, cells, most, values):
     policy = policy_for(table_policy(unit="row" if unit == "UnitIsRow" else "u"))
     found = []
     for rows in persons(values, most=most):
-        sums = Slow(policy, {"t": stored(rows)}).run(Request(Scan("t"), keys, form, cells))
+        sums = Slow(policy, {"t": stored(rows)}).run(SumRequest(Scan("t"), keys, form, cells))
         found.append([dict(zip(sums.keys, cell, strict=True)) for cell in sums.cells])
     return found
 
@@ -156,7 +156,7 @@ def test_what_a_person_adds_does_not_depend_on_the_others(form):
     query = query_for(asked(MeasureKind.SUM), keys=(public_key(),))
     bounding = choose(query.aggregation, table, ADD_REMOVE, Noise.GAUSSIAN, bounded_rows=bounded)
     (measure,), _ = measures(query.aggregation.asked, bounding, Noise.GAUSSIAN)
-    request = Request(query.aggregation.source, query.aggregation.keys, bounding.form, measure.cells)
+    request = SumRequest(query.aggregation.source, query.aggregation.keys, bounding.form, measure.cells)
 
     def sums(*tables):
         rows = [row for unit, one in enumerate(tables) for row in stored(one, unit=unit)]

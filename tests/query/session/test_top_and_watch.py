@@ -27,7 +27,7 @@ from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.plan.bounding import Noise
 from discreet.query.plan.query_plan import MeasureKind
-from discreet.query.plan.request import WEIGHT, Request
+from discreet.query.plan.request import WEIGHT, SumRequest
 from discreet.query.policy import terms_of
 from discreet.query.session.top import TopKeys
 from tests.query.small_tables import (
@@ -79,7 +79,9 @@ def test_no_person_moves_a_score_further_than_the_sensitivity_of_the_choice(kind
     policy = policy_for(table)
     scores = []
     for rows in persons((low, 0 if low <= 0 <= high else high, high), most=1 if "unit" in form else 3):
-        request = Request(made.query.aggregation.source, made.query.aggregation.keys, made.bounding.form, measure.cells)
+        request = SumRequest(
+            made.query.aggregation.source, made.query.aggregation.keys, made.bounding.form, measure.cells
+        )
         sums = Slow(policy, {"t": stored(rows)}).run(request)
         found = dict(zip(sums.keys, sums.cells[0], strict=True))
         scores.append([found.get((group,), 0) for group in (0, 1)])

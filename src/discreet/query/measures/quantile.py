@@ -14,7 +14,7 @@ from discreet.privacy import Relation
 from discreet.privacy.guarantees import in_words
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, argument_on_grid, rounding
-from discreet.query.plan import WEIGHT, Asked, Bounding
+from discreet.query.plan import WEIGHT, Aggregate, Bounding
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.order_statistics import QuantileTree
 from discreet.statistics.ranks import Integers, Ranked, RankInterval
@@ -43,7 +43,7 @@ class QuantilesOfGroups(Measure):
         Several levels: the interval is the range; ask for one at a time to buy narrower ones.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -90,7 +90,7 @@ class QuantilesOfGroups(Measure):
         """Return the chosen values."""
         return [[self._value(one) for one in released[self._entry(asked)]] for asked in self.asked]
 
-    def _entry(self, asked: Asked) -> int:
+    def _entry(self, asked: Aggregate) -> int:
         return 0 if len(self.levels) == 1 else self.levels.index(asked.level or Fraction(0))
 
     def _value(self, position: int) -> Number:
@@ -137,7 +137,7 @@ def divided(positions: Integers, weights: Integers, count: int) -> tuple[Integer
     return np.repeat(positions, count), ((weights[:, None] + extra[None, :]) // count).ravel()
 
 
-def quantiles(asked: tuple[Asked, ...], bounding: Bounding) -> QuantilesOfGroups:
+def quantiles(asked: tuple[Aggregate, ...], bounding: Bounding) -> QuantilesOfGroups:
     """Return the measure of all quantiles that were asked of one argument."""
     levels = tuple(sorted({one.level for one in asked if one.level is not None}))
     bits = _BITS if len(levels) == 1 else _BITS_OF_SEVERAL

@@ -23,7 +23,7 @@ from discreet.query.policy.declarations import (
     undeclared_texts,
 )
 from discreet.query.policy.file import parse_policy, read_policy
-from discreet.query.policy.skeleton import skeleton
+from discreet.query.policy.first_policy import skeleton
 from discreet.query.policy.source import find_source, table_files, table_names
 from discreet.query.policy.tables import LARGEST_SIZE
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
