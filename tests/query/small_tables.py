@@ -17,13 +17,13 @@ from discreet.query.plan.request import Engine, Sums
 from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,
-    Contributions,
     Policy,
     Source,
     SourceKind,
     TablePolicy,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
 )
 from discreet.query.pricing.price import stated
 from discreet.query.pricing.priced_query import priced
@@ -32,7 +32,7 @@ from tests.query.reference_engine import ReferenceEngine
 GROUPS = (0, 1)
 
 
-def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", size=None, low=0, high=5):
+def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", people=None, low=0, high=5):
     """A table t with a unit u, a public key g, a private key w, and a value x."""
     columns = {
         "u": ColumnPolicy("u", Type.INTEGER),
@@ -41,7 +41,7 @@ def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", size=
         "x": ColumnPolicy("x", Type.INTEGER, Fraction(low), Fraction(high)),
     }
     owner = UnitIsRow() if unit == "row" else UnitColumn(unit)
-    return TablePolicy("t", owner, columns, Contributions(rows, groups, rows_per_group), size)
+    return TablePolicy("t", owner, columns, UnitLimits(rows, groups, rows_per_group), people)
 
 
 def policy_for(table, budget=None, **changes):

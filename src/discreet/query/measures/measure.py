@@ -25,7 +25,7 @@ Number = int | float
 Estimated = tuple[Number, float, float]
 Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 
-STEP_BITS = 24  # of a sum: weight, value and contribution together stay far below 63 bits
+STEP_BITS = 24  # of a sum: weight, value and rows of one unit together stay far below 63 bits
 SQUARE_BITS = 19  # of a sum of squares
 _FLOAT_BITS = 51
 _LARGEST = 1 << 40

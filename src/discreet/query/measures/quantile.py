@@ -61,17 +61,17 @@ class QuantilesOfGroups(Measure):
             "steps": self.scale.steps,
             "epsilon": spend.epsilon,
             "rho": spend.rho,
-            "contribution": self._contribution,
+            "contribution": self._rows_of_a_unit,
         }
         if len(self.levels) == 1:
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
         return QuantileTree(levels=self.levels, **asked)
 
     @property
-    def _contribution(self) -> int:
+    def _rows_of_a_unit(self) -> int:
         """The weight, in rows, that the choices are priced for."""
         twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
-        return self.bounding.contribution * (2 if twice else 1)
+        return self.bounding.rows * (2 if twice else 1)
 
     def release(self, groups: Sequence[tuple[Any, Any]], spend: Spend) -> list[list[int]]:
         """Choose in every group, given its occupied positions and their weights; private until here."""

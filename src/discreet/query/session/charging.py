@@ -277,7 +277,7 @@ class Desk:
         table = self._table(name)
         if isinstance(table.unit, UnitIsRow):
             raise ParameterError(f"every row of {name} is a unit of its own: there is nothing to bound")
-        rows = table.contributions.rows
+        rows = table.limits.rows
         if rows is None:
             raise MissingParameter(f"a bounded table needs rows = ... under [tables.{table.name}]", parameter="rows")
         with self._lock:
