@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Charge, Kind, SqliteLedger
+from discreet.ledger import Charge, EntryKind, SqliteLedger
 from discreet.ledger.files import crash_points
 from tests.ledger.ledgers import epsilon, request, terms
 
@@ -170,7 +170,7 @@ def _open_or_die(place, count):
 
 def _standing(ledger):
     kinds = [entry.kind for entry in ledger.entries()]
-    return [kinds.count(Kind.CHARGE), kinds.count(Kind.ANSWER), int(ledger.balance().spent.epsilon)]
+    return [kinds.count(EntryKind.CHARGE), kinds.count(EntryKind.ANSWER), int(ledger.balance().spent.epsilon)]
 
 
 def _child(work):

@@ -17,7 +17,7 @@ from discreet.errors import (
     ParameterError,
     RelationMismatch,
 )
-from discreet.ledger import Charge, Kind, Stored
+from discreet.ledger import Charge, EntryKind, Stored
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP
 from tests.ledger.ledgers import PEOPLE, digest, epsilon, request, terms
 
@@ -50,7 +50,7 @@ def test_the_same_request_again_is_the_stored_answer_and_free(opened):
     assert again == first
     assert isinstance(again, Stored)
     assert again.answer == '{"count": 41}'
-    assert kinds(ledger) == [Kind.OPEN, Kind.CHARGE, Kind.ANSWER]
+    assert kinds(ledger) == [EntryKind.OPEN, EntryKind.CHARGE, EntryKind.ANSWER]
 
 
 def test_a_replay_is_free_when_nothing_is_left(opened):
@@ -88,7 +88,7 @@ def test_an_answer_is_stored_once(opened):
     assert ledger.store(charge, "1") == stored
     with pytest.raises(LedgerError, match="stored once"):
         ledger.store(charge, "2")
-    assert kinds(ledger).count(Kind.ANSWER) == 1
+    assert kinds(ledger).count(EntryKind.ANSWER) == 1
 
 
 def test_an_answer_is_stored_where_it_was_charged(opened):
@@ -159,7 +159,7 @@ def test_whoever_is_not_listed_is_refused(opened):
     ledger = opened()
     with pytest.raises(ParameterError, match="'eve' is not an analyst of this ledger: add the name"):
         ledger.obtain(request(analyst="eve"))
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
 def test_answers_are_not_shared_unless_the_terms_say_so(opened):
@@ -187,7 +187,7 @@ def test_a_shared_answer_needs_room_in_the_own_cap(opened):
     answered(ledger)
     with pytest.raises(BudgetExceeded, match="own cap of 'bo'"):
         ledger.obtain(request(analyst="bo"))
-    assert kinds(ledger)[-1] is Kind.ANSWER
+    assert kinds(ledger)[-1] is EntryKind.ANSWER
 
 
 def test_a_charge_that_was_not_answered_is_not_shared(opened):
@@ -210,7 +210,7 @@ def test_a_key_used_on_a_replay_is_bound_too(opened):
     first = answered(ledger)
     assert ledger.obtain(request(idempotency="k2")) == first
     assert ledger.obtain(request(idempotency="k2")) == first
-    assert kinds(ledger).count(Kind.REPLAY) == 1
+    assert kinds(ledger).count(EntryKind.REPLAY) == 1
     with pytest.raises(LedgerMismatch):
         ledger.obtain(request("other", idempotency="k2"))
     ledger.verify()
@@ -243,7 +243,7 @@ def test_a_price_for_another_relation_is_refused(opened):
             ledger.obtain(request(price=epsilon(0.1, relation)))
         with pytest.raises(RelationMismatch):
             ledger.fits("ana", epsilon(0.1, relation))
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
 def test_a_price_that_says_nothing_in_the_budgets_notion_is_refused(opened):
@@ -262,7 +262,7 @@ def test_prices_are_kept_in_their_own_notion_and_added_in_the_budgets(opened):
     ledger.obtain(request("own", price=ZCDP(0.25, 2.0**-30, relation=PEOPLE)))
     assert ledger.balance().spent == ZCDP(0.75, 2.0**-30, relation=PEOPLE)
     ledger.obtain(request("pure", price=PureDP(0.5, relation=PEOPLE)))
-    prices = [entry.price for entry in ledger.entries() if entry.kind is Kind.CHARGE]
+    prices = [entry.price for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
     assert prices[0] == GaussianDP(1, relation=PEOPLE)
     assert prices[2] == PureDP(0.5, relation=PEOPLE)
     assert ledger.fits("ana", ZCDP(0.1, relation=PEOPLE)) == 1
@@ -296,7 +296,7 @@ def test_amendments_are_entries_with_a_reason(opened):
     ledger.amend(caps={"ana": epsilon(0.25), "cy": None}, reason="bo left, cy came", by="curator")
     entry = list(ledger.entries())[2]
     assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (
-        Kind.AMEND, "the board agreed on a second year", "curator",
+        EntryKind.AMEND, "the board agreed on a second year", "curator",
     )  # fmt: skip
     assert ledger.terms == terms(budget=epsilon(2), caps={"ana": epsilon(0.25), "cy": None})
     assert ledger.balance().spent == epsilon(0.125)
@@ -336,7 +336,7 @@ def test_an_amendment_needs_a_reason_and_keeps_the_notion(opened):
     for budget in (ZCDP(1, relation=PEOPLE), epsilon(1, Relation.CHANGE_ONE)):
         with pytest.raises(LedgerMismatch, match="amend the numbers only"):
             ledger.amend(budget=budget, caps={"ana": None}, reason="a reason", by="curator")
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
 def test_a_ledger_cannot_be_copied_or_pickled(opened):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, ParameterError, ReleaseSuperseded
-from discreet.ledger import Kind, MemoryLedger, SqliteLedger
+from discreet.ledger import EntryKind, MemoryLedger, SqliteLedger
 from discreet.ledger.contract.parts import Parts, taking_up
 from discreet.ledger.contract.verification import replayed
 from tests.ledger.contract.test_verification import rechained
@@ -116,6 +116,6 @@ def test_forged_parts_are_found(place, changes):
     more = ledger.take_up(charge, again(charge), start=2, seen=ledger.parts(charge))
     ledger.begin_part(charge, 2, attempt=more.number)
     entries = list(ledger.entries())
-    assert [one.kind for one in entries[2:]] == [Kind.PART, Kind.PART, Kind.CHARGE, Kind.PART]
+    assert [one.kind for one in entries[2:]] == [EntryKind.PART, EntryKind.PART, EntryKind.CHARGE, EntryKind.PART]
     with pytest.raises(LedgerTampered):
         replayed(rechained(entries, place, **changes))

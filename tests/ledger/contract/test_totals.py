@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, DiscreetError
-from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Stored
+from discreet.ledger import Charge, Entry, EntryKind, MemoryLedger, SqliteLedger, Stored
 from discreet.ledger.contract.terms import amounts_from_plain
 from discreet.ledger.contract.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
@@ -102,7 +102,7 @@ def test_no_history_passes_the_budget_refunds_or_renews(steps):
         assert state.spent[0] == spent or state.spent[0] <= Fraction(ledger.terms.budget.epsilon)
         assert len(list(ledger.entries())) - before in {0, 1}
         spent = state.spent[0]
-    paid = [entry.price for entry in ledger.entries() if entry.kind is Kind.CHARGE]
+    paid = [entry.price for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
     assert sum(written(price.epsilon) for price in paid) == spent
 
 

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered
-from discreet.ledger import Charge, Kind, SqliteLedger, Stored
+from discreet.ledger import Charge, EntryKind, SqliteLedger, Stored
 from discreet.privacy import ZCDP, Relation
 from tests.ledger.ledgers import PEOPLE, epsilon, in_a_process_of_its_own, request, terms
 
@@ -227,7 +227,7 @@ def test_a_missing_anchor_is_refused_until_it_is_made_anew_with_an_exported_head
     assert (found.entries, found.head_at, found.anchored) == (4, 2, True)
     with SqliteLedger.open(at(folder), terms()) as ledger:
         entry = list(ledger.entries())[-1]
-        assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (Kind.ANCHOR, "a new disk", "curator")
+        assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (EntryKind.ANCHOR, "a new disk", "curator")
         assert entry.fields["remembered"] is None
         assert ledger.balance().spent == epsilon(0.25)
 

@@ -107,9 +107,9 @@ def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
         {"t": [one for unit, x in enumerate(rows) for one in stored([(0, x)], unit=unit)]},
     )
     query = query_for(asked(kind, low=-2, high=6))
-    from discreet.query.plan.request import Request
+    from discreet.query.plan.request import SumRequest
 
-    sums = engine.run(Request(query.aggregation.source, (), measure.bounding.form, measure.cells))
+    sums = engine.run(SumRequest(query.aggregation.source, (), measure.bounding.form, measure.cells))
     released = measure.vectors(sums.cells)
     true = {
         MeasureKind.MEAN: np.mean(rows),
@@ -327,9 +327,9 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
     table = table_policy(**stated)
     keys = (private_key(),)
     policy = policy_for(table)
-    from discreet.query.plan.request import Request, Units
+    from discreet.query.plan.request import SumRequest, Units
 
-    request = Request(
+    request = SumRequest(
         query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form, (Units(),)
     )
     neighbors = []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import PolicyError
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.expression.expression import Type
-from discreet.query.policy.declarations import Contributions, SourceKind, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLimits, UnitLink
 from discreet.query.policy.file import parse_policy, read_policy
 from tests.query.policy.policies import ANALYSTS, BUDGET, DATA, PROTECT, PUBLIC, TABLES, policy_text
 
@@ -51,7 +51,7 @@ def test_a_policy_says_what_its_file_says(folder):
     assert policy.analysts["ben"].cap == ZCDP(Fraction(1, 8), Fraction(1, 4 * 10**7), relation=Relation.ADD_REMOVE)
     visits = policy.tables["visits"]
     assert visits.unit == UnitColumn("patient_id")
-    assert visits.contributions == Contributions(rows=20)
+    assert visits.limits == UnitLimits(rows=20)
     assert visits.columns["department"].domain == ("surgery", "oncology")
     assert visits.columns["cost"].interval == (0, 500)
     assert visits.columns["cost"].domain is None
@@ -68,7 +68,7 @@ def test_decimals_are_taken_as_they_are_written(folder):
 
 
 def test_a_public_size_makes_neighbors_change_one_unit(folder):
-    policy = parse_policy(policy_text(tables=TABLES.replace("rows = 20", "rows = 20\nsize = 5000")), folder=folder)
+    policy = parse_policy(policy_text(tables=TABLES.replace("rows = 20", "rows = 20\npeople = 5000")), folder=folder)
     assert policy.relation is Relation.CHANGE_ONE
     assert policy.budget.relation is Relation.CHANGE_ONE
     assert policy.analysts["ben"].cap.relation is Relation.CHANGE_ONE
@@ -254,7 +254,8 @@ BAD = [
     ("tables", "[tables.t]\nunit = 'p'\nrows_per_group = 5\n", 15, "groups is missing"),
     ("tables", "[tables.t]\nunit = 'p'\ngroups = 100_000\nrows_per_group = 100_000\n", 17, "smaller numbers"),
     ("tables", "[tables.t]\nunit = 'row'\nrows = 3\n", 17, "Remove the line"),
-    ("tables", "[tables.t]\nunit = 'row'\nsize = 0\n", 17, "at least 1"),
+    ("tables", "[tables.t]\nunit = 'row'\npeople = 0\n", 17, "at least 1"),
+    ("tables", "[tables.t]\nunit = 'row'\nsize = 5\n", 17, "size"),
     ("tables", "[tables.t]\nunit = 'a.b'\nrows = 3\n", 16, "not understood"),
     ("tables", "[tables.t]\nunit = 'a -> b'\nrows = 3\n", 16, "not understood"),
     ("tables", "[tables.t]\nunit = 'a -> b.c -> d.e'\nrows = 3\n", 16, "one step"),

@@ -15,7 +15,7 @@ from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.expression.expression import Column, Type
-from discreet.query.plan.canonical import key_from_text, key_to_text
+from discreet.query.plan.canonical_form import key_from_text, key_to_text
 from discreet.query.plan.query_plan import Key, MeasureKind
 from discreet.query.plan.request import Steps, Sums, Units
 from discreet.query.policy.declarations import UnitColumn
@@ -44,7 +44,7 @@ GROUPED = (public_key(),)
 @pytest.mark.parametrize("budget", [PureDP(10), ZCDP(10)])
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 def test_the_exact_law_of_two_sums_over_groups_keeps_the_whole_price(budget, relation):
-    table = table_policy(unit="row", size=9 if relation is Relation.CHANGE_ONE else None, high=1)
+    table = table_policy(unit="row", people=9 if relation is Relation.CHANGE_ONE else None, high=1)
     total = asked(MeasureKind.SUM, "s", high=1)
     made = priced_for(table, COUNT, total, keys=(public_key(),), budget=budget, share=Fraction(1, 5))
     spent = []
@@ -160,7 +160,7 @@ def test_the_digest_is_of_the_plan_the_mechanism_the_price_the_relation_and_the_
     others = [
         digest(COUNT, epsilon=1.5),
         digest(COUNT, epsilon=1, version="2"),
-        digest(COUNT, epsilon=1, table=table_policy(unit="row", size=5)),
+        digest(COUNT, epsilon=1, table=table_policy(unit="row", people=5)),
         digest(COUNT, epsilon=1, keys=(public_key((0,)),)),
         digest(COUNT, COUNT, epsilon=1),
         digest(asked(MeasureKind.COUNT_VALUES), epsilon=1),
@@ -233,7 +233,7 @@ def some_release(chance):
         for level in levels[: 2 if kind is MeasureKind.QUANTILE else 1]
     ]
     forms = [{"unit": "row"}, {"rows": 10**6, "groups": 10**3}, {"groups": 3, "rows_per_group": 2}]
-    table = table_policy(**chance.choice(forms), size=chance.choice([None, 5]))
+    table = table_policy(**chance.choice(forms), people=chance.choice([None, 5]))
     keys = chance.choice([(), (public_key(),), (private_key(),)])
     price = {chance.choice(["epsilon", "rho"]): Fraction(10) ** chance.randint(-25, 0)}
     if keys == (private_key(),):

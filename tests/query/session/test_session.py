@@ -400,7 +400,7 @@ def test_only_what_has_rows_to_bound_is_bounded():
 
 
 def test_a_declared_size_makes_every_guarantee_one_about_a_changed_unit():
-    table = replace(table_policy(unit="row"), size=7)
+    table = replace(table_policy(unit="row"), people=7)
     session = small_session(Told(([()], {"One": [7]})), table=table)
     answer = session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert answer.relation is Relation.CHANGE_ONE
@@ -448,12 +448,12 @@ def test_a_rehearsal_has_every_type_and_link_of_the_policy():
             ColumnPolicy("size", Type.INTEGER),
         )
     }
-    people = TablePolicy("people", UnitColumn("u"), columns, table_policy(rows=1).contributions)
+    people = TablePolicy("people", UnitColumn("u"), columns, table_policy(rows=1).limits)
     link = {
         "owner": ColumnPolicy("owner", Type.INTEGER),
         "x": ColumnPolicy("x", Type.INTEGER, Fraction(0), Fraction(9)),
     }
-    visits = TablePolicy("visits", UnitLink("owner", "people", "size"), link, table_policy(rows=3).contributions)
+    visits = TablePolicy("visits", UnitLink("owner", "people", "size"), link, table_policy(rows=3).limits)
     policy = policy_for(people, tables={"people": people, "visits": visits})
     session = Session(policy, analyst="ana", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
     for sql in (

@@ -529,7 +529,7 @@ def test_hostile_names_are_names(name: str) -> None:
 
 def test_a_declared_size_is_taken_and_forces_change_one() -> None:
     with open_session(unit="row", rows=None) as opened:
-        sized = replace(opened.policy.tables["visits"], size=60)
+        sized = replace(opened.policy.tables["visits"], people=60)
         policy = replace(opened.policy, tables={"visits": sized})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1)
@@ -543,7 +543,7 @@ def test_a_declared_size_is_taken_and_forces_change_one() -> None:
 def test_where_another_table_has_the_public_size_the_number_of_records_is_not_public() -> None:
     with open_session(rows=1) as opened:
         visits = opened.policy.tables["visits"]
-        people = replace(visits, name="people", size=40)
+        people = replace(visits, name="people", people=40)
         policy = replace(opened.policy, tables={"visits": visits, "people": people})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=60)

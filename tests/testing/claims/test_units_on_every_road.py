@@ -24,7 +24,7 @@ from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean,
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan.query_plan import Scan
-from discreet.query.plan.request import Groups, Request, Units
+from discreet.query.plan.request import Groups, SumRequest, Units
 from discreet.statistics.columns.keys import bounded_keys
 from discreet.synthesis.sessions.domain import bounded
 from discreet.testing.spellings import SPELLINGS
@@ -54,7 +54,7 @@ def statistic(name: str) -> Road:
 def counted(session: Any) -> int:
     """Return the exact number of units: private, for us only."""
     with session:
-        answer = session.engine.run(Request(Scan("t"), (), Groups(1, 1), (Units(),)))
+        answer = session.engine.run(SumRequest(Scan("t"), (), Groups(1, 1), (Units(),)))
     return int(answer.cells[0][0])
 
 

@@ -26,7 +26,7 @@ from discreet.cli.console import (
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
-from discreet.query.policy import LARGEST_SIZE, Source
+from discreet.query.policy import MOST_PEOPLE, Source
 from discreet.synthesis import (
     SyntheticRelease,
     SyntheticTable,
@@ -77,7 +77,7 @@ class MethodName(click.Choice[str]):
 @options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
 @options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
-@click.option("--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted.")
+@click.option("--size", type=click.IntRange(1, MOST_PEOPLE), help="About how many records; public, never counted.")
 @click.option("--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights.")
 @click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet.")
 @click.option(

@@ -14,7 +14,7 @@ from discreet.cli.console import answering, readable_console, say, say_facts, sa
 from discreet.cli.program import SETTINGS
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
-from discreet.ledger import Entry, Kind, SqliteLedger, Verification
+from discreet.ledger import Entry, EntryKind, SqliteLedger, Verification
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Policy, read_policy
 from discreet.query.policy import terms_of
@@ -139,15 +139,15 @@ def listed(entries: Iterable[Entry]) -> Table:
 def _what(entry: Entry) -> str:
     """Say in a few words what an entry is about; answers are shown by nobody but their own query."""
     match entry.kind:
-        case Kind.ANSWER:
+        case EntryKind.ANSWER:
             text = f"of entry {entry.fields['charge']}"
-        case Kind.OUTCOME:
+        case EntryKind.OUTCOME:
             text = f"of entry {entry.fields['charge']}: {entry.fields['outcome']}"
-        case Kind.PART:
+        case EntryKind.PART:
             text = f"{entry.fields['part']} of entry {entry.fields['release']} is drawn"
-        case Kind.AMEND | Kind.ANCHOR:
+        case EntryKind.AMEND | EntryKind.ANCHOR:
             text = f"{entry.fields['by']}: {entry.fields['reason']}"
-        case Kind.OPEN:
+        case EntryKind.OPEN:
             text = entry.terms.lineage
         case _:
             text = " ".join(str(entry.fields.get("description", "")).split())

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, ParameterError
 from discreet.ledger.contract.accounts import amounts_of, limits, nothing, own_total, plus, shortage, within
-from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract.entry import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.contract.terms import (
     STATED,
     Charge,
@@ -50,9 +50,9 @@ def decide(shelf: Shelf, request: Request) -> Charge | Stored:
     held = _held(shelf, request)
     if held is not None:
         if request.idempotency is not None and bound is None:
-            append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
+            append(shelf, last, EntryKind.REPLAY, {**_asked(request), "source": held.number})
         return held
-    bought = shelf.first(Kind.ANSWER, request.digest) if terms.shared_answers else None
+    bought = shelf.first(EntryKind.ANSWER, request.digest) if terms.shared_answers else None
     if bought is not None:
         return _share(shelf, terms, last, request, amounts, bought)
     return charge_of(spend(shelf, terms, last, request, amounts))
@@ -66,7 +66,7 @@ def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Am
         whose = "the budget that all analysts share"
         raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
     fields = {**_own(shelf, terms, request, amounts, budget), "spent": amounts_to_plain(after), **more}
-    return append(shelf, last, Kind.CHARGE, fields)
+    return append(shelf, last, EntryKind.CHARGE, fields)
 
 
 def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, bought: Entry) -> Stored:
@@ -75,7 +75,7 @@ def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: A
     _require_price(paid, request)
     answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts, limits(terms.budget))
-    append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
+    append(shelf, last, EntryKind.SHARE, {**fields, "source": bought.number})
     return _stored(shelf, bought, paid, request.analyst, answer)
 
 
@@ -119,8 +119,8 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     closed = shelf.closing(charge.number)
     name = {"answer_hash": hashlib.sha256(content).hexdigest()}
     if closed is None:
-        closed = _close(shelf, paid, Kind.ANSWER, name, content)
-    elif closed.kind is not Kind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
+        closed = _close(shelf, paid, EntryKind.ANSWER, name, content)
+    elif closed.kind is not EntryKind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
         raise LedgerError(f"charge {charge.number} has its outcome already, and an answer is stored once")
     return _stored(shelf, closed, paid, charge.analyst, answer)
 
@@ -139,7 +139,7 @@ def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
     paid = known_charge(shelf, charge)
     if shelf.closing(charge.number) is not None:
         raise LedgerError(f"charge {charge.number} has its outcome already")
-    _close(shelf, paid, Kind.OUTCOME, {"outcome": outcome})
+    _close(shelf, paid, EntryKind.OUTCOME, {"outcome": outcome})
 
 
 def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
@@ -153,7 +153,7 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
             "cannot be restated: amend the numbers only"
         )
     fields = {"time": now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
-    append(shelf, last, Kind.AMEND, fields)
+    append(shelf, last, EntryKind.AMEND, fields)
 
 
 def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str) -> None:
@@ -164,7 +164,7 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
     _, last = shelf.in_force()
-    append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
+    append(shelf, last, EntryKind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
 
 
 def known_charge(shelf: Shelf, charge: Charge) -> Entry:
@@ -172,12 +172,14 @@ def known_charge(shelf: Shelf, charge: Charge) -> Entry:
     if not isinstance(charge, Charge):
         raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
     paid = shelf.entry(charge.number)
-    if paid is None or paid.kind is not Kind.CHARGE or charge_of(paid) != charge:
+    if paid is None or paid.kind is not EntryKind.CHARGE or charge_of(paid) != charge:
         raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
     return paid
 
 
-def append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+def append(
+    shelf: Shelf, last: Entry, kind: EntryKind, fields: Mapping[str, Any], content: bytes | None = None
+) -> Entry:
     """Continue the chain; what is not said anew goes on as it was."""
     carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
@@ -195,7 +197,7 @@ def first_entry(terms: Terms) -> Entry:
         "terms_at": 1,
         "spent": amounts_to_plain(nothing(terms)),
     }
-    return Entry.make(1, START, Kind.OPEN, fields)
+    return Entry.make(1, START, EntryKind.OPEN, fields)
 
 
 def require_format(shelf: Shelf) -> None:
@@ -237,9 +239,9 @@ def _asked(request: Request) -> dict[str, Any]:
 
 def _held(shelf: Shelf, request: Request) -> Stored | None:
     """Return the answer that this analyst has paid for already."""
-    answer = shelf.first(Kind.ANSWER, request.digest, request.analyst)
+    answer = shelf.first(EntryKind.ANSWER, request.digest, request.analyst)
     if answer is None:
-        shared = shelf.first(Kind.SHARE, request.digest, request.analyst)
+        shared = shelf.first(EntryKind.SHARE, request.digest, request.analyst)
         answer = None if shared is None else shelf.entry(shared.fields["source"])
     if answer is None:
         return None
@@ -269,7 +271,9 @@ def _require_price(paid: Entry, request: Request) -> None:
         )
 
 
-def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+def _close(
+    shelf: Shelf, paid: Entry, kind: EntryKind, fields: Mapping[str, Any], content: bytes | None = None
+) -> Entry:
     """Append the end of a charge; no time is written, as that would tell how long the data took."""
     last = shelf.last()
     if last is None:
@@ -280,7 +284,7 @@ def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], con
 
 def _paid(shelf: Shelf, answer: Entry) -> Entry:
     paid = shelf.entry(answer.fields["charge"])
-    if paid is None or paid.kind is not Kind.CHARGE:
+    if paid is None or paid.kind is not EntryKind.CHARGE:
         raise changed(answer.number)
     return paid
 
@@ -308,4 +312,4 @@ def _lost(shelf: Shelf, paid: Entry) -> tuple[int, ...]:
 
 def _without_answer(closed: Entry | None) -> bool:
     """Say whether a charge ended, or stands, without an answer; what was granted was received."""
-    return closed is None or (closed.kind is Kind.OUTCOME and closed.fields["outcome"] != GRANTED)
+    return closed is None or (closed.kind is EntryKind.OUTCOME and closed.fields["outcome"] != GRANTED)

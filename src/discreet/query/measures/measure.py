@@ -17,7 +17,7 @@ from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.noise import floor_log2, two_to
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Asked, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
+from discreet.query.plan import Aggregate, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.pricing import NoisyVector
 
@@ -25,7 +25,7 @@ Number = int | float
 Estimated = tuple[Number, float, float]
 Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 
-STEP_BITS = 24  # of a sum: weight, value and contribution together stay far below 63 bits
+STEP_BITS = 24  # of a sum: weight, value and rows of one unit together stay far below 63 bits
 SQUARE_BITS = 19  # of a sum of squares
 _FLOAT_BITS = 51
 _LARGEST = 1 << 40
@@ -43,7 +43,7 @@ class Spend:
 class Measure(ABC):
     """One or several aggregates that are released together, with one kind of noise."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
 
     @property
@@ -117,7 +117,7 @@ class Additive(Measure):
 class Simple(Additive):
     """One integer a group that stands for the answer times a constant: a count or a sum."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     norms: RowNorms
     cells: tuple[Cell, ...]  # one
@@ -168,7 +168,7 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
     return FixedPoint.between((start * fine, end * fine), grid=fine)
 
 
-def argument_on_grid(asked: Asked, *, bits: int) -> tuple[Expression, FixedPoint]:
+def argument_on_grid(asked: Aggregate, *, bits: int) -> tuple[Expression, FixedPoint]:
     """Return the argument of an aggregate that has bounds, and the grid over them."""
     if asked.argument is None or asked.bounds is None:
         raise AssertionError("this aggregate has an argument and bounds")
@@ -199,7 +199,7 @@ def deviation(noise: IntegerNoise) -> float:
     return float(noise.scale) * (1.0 if isinstance(noise, DiscreteGaussian) else math.sqrt(2.0))
 
 
-def count(asked: Asked, bounding: Bounding) -> Simple:
+def count(asked: Aggregate, bounding: Bounding) -> Simple:
     """Return the measure of COUNT(*), COUNT(x) or COUNT(DISTINCT unit).
 
     Privacy. A row adds 1 to its group, or 0: r = s = 1 in `Bounding`. A unit adds 1 to each of at most k groups.
@@ -223,7 +223,7 @@ def units_bounding(bounding: Bounding) -> Bounding:
     )  # L1 norm k, L2 norm sqrt(k)
 
 
-def total(asked: Asked, bounding: Bounding) -> Simple:
+def total(asked: Aggregate, bounding: Bounding) -> Simple:
     """Return the measure of SUM(x).
 
     Privacy. After clipping and rounding a row adds an integer between L and U, in steps of the grid, or 0 where the

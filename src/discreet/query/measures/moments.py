@@ -22,7 +22,7 @@ from discreet.query.measures.measure import (
     noise_words,
     rounding,
 )
-from discreet.query.plan import Asked, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
+from discreet.query.plan import Aggregate, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
 from discreet.statistics.columns import FixedPoint, Totals
 from discreet.statistics.pricing import combination_quantile
 from discreet.statistics.sums import (
@@ -47,7 +47,7 @@ class MeanOfGroups(Additive):
     Reference. Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -102,7 +102,7 @@ class MeanOfGroups(Additive):
         return f"two sums of distances, for a mean, with {words}"
 
 
-def mean(asked: Asked, bounding: Bounding) -> MeanOfGroups:
+def mean(asked: Aggregate, bounding: Bounding) -> MeanOfGroups:
     """Return the measure of AVG(x)."""
     argument, scale = argument_on_grid(asked, bits=STEP_BITS)
     steps = scale.steps
@@ -123,7 +123,7 @@ class VarianceOfGroups(Additive):
         that is possible. It is for the rows as they were weighted and clipped.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -204,7 +204,7 @@ class VarianceOfGroups(Additive):
         return f"three sums of squares, for a variance, with {words}"
 
 
-def variance(asked: Asked, bounding: Bounding, noise: Noise) -> VarianceOfGroups:
+def variance(asked: Aggregate, bounding: Bounding, noise: Noise) -> VarianceOfGroups:
     """Return the measure of VARIANCE(x) or STDDEV(x)."""
     argument, scale = argument_on_grid(asked, bits=SQUARE_BITS)
     scale.check_squares()

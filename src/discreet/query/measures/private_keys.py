@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation, noise_words
-from discreet.query.plan import Asked, Bounding, Noise
+from discreet.query.plan import Aggregate, Bounding, Noise
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class SelectedKeys(Measure):
         unusually low: an interval for it holds with the stated confidence before it is known which keys are named.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     delta: Fraction
 

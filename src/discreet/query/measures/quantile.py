@@ -14,7 +14,7 @@ from discreet.privacy import Relation
 from discreet.privacy.guarantees import in_words
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, argument_on_grid, rounding
-from discreet.query.plan import WEIGHT, Asked, Bounding
+from discreet.query.plan import WEIGHT, Aggregate, Bounding
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.order_statistics import QuantileTree
 from discreet.statistics.ranks import Integers, Ranked, RankInterval
@@ -43,7 +43,7 @@ class QuantilesOfGroups(Measure):
         Several levels: the interval is the range; ask for one at a time to buy narrower ones.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -61,17 +61,17 @@ class QuantilesOfGroups(Measure):
             "steps": self.scale.steps,
             "epsilon": spend.epsilon,
             "rho": spend.rho,
-            "contribution": self._contribution,
+            "contribution": self._rows_of_a_unit,
         }
         if len(self.levels) == 1:
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
         return QuantileTree(levels=self.levels, **asked)
 
     @property
-    def _contribution(self) -> int:
+    def _rows_of_a_unit(self) -> int:
         """The weight, in rows, that the choices are priced for."""
         twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
-        return self.bounding.contribution * (2 if twice else 1)
+        return self.bounding.rows * (2 if twice else 1)
 
     def release(self, groups: Sequence[tuple[Any, Any]], spend: Spend) -> list[list[int]]:
         """Choose in every group, given its occupied positions and their weights; private until here."""
@@ -90,7 +90,7 @@ class QuantilesOfGroups(Measure):
         """Return the chosen values."""
         return [[self._value(one) for one in released[self._entry(asked)]] for asked in self.asked]
 
-    def _entry(self, asked: Asked) -> int:
+    def _entry(self, asked: Aggregate) -> int:
         return 0 if len(self.levels) == 1 else self.levels.index(asked.level or Fraction(0))
 
     def _value(self, position: int) -> Number:
@@ -137,7 +137,7 @@ def divided(positions: Integers, weights: Integers, count: int) -> tuple[Integer
     return np.repeat(positions, count), ((weights[:, None] + extra[None, :]) // count).ravel()
 
 
-def quantiles(asked: tuple[Asked, ...], bounding: Bounding) -> QuantilesOfGroups:
+def quantiles(asked: tuple[Aggregate, ...], bounding: Bounding) -> QuantilesOfGroups:
     """Return the measure of all quantiles that were asked of one argument."""
     levels = tuple(sorted({one.level for one in asked if one.level is not None}))
     bits = _BITS if len(levels) == 1 else _BITS_OF_SEVERAL

@@ -10,7 +10,7 @@ from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
 from discreet.query.measures import QuantilesOfGroups, Spend
-from discreet.query.plan import EachRow, Engine, Filter, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
+from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
 from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.statistics.pricing import stated_confidence
@@ -105,7 +105,7 @@ def _read(made: PricedQuery) -> set[str]:
     expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
     rows = aggregation.source
     while not isinstance(rows, Scan):
-        if isinstance(rows, Filter):
+        if isinstance(rows, FilterRows):
             expressions.append(rows.condition)
         if isinstance(rows, Project):
             expressions += [expression for _, expression in rows.columns]

@@ -26,14 +26,14 @@ from discreet.query.measures import (
     variance,
 )
 from discreet.query.plan import (
-    Asked,
+    Aggregate,
     Bounding,
     Engine,
     HistogramRequest,
     MeasureKind,
     Noise,
-    Query,
-    Request,
+    QueryPlan,
+    SumRequest,
     Sums,
     Units,
     canonical,
@@ -65,7 +65,7 @@ class PricedQuery:
         measures being asked of the selected keys only. Composition is adaptive addition in the notion of the budget.
     """
 
-    query: Query
+    query: QueryPlan
     bounding: Bounding
     payment: Payment
     measures: tuple[Measure, ...]
@@ -75,7 +75,7 @@ class PricedQuery:
     selection_spend: Spend | None
     version: str
     unit: str  # where the unit of protection is found in the table
-    ordered: tuple[Asked, ...]  # what is asked, in the order of its meaning
+    ordered: tuple[Aggregate, ...]  # what is asked, in the order of its meaning
     bounded: str | None = None
 
     @cached_property
@@ -114,7 +114,7 @@ class PricedQuery:
         """Return public words about what is released, for the ledger."""
         return tuple([measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True)])
 
-    def request(self) -> Request:
+    def request(self) -> SumRequest:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
         return self._request
 
@@ -123,17 +123,17 @@ class PricedQuery:
         return list(self._histogram_requests)
 
     @property
-    def requests(self) -> list[Request | HistogramRequest]:
+    def requests(self) -> list[SumRequest | HistogramRequest]:
         """Everything that the engine is asked."""
         return [*([self._request] if self._request.cells else []), *self._histogram_requests]
 
     @cached_property
-    def _request(self) -> Request:
+    def _request(self) -> SumRequest:
         cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
         if self.selection is not None:
             cells = [Units(), *cells]
         rows = self.query.aggregation
-        return Request(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
+        return SumRequest(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
 
     @cached_property
     def _histogram_requests(self) -> list[HistogramRequest]:
@@ -186,7 +186,7 @@ def fresh_digest() -> str:
     return f"{bits(256):064x}"
 
 
-def as_released(query: Query) -> bool:
+def as_released(query: QueryPlan) -> bool:
     """Say whether a query shows what is released and nothing computed, selected or cut from it."""
     return all(
         step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
@@ -195,7 +195,7 @@ def as_released(query: Query) -> bool:
 
 
 def priced(
-    query: Query,
+    query: QueryPlan,
     policy: Policy,
     price: Stated,
     *,
@@ -291,7 +291,7 @@ def _widest(measure: Measure, spend: Spend, people: int | None) -> float:
     return max(found)
 
 
-def _no_width(asked: Asked) -> ParameterError:
+def _no_width(asked: Aggregate) -> ParameterError:
     if asked.kind is MeasureKind.QUANTILE:
         return ParameterError(
             f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
@@ -306,7 +306,7 @@ def _no_width(asked: Asked) -> ParameterError:
 
 
 def _measures_and_keys(
-    asked: tuple[Asked, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
+    asked: tuple[Aggregate, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
 ) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
     """Return the measures; where keys are private, their selection is the last one, and counts the units."""
     if not private_keys:
@@ -318,13 +318,13 @@ def _measures_and_keys(
 
 
 def measures(
-    asked: tuple[Asked, ...], bounding: Bounding, noise: Noise
+    asked: tuple[Aggregate, ...], bounding: Bounding, noise: Noise
 ) -> tuple[tuple[Measure, ...], dict[str, Place]]:
     """Return the measures, and where the answer to each name is found; the same question twice is released once.
 
     Quantiles of one argument are released together.
     """
-    bundles: dict[object, list[Asked]] = {}
+    bundles: dict[object, list[Aggregate]] = {}
     for one in asked:
         bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
     places = {
@@ -335,7 +335,7 @@ def measures(
     return tuple([_measure(tuple(bundle), bounding, noise) for bundle in bundles.values()]), places
 
 
-def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Measure:
+def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) -> Measure:
     first = bundle[0]
     match first.kind:
         case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
@@ -356,15 +356,15 @@ def _unit_path(policy: Policy, table: str) -> str:
     return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
-def _nameless(query: Query, ordered: tuple[Asked, ...]) -> Query:
+def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
     """Return what is released by a query: without names, order of aggregates and post-processing."""
     aggregation = query.aggregation
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
     asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
-    return Query(replace(aggregation, keys=keys, asked=asked), ())
+    return QueryPlan(replace(aggregation, keys=keys, asked=asked), ())
 
 
-def _check_size(query: Query) -> None:
+def _check_size(query: QueryPlan) -> None:
     """Refuse an answer of more groups than anybody reads; the number is public."""
     size = 1
     for key in query.aggregation.keys:

@@ -24,7 +24,7 @@ from discreet.privacy import Guarantee, Relation
 from discreet.privacy.numbers import as_written
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
-from discreet.query.plan import Engine, MeasureKind, PublicJoin, Query, Scan
+from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan, Scan
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow
 from discreet.query.pricing import PricedQuery, Stated, fresh_digest, priced
 from discreet.query.reading import read_query
@@ -277,7 +277,7 @@ class Desk:
         table = self._table(name)
         if isinstance(table.unit, UnitIsRow):
             raise ParameterError(f"every row of {name} is a unit of its own: there is nothing to bound")
-        rows = table.contributions.rows
+        rows = table.limits.rows
         if rows is None:
             raise MissingParameter(f"a bounded table needs rows = ... under [tables.{table.name}]", parameter="rows")
         with self._lock:
@@ -321,7 +321,7 @@ def _outcome(work: Callable[[], Any]) -> Any:
         return None
 
 
-def _needs_groups(query: Query) -> bool:
+def _needs_groups(query: QueryPlan) -> bool:
     units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
     return units or not query.aggregation.public
 

@@ -30,9 +30,10 @@ class Watch:
     """A stream of counts, each told only to be above or below a noisy threshold, until the hits are used up.
 
     Privacy. epsilon-DP for the whole stream, however long and however adaptively it is asked: see `AboveThreshold`, for
-        counts that one unit moves by at most D, the contribution bound of the first question. Later questions must not
-        have a larger one. With `gap=True` a hit may also tell by how much it is above, for the same epsilon; fresh
-        noisy counts of the hits cost `answer_epsilon` more. The price is charged whole before the first answer.
+        counts that one unit moves by at most D, the bound on the rows of one unit in the first question. Later
+        questions must not have a larger one. With `gap=True` a hit may also tell by how much it is above, for the same
+        epsilon; fresh noisy counts of the hits cost `answer_epsilon` more. The price is charged whole before the first
+        answer.
     Accuracy. See `AboveThreshold`; `alpha` gives the half-width of the comparison in rows, `error` that of the numbers.
     """
 

@@ -17,7 +17,7 @@ from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
-from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
+from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow, concentrated
 from discreet.query.pricing import Stated, stated
 from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
@@ -238,10 +238,10 @@ def _given(price: Stated) -> Price:
 def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neighbors:
     """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
     rows = rows_of_one_unit(table)
-    exact = table.size if rows == 1 else None
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE):
+    exact = table.people if rows == 1 else None
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST_PEOPLE):
         raise ParameterError(
-            f"size= is a whole number of records, from 1 to {LARGEST_SIZE:,}, that you may tell everybody. Nothing was "
+            f"size= is a whole number of records, from 1 to {MOST_PEOPLE:,}, that you may tell everybody. Nothing was "
             "spent.",
             parameter="size",
         )
@@ -257,12 +257,12 @@ def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neig
             parameter="size",
         )
     # where another table has the public size, a unit that is changed may have had no row here, or have none now
-    counted = session.policy.relation is Relation.ADD_REMOVE or table.size is not None
+    counted = session.policy.relation is Relation.ADD_REMOVE or table.people is not None
     return Neighbors(session.policy.relation, known, rows, everyone=counted)
 
 
 def _or_declare(table: TablePolicy, rows: int) -> str:
-    if rows == 1 and (table.size is None or isinstance(table.unit, UnitIsRow)):
+    if rows == 1 and (table.people is None or isinstance(table.unit, UnitIsRow)):
         return "; or let the curator declare size = ... in the policy"
     return f" (a unit may have {rows} of them)"
 
