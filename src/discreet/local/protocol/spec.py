@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.local.protocol.coin import local_epsilon
+from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up

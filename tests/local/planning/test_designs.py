@@ -23,7 +23,7 @@ from discreet.local import (
     design,
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.planning.design import Design
+from discreet.local.planning.designs import Design
 
 EPSILONS = [0.1, 0.5, 1, 2, 4, 6]
 
