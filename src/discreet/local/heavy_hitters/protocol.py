@@ -21,7 +21,7 @@ from discreet.local.estimates import Frequencies, Intervals, allowed_error, stat
 from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
-from discreet.local.heavy_hitters.search import Found, possible, search
+from discreet.local.heavy_hitters.search import FoundAddresses, possible, search
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
 from discreet.local.protocol import Aggregator, Floats, Integers, is_integer, local_epsilon, number_of_people
 from discreet.privacy import Target
@@ -364,7 +364,7 @@ class Hitters:
         return self.table()._repr_html_()
 
 
-def _confirmed(held_out: Sketch, found: Found, place: int) -> Frequencies:
+def _confirmed(held_out: Sketch, found: FoundAddresses, place: int) -> Frequencies:
     """Estimate one key from the held-out people, cleared of collisions with all the other keys found.
 
     Their shares come from the search, so that they are independent of the held-out reports.

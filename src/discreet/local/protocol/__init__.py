@@ -25,4 +25,4 @@ from discreet.local.protocol.report_counts import (
     counting_sql,
     whole_or_none,
 )
-from discreet.local.protocol.spec import Spec, checked_spec, made_by
+from discreet.local.protocol.spec import Spec, checked_spec
