@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from discreet.cli.account import account
 from discreet.cli.account.bill import belief, odds
 from discreet.cli.account.plan import FAMILIES
-from discreet.cli.account.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.account.price import Question, advanced, basic, certify, curve, least_misses, misses_from, renyi
 from discreet.cli.options import read_number
 from discreet.cli.program import program
 from discreet.errors import ParameterError
@@ -171,7 +171,7 @@ def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> Non
 def test_the_plot_has_two_labeled_panels_and_marks_the_answer() -> None:
     from discreet.cli.account.plot import price_plot
 
-    made = price([record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], Question(1e-5, None))
+    made = certify([record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], Question(1e-5, None))
     left, right = price_plot(made).figure.axes
     assert (left.get_xlabel(), left.get_ylabel(), left.get_yscale()) == ("epsilon", "delta", "log")
     assert (right.get_xlabel(), right.get_ylabel()) == ("chance of a false alarm", "chance of a miss")
@@ -324,7 +324,7 @@ def test_no_test_misses_less_than_is_said_and_the_best_one_hardly_more(mu: float
 
 @pytest.mark.theorem("least_misses.privacy")
 def test_the_curve_of_misses_lies_below_the_best_tests() -> None:
-    made = price([record("gaussian dp", mu=1, relation="unstated", unit="patient")], Question(1e-5, None))
+    made = certify([record("gaussian dp", mu=1, relation="unstated", unit="patient")], Question(1e-5, None))
     alarms = np.linspace(0.0, 1.0, 21)
     found = misses_from(curve(made), alarms)
     truth = np.array([made.loss.tradeoff(float(one)).upper for one in alarms])
@@ -353,7 +353,7 @@ def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
 
 def test_the_odds_speak_of_what_the_relation_hides() -> None:
     made = {
-        relation: price([record("gaussian", sigma=1, relation=relation, unit="patient")], Question(1e-5, None))
+        relation: certify([record("gaussian", sigma=1, relation=relation, unit="patient")], Question(1e-5, None))
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
     assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])

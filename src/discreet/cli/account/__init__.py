@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from discreet.cli.account.bill import bill, machine
 from discreet.cli.account.plan import FAMILIES, Family, Plan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
-from discreet.cli.account.price import Price, Question, price
+from discreet.cli.account.price import CertifiedLoss, Question, certify
 from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_json, say_written, show, spinner
 from discreet.cli.options import DRAWINGS, FILE, Decorator, decorated, json_option, number_option, read_number
 from discreet.cli.program import SETTINGS
@@ -164,7 +164,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool
         )
     _check_suffix(asked["plot"])
     with spinner(console, "Pricing"):
-        answer = price(records, question)
+        answer = certify(records, question)
         written = _files(answer, asked, unit_stated=unit_stated)
     if asked["as_json"]:
         say_json(machine(answer))
@@ -176,7 +176,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool
         say_written(console, path)
 
 
-def _files(answer: Price, asked: Asked, *, unit_stated: bool) -> list[Path]:
+def _files(answer: CertifiedLoss, asked: Asked, *, unit_stated: bool) -> list[Path]:
     """Write what was asked for; return the paths."""
     written = []
     drawing = price_plot(answer) if asked["plot"] is not None or asked["html"] is not None else None
