@@ -243,7 +243,7 @@ def log_wealth(tally: EventTally, epsilon: float, delta: float) -> float:
         1 reaches 1 / alpha at any time with probability at most alpha.
     Reference. Ville 1939; Waudby-Smith, Ramdas 2024 for means of bounded numbers.
 
-    >>> log_wealth(Tally(), 0.5, 0.0)
+    >>> log_wealth(EventTally(), 0.5, 0.0)
     0.0
     >>> math.exp(log_wealth(EventTally(first=200, second=50, neither=750), 0.5, 0.0)) > 1e6
     True
