@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
-from discreet.synthesis.methods.answers import Given, NoisyAnswers
+from discreet.synthesis.methods.answers import AnswerSource, NoisyAnswers
 from discreet.synthesis.methods.dual_query import (
     Accounting,
     Drawing,
@@ -21,7 +21,7 @@ from discreet.synthesis.methods.dual_query import (
     most_draws,
 )
 from discreet.synthesis.methods.forest import Forest, Independent, Tree
-from discreet.synthesis.methods.residual import Aim, Allocation, Finish, Residual, Residuals
+from discreet.synthesis.methods.residual import Aim, Allocation, Residual, ResidualFinish, Residuals
 from discreet.synthesis.methods.weights import Mwem, Reweighted
 from discreet.synthesis.reporting import (
     Baseline,
@@ -68,6 +68,7 @@ __all__ = [
     "Aim",
     "Allocation",
     "Allowance",
+    "AnswerSource",
     "Attribute",
     "Baseline",
     "Best",
@@ -79,9 +80,7 @@ __all__ = [
     "ErrorCurves",
     "Errors",
     "FileTranscript",
-    "Finish",
     "Forest",
-    "Given",
     "Independent",
     "Literals",
     "Marginals",
@@ -94,6 +93,7 @@ __all__ = [
     "Records",
     "Report",
     "Residual",
+    "ResidualFinish",
     "Residuals",
     "Responder",
     "Response",

@@ -19,7 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cli.account import account
-from discreet.cli.account.facts import AccountQuestion, advanced, basic, curve, least_misses, misses_from, certify, renyi
+from discreet.cli.account.facts import (
+    AccountQuestion,
+    advanced,
+    basic,
+    certify,
+    curve,
+    least_misses,
+    misses_from,
+    renyi,
+)
 from discreet.cli.account.plan import FAMILIES
 from discreet.cli.account.wording import belief, odds
 from discreet.cli.options import read_number

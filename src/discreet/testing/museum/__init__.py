@@ -12,7 +12,7 @@ from discreet.testing.museum.gaussians import (
     IntegerGaussianByTheContinuousFormula,
     ShuffledBatches,
 )
-from discreet.testing.museum.geometric import TruncatedGeometric
+from discreet.testing.museum.geometric import GeometricFromWeights
 from discreet.testing.museum.histograms import (
     LaplaceNoise,
     LaplaceParallel,
@@ -60,7 +60,7 @@ def benchmark() -> tuple[Exhibit, ...]:
     """
     return (
         LaplaceNoise(),
-        TruncatedGeometric(),
+        GeometricFromWeights(),
         NoisyHistogram(),
         NoisyHistogramInverted(),
         NoisyMaximum(),
