@@ -169,7 +169,9 @@ def fitted(table: Table, width: int) -> Table:
     rows: list[list[object]] = []
     for row in table.rows:
         cells = [
-            textwrap.wrap(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
+            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""]
+            if isinstance(cell, str) and place in texts
+            else [cell]
             for place, cell in enumerate(row)
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
@@ -249,7 +251,11 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     'say --epsilon with --delta, --bits 1, or keys='
     """
     known = _own_options() if options is None else options
-    written = lambda found: f"--{found[1]} {found[2]}".rstrip() if found[1] in known else found[0]  # noqa: E731
+
+    def written(found: re.Match[str]) -> str:
+        option = found[1].replace("_", "-")
+        return f"--{option} {found[2]}".rstrip() if option in known else found[0]
+
     return _PARAMETER.sub(written, words)
 
 

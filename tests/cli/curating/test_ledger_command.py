@@ -28,7 +28,7 @@ def test_the_ledger_lists_what_was_asked_and_what_it_cost(policy: Path) -> None:
         assert words in result.stdout
     found = json.loads(run("ledger", "--policy", policy, "--json", "--last", 2).stdout)
     assert [one["kind"] for one in found] == ["charge", "answer"]
-    assert found[0]["price"]["epsilon"] == 1
+    assert found[0]["cost"]["epsilon"] == 1
     assert "answer" not in found[1], "a stored answer is shown by its own query only"
 
 

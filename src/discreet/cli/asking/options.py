@@ -29,7 +29,7 @@ class Price(TypedDict):
     rho: Number | None
     share: Number | None
     error: Number | None
-    people: int | None
+    rows_expected: int | None
 
 
 # the options of a priced query, in the order in which help lists them
@@ -46,7 +46,7 @@ query_options = decorated(
         number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
-        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
         stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
     ]
 )
@@ -89,7 +89,7 @@ def _argument(sql: str) -> str:
 
 def prices(asked: dict[str, Any]) -> Price:
     """Take the options that state a price out of all options."""
-    names = ("epsilon", "delta", "rho", "share", "error", "people")
+    names = ("epsilon", "delta", "rho", "share", "error", "rows_expected")
     return cast("Price", {name: asked.pop(name) for name in names})
 
 

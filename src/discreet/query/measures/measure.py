@@ -66,7 +66,7 @@ class Measure(ABC):
         """
         return [None] * len(self.asked)
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, spend: Spend, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
 
         How far a rank is in value depends on the data.
@@ -148,7 +148,7 @@ class Simple(Additive):
         """Return the standard deviation of the noise."""
         return [deviation(self.noise(spend).noise) * float(self.step)]
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, spend: Spend, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile; it does not depend on the rows."""
         return [round_up(self.noise(spend).error(confidence) * self.step)]
 

@@ -64,7 +64,7 @@ class SelectedKeys(Measure):
         """Return the standard deviation of the noise."""
         return [deviation(self.mechanism(spend).noise) for _ in self.asked]
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, spend: Spend, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile."""
         return [float(self.mechanism(spend).error(confidence)) for _ in self.asked]
 
