@@ -57,7 +57,7 @@ def test_names_come_when_they_are_asked_for_and_are_the_same_as_in_their_rooms()
         "import discreet, sys; assert not [name for name in sys.modules if name.startswith('discreet.') "
         "and name not in ('discreet._optional', 'discreet._version', 'discreet.errors')]; "
         "assert set(discreet.__all__) <= set(dir(discreet)); "
-        "import discreet.audit.request; from discreet.audit import audit; assert discreet.audit is audit; "
+        "import discreet.audit.request; import discreet.audit as room; assert discreet.audit is room; "
         "from discreet import *; from discreet import mechanisms; assert Laplace is mechanisms.Laplace; "
         "assert Session is query.Session and privacy.PureDP is PureDP"
     )

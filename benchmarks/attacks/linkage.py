@@ -26,7 +26,7 @@ from discreet.attacks import (
     uniques,
 )
 from discreet.data import City, ratings, register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 
 PEOPLE, SEED, K = 200_000, 2026, 10
 SIDES = {1: 0.001, 2: 0.034, 3: 0.098, 5: 0.24, 8: 0.39, 12: 0.52, 20: 0.65, 40: 0.75}

@@ -30,7 +30,7 @@ def rows() -> Iterator[Bar]:
         for draw in range(draws):
             shares = spec.aggregator().add(spec.client().report_many(held)).estimate()
             each[draw] = shares.intervals(confidence=CONFIDENCE).contain(truth).mean()
-            together[draw] = shares.intervals(confidence=CONFIDENCE, simultaneous=True).contain(truth).all()
+            together[draw] = shares.intervals(confidence=CONFIDENCE, together=True).contain(truth).all()
         what = f"{spec.protocol}, d = {items}, epsilon {epsilon:g}, n = {people:,}"
         yield _each(f"{what}: {draws * items:,} intervals of 95 %", each, both_sides=people >= MANY)
         yield _together(f"{what}: all {items} intervals at once, {draws} times", together)

@@ -29,7 +29,7 @@ from discreet.synthesis import (
 )
 from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
 from discreet.synthesis.methods.dual_query.price import Accounting
-from discreet.synthesis.reporting.report import Baseline, baseline_answers, one_way_shares
+from discreet.synthesis.reporting.error_report import Baseline, baseline_answers, one_way_shares
 
 RUNS, SEED = 10, 1
 SOLVER_LIMIT, FACTOR = 30.0, 5.0

@@ -15,8 +15,8 @@ from benchmarks.common.peers import Peer
 from benchmarks.common.report import duration
 from benchmarks.synthesis.data import Loaded, adult
 from discreet.synthesis import Domain, Workload, best_response, conjunctions, exact_response
-from discreet.synthesis.responses.best_response import ResponseProgram
 from discreet.synthesis.responses.drawn import Drawn
+from discreet.synthesis.responses.response_search import ResponseProgram
 
 QUERIES, DRAWS, ROUNDS, EVERY, ETA = 100_000, 2_000, 60, 3, 1.0
 RUNS, PROOF_SECONDS, LONGER = 2, 60.0, 50

@@ -1,8 +1,6 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet._optional import loader
 from discreet._version import __version__
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
         statistics,
         synthesis,
     )
-    from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
+    from discreet.audit import AuditRoom, Level, Outcome, Verdict, goodness_of_fit
     from discreet.laws import Enclosure
     from discreet.mechanisms import (
         AboveThreshold,
@@ -60,6 +58,8 @@ if TYPE_CHECKING:
         subsample,
     )
     from discreet.query import Answer, Session
+
+    audit: AuditRoom  # the module, which is called as its function `audit` is
 
 __all__ = [
     "ZCDP",
@@ -118,6 +118,7 @@ __all__ = [
 
 _ROOMS = (
     "attacks",
+    "audit",
     "display",
     "errors",
     "laws",
@@ -137,14 +138,3 @@ __getattr__ = loader("discreet", rooms=_ROOMS, names=__all__, of=("privacy", "la
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """The package, in which `audit` is the function, also once the room of that name is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        room = name == "audit" and value is sys.modules.get("discreet.audit")
-        super().__setattr__(name, value.audit if room else value)
-
-
-sys.modules[__name__].__class__ = _Package

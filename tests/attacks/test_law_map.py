@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.attacks.law_map import Region, fundamental_law, reconstruction_line, tracing_line
-from discreet.attacks.reconstructing.fourier import recovered_share
+from discreet.attacks.reconstructing.fourier_attack import recovered_share
 from discreet.errors import ParameterError
 from discreet.privacy import gaussian_loss
 from tests.chances import fewest, most

@@ -2,111 +2,122 @@
 
 from __future__ import annotations
 
-from discreet.attacks.asking import (
-    Ask,
-    Charged,
-    CountingQueries,
-    Run,
-    exact_answers,
-    garbage,
-    gaussian_noise,
-    malicious_noise,
-    noisy_answers,
-    noisy_run,
-    session_answers,
-    sign_noise,
-    sql_answers,
-    uniform_noise,
-)
-from discreet.attacks.ceiling import Flip, ceiling
-from discreet.attacks.census import BlockReconstruction, Statement, block_tables, noised_block_tables, reconstruct_block
-from discreet.attacks.isolating import (
-    Averaging,
-    Differencing,
-    MinimumSize,
-    Shape,
-    StickyNoise,
-    Wording,
-    averaging,
-    difference,
-    difference_chance,
-    differencing,
-    rephrasings,
-    spellings,
-    splits,
-    thresholds,
-    tracker,
-)
-from discreet.attacks.law_map import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
-from discreet.attacks.linking import (
-    AttackedRelease,
-    BestMatch,
-    Boxes,
-    Curse,
-    Exposure,
-    Identification,
-    Identified,
-    Linkage,
-    MatchRule,
-    Scoreboard,
-    Uniques,
-    chance_of_one_left,
-    curse,
-    expected_candidates,
-    expected_side,
-    expected_uniques,
-    expected_wrong,
-    homogeneity,
-    identify,
-    intersection,
-    least_side,
-    link,
-    mondrian,
-    uniques,
-)
-from discreet.attacks.reconstructing import (
-    AllSubsets,
-    AttackQueries,
-    Characters,
-    Conjunctions,
-    Fit,
-    Question,
-    RandomSubsets,
-    Reconstruction,
-    Solver,
-    SubsetQueries,
-    Weighing,
-    attack_queries,
-    certain_share,
-    exhaustive,
-    expected_fraction,
-    fourier,
-    from_marginals,
-    least_eigenvalue,
-    least_squares,
-    linear_program,
-    random_least_squares,
-    recovered_share,
-    robust_fourier,
-)
-from discreet.attacks.tracing import (
-    Membership,
-    PrivateFrequencies,
-    Publish,
-    Rounded,
-    Score,
-    Statistic,
-    TableLinkage,
-    TableMembership,
-    advantage_ceiling,
-    area_ceiling,
-    area_ceiling_of,
-    exactly,
-    gaussian_mu,
-    link_synthetic,
-    membership,
-    table_membership,
-)
+from typing import TYPE_CHECKING
+
+from discreet._optional import loader
+
+if TYPE_CHECKING:
+    from discreet.attacks.asking import (
+        Ask,
+        Charged,
+        CountingQueries,
+        Run,
+        exact_answers,
+        garbage,
+        gaussian_noise,
+        malicious_noise,
+        noisy_answers,
+        noisy_run,
+        session_answers,
+        sign_noise,
+        sql_answers,
+        uniform_noise,
+    )
+    from discreet.attacks.ceilings import Flip, ceiling
+    from discreet.attacks.census import (
+        BlockReconstruction,
+        Statement,
+        block_tables,
+        noised_block_tables,
+        reconstruct_block,
+    )
+    from discreet.attacks.isolating import (
+        Averaging,
+        Differencing,
+        MinimumSize,
+        Shape,
+        StickyNoise,
+        Wording,
+        averaging,
+        difference,
+        difference_chance,
+        differencing,
+        rephrasings,
+        spellings,
+        splits,
+        thresholds,
+        tracker,
+    )
+    from discreet.attacks.law_map import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
+    from discreet.attacks.linking import (
+        AttackedRelease,
+        BestMatch,
+        Boxes,
+        Curse,
+        Exposure,
+        Identification,
+        Identified,
+        Linkage,
+        MatchRule,
+        Scoreboard,
+        Uniques,
+        chance_of_one_left,
+        curse,
+        expected_candidates,
+        expected_side,
+        expected_uniques,
+        expected_wrong,
+        homogeneity,
+        identify,
+        intersection,
+        least_side,
+        link,
+        mondrian,
+        uniques,
+    )
+    from discreet.attacks.reconstructing import (
+        AllSubsets,
+        AttackQueries,
+        Characters,
+        Conjunctions,
+        Fit,
+        Question,
+        RandomSubsets,
+        Reconstruction,
+        Solver,
+        SubsetQueries,
+        Weighing,
+        attack_queries,
+        certain_share,
+        exhaustive,
+        expected_fraction,
+        fourier,
+        from_marginals,
+        least_eigenvalue,
+        least_squares,
+        linear_program,
+        random_least_squares,
+        recovered_share,
+        robust_fourier,
+    )
+    from discreet.attacks.tracing import (
+        Membership,
+        PrivateFrequencies,
+        Publish,
+        Rounded,
+        Score,
+        Statistic,
+        TableLinkage,
+        TableMembership,
+        advantage_ceiling,
+        area_ceiling,
+        area_ceiling_of,
+        exactly,
+        gaussian_mu,
+        link_synthetic,
+        membership,
+        table_membership,
+    )
 
 __all__ = [
     "AllSubsets",
@@ -214,3 +225,12 @@ __all__ = [
     "uniform_noise",
     "uniques",
 ]
+
+_FLOORS = ("ceilings", "asking", "linking", "isolating", "census", "reconstructing", "tracing", "law_map")
+
+# an attack loads its floor and those before it, the light ones first: linkage does not need the linear programs
+__getattr__ = loader("discreet.attacks", rooms=_FLOORS, names=__all__, of=_FLOORS)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

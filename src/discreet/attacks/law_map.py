@@ -17,7 +17,7 @@ from discreet.attacks.reconstructing import fourier
 from discreet.attacks.results import read_only
 from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
-from discreet.data.genomes import FREQUENCY_RANGE
+from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
 from discreet.display import Table, definition_list
 from discreet.display.plots import INK, SOFT, Plot, axes

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from discreet._optional import loader
+from discreet.audit.canaries import Canaries, OneRun, one_run
 from discreet.audit.exact import Compared, Lawful, OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
-from discreet.audit.one_run import OneRun, one_run
 from discreet.audit.request import (
     Watched,
     check_kind,
@@ -25,14 +28,7 @@ from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, combine
 
 if TYPE_CHECKING:
-    from discreet.audit.one_run import Canaries
     from discreet.audit.statistical import best_expected_bound, cap
-
-_LAZY_NAMES = {
-    "Canaries": "discreet.audit.one_run.one_run_audit",
-    "best_expected_bound": "discreet.audit.statistical.attainable",
-    "cap": "discreet.audit.statistical.loss_bound",
-}
 
 __all__ = [
     "Canaries",
@@ -55,10 +51,8 @@ _WIRE_DRAWS = 2000
 _ARTIFACT = "floating-point artifact: round the output to look past it"
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_NAMES:
-        return getattr(import_module(_LAZY_NAMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# these need runs of many draws: they are loaded when they are first asked for
+__getattr__ = loader("discreet.audit", names=("best_expected_bound", "cap"), of=("statistical",))
 
 
 def __dir__() -> list[str]:
@@ -153,3 +147,19 @@ def _told(verdict: Verdict, watched: Watched) -> Verdict:
     if verdict.refuted and verdict.witness is not None and "lowest binary digit" in verdict.witness.event:
         findings = (*findings, _ARTIFACT)
     return replace(verdict, findings=findings, outcome=outcome)
+
+
+class AuditRoom(ModuleType):
+    """The room `discreet.audit`, which is called as its function `audit` is: `discreet.audit(mechanism)`."""
+
+    __call__ = staticmethod(audit)
+    if TYPE_CHECKING:
+        one_run = staticmethod(one_run)
+        goodness_of_fit = staticmethod(goodness_of_fit)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(audit)
+
+
+sys.modules[__name__].__class__ = AuditRoom

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks import MatchRule, expected_uniques, expected_wrong, link, uniques
-from discreet.attacks.asking.cells import cells, coded
+from discreet.attacks.asking.cell_numbers import cells, coded
 from discreet.data import register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 from discreet.errors import InputError, ParameterError
 
 CITY = register(people=100_000, seed=2)

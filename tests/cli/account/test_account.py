@@ -151,7 +151,7 @@ def test_records_are_saved_and_priced_again_to_the_bit(tmp_path: Path) -> None:
 
 def test_a_ledger_of_several_records_has_one_price(tmp_path: Path) -> None:
     people = {"relation": "add/remove", "unit": "patient"}
-    ledger = [record("gaussian", sigma=20, count=100, **people), record("laplace", scale=30, count=50, **people)]
+    ledger = [record("gaussian", scale=20, count=100, **people), record("laplace", scale=30, count=50, **people)]
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps([one.to_dict() for one in ledger]), encoding="utf-8")
     found = plain_values("--records", path, "--delta", 1e-5)
@@ -355,7 +355,7 @@ def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
 
 def test_the_odds_speak_of_what_the_relation_hides() -> None:
     made = {
-        relation: price([record("gaussian", sigma=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None))
+        relation: price([record("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None))
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
     assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])

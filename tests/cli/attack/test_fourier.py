@@ -59,7 +59,7 @@ def test_the_price_of_counts_is_that_of_the_noise_that_a_session_adds(rho):
     assert measure.step == Fraction(1, 2**20)
     # the noise that rho pays for, and hardly more
     assert 1 <= (Fraction(law.scale) / 2**20) ** 2 * 2 * each <= 1 + Fraction(1, 10**9)
-    own = discrete_gaussian_loss(law.scale, shift=2**20) * 4
+    own = discrete_gaussian_loss(law.scale, sensitivity=2**20) * 4
     assert own.delta(0) == counts_loss(each, queries=4).delta(0)
 
 

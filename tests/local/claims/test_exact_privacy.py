@@ -18,7 +18,7 @@ from discreet.local import DirectResponse, FrequencyOracle, HybridGeometry
 from discreet.local.frequency import geometry
 from discreet.local.frequency import geometry as radon
 from discreet.local.keys import hashing
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from discreet.privacy import PureDP
 from discreet.randomness.keystream import words
 from discreet.randomness.rigor import ball, precision

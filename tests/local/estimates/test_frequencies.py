@@ -157,7 +157,7 @@ def test_few_holders_among_many_counts_are_missed_no_more_than_the_heavier_law_a
 def test_many_values_of_few_different_counts_get_the_exact_inversion() -> None:
     spec = DirectResponse(epsilon=Fraction(20), values=300)
     shares = spec.estimate(np.array([1] * 299 + [70_000]), 70_299)
-    ends = shares.intervals(simultaneous=True)
+    ends = shares.intervals(together=True)
     assert ends.high[299] - ends.low[299] < 1e-3, "the heavier binomial law would give twice this"
     assert ends.contain(np.array([1] * 299 + [70_000]) / 70_299).all()
 
@@ -202,7 +202,7 @@ def test_drawn_intervals_cover_as_often_as_the_exact_law_says(rounds: Rounds) ->
     for _ in range(draws):
         found = spec.aggregator().add(spec.client().report_many(held)).estimate()
         each += found.intervals().contain(shares)
-        together += bool(found.intervals(simultaneous=True).contain(shares).all())
+        together += bool(found.intervals(together=True).contain(shares).all())
     for value in range(8):  # draws are independent, values within one are not
         chance = exact_coverage(people, int(np.sum(held == value)), spec, 0.05, Target.TABLE)
         assert chance >= 0.95 - 1e-6
@@ -250,8 +250,8 @@ def test_keys_that_are_numbers_are_never_taken_for_places() -> None:
 
 
 def test_intervals_for_stated_candidates_pay_for_those_alone() -> None:
-    everything = SHARES.intervals(simultaneous=True)
-    stated = SHARES.intervals(simultaneous=True, among=["water", "tea"])
+    everything = SHARES.intervals(together=True)
+    stated = SHARES.intervals(together=True, among=["water", "tea"])
     alone = SHARES.intervals(among=["water"])
     assert len(everything) == 3
     assert everything.low[2] < stated.low[0] < alone.low[0]
@@ -311,11 +311,11 @@ def test_shares_are_looked_up_and_gone_through_by_label() -> None:
 
 
 def test_a_frame_has_all_values_with_intervals_that_hold_together() -> None:
-    frame, ends = SHARES.to_pandas(), SHARES.intervals(simultaneous=True)
+    frame, ends = SHARES.to_pandas(), SHARES.intervals(together=True)
     assert list(frame.index) == ["tea", "coffee", "water"]
     assert list(frame.columns) == ["share", "standard_error", "low", "high"]
     assert frame.loc["tea"].tolist() == [SHARES.values[0], SHARES.standard_errors[0], ends.low[0], ends.high[0]]
-    each = SHARES.to_pandas(simultaneous=False, confidence=0.9)
+    each = SHARES.to_pandas(together=False, confidence=0.9)
     assert each["low"].tolist() == SHARES.intervals(confidence=0.9).low.tolist()
 
 
@@ -363,7 +363,7 @@ def test_a_top_list_names_only_what_stands_out() -> None:
     assert list(top) == [3, 11]
     assert all(top[value].low > 0 for value in top)
     assert list(shares.top(1)) == [3]
-    together = shares.intervals(simultaneous=True)
+    together = shares.intervals(together=True)
     assert top[11].low == together.low[11]
 
 

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, toss
 from discreet.randomness.keystream import words
 from discreet.randomness.uniform import uniform_below_array
 

@@ -19,7 +19,7 @@ from discreet.audit import goodness_of_fit
 from discreet.errors import InputError, ParameterError, StreamSpent
 from discreet.laws.finite import Finite
 from discreet.local.frequency.hadamard import OneBitHadamard, parity
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from discreet.local.protocol.spec import Spec
 from discreet.randomness.rigor import ball, precision
 from tests.randomness.sources import Script, swapped

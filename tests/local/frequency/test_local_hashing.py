@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.local.protocol.coin import COIN_TOTAL, coin
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin
 from discreet.randomness.rigor import ball, precision
 from tests.chances import ALARM
 from tests.local.frequency.local_hashing import LocalHashing

@@ -179,12 +179,12 @@ def test_what_is_found_does_not_depend_on_the_held_out_reports() -> None:
 def test_intervals_widen_with_confidence_and_together() -> None:
     _, found, planted = found_numbers()
     truth = [planted[key] for key in found]
-    narrow, wide = found.intervals(confidence=0.5), found.intervals(confidence=1 - 1e-10, simultaneous=True)
+    narrow, wide = found.intervals(confidence=0.5), found.intervals(confidence=1 - 1e-10, together=True)
     assert wide.contain(truth).all()
     assert np.all(wide.low < narrow.low)
     assert np.all(narrow.high < wide.high)
     assert narrow.target is Target.POPULATION
-    together, each = found.intervals(confidence=0.94, simultaneous=True), found.intervals(confidence=0.99)
+    together, each = found.intervals(confidence=0.94, together=True), found.intervals(confidence=0.99)
     assert together.low == pytest.approx(each.low)
     assert together.high == pytest.approx(each.high)
     with pytest.raises(ParameterError):

@@ -16,7 +16,7 @@ from discreet.local.heavy_hitters.addresses import Address, Fingerprinted, Scram
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed, survivors
 from discreet.local.heavy_hitters.protocol import HeavyHitters, _confirmed
 from discreet.local.heavy_hitters.search import (
-    Found,
+    FoundAddresses,
     _per_node,
     _relatives,
     _together,
@@ -222,7 +222,7 @@ def test_a_share_is_confirmed_without_the_reports_of_another_key_in_the_same_buc
     heavy, rare = keys[0], keys[int(np.flatnonzero(buckets == buckets[0])[1])]
     sketch = spec.sketch(np.rint(10**6 * np.array([float(mass) for mass in spec.law(heavy).probabilities])).astype(int))
     assert sketch.estimate([rare]).values[0] == pytest.approx(1, abs=0.01)
-    found = Found(spec.kind.encode([heavy, rare]), np.array([1.0, 0.0]), np.ones(2))
+    found = FoundAddresses(spec.kind.encode([heavy, rare]), np.array([1.0, 0.0]), np.ones(2))
     assert _confirmed(sketch, found, 1).values[0] == pytest.approx(0, abs=0.01)
     assert _confirmed(sketch, found, 0).values[0] == pytest.approx(1, abs=0.01)
 

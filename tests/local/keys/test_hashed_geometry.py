@@ -206,7 +206,7 @@ def test_on_skewed_keys_intervals_cover_as_often_as_stated(epsilon: int, rows: i
     found = sketch.estimate(keys)
     ends = found.intervals(confidence=0.95)
     assert np.mean((ends.low <= truth) & (truth <= ends.high)) > 0.93
-    ends = found.intervals(confidence=0.9999, simultaneous=True)
+    ends = found.intervals(confidence=0.9999, together=True)
     assert np.all((ends.low <= truth) & (truth <= ends.high))
     scores = (found.values - truth) / found.standard_errors
     assert abs(scores.mean()) < 0.1

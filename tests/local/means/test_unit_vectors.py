@@ -133,7 +133,7 @@ def test_the_mean_of_a_crowd_is_found() -> None:
     assert np.all(np.abs(found.values - vectors.mean(axis=0)) < 6.6 * found.standard_errors)
     assert np.sum(found.standard_errors**2) < spec.variance(4000) * 1.001
     assert 0.8 * spec.variance(4000) < np.sum(found.standard_errors**2)
-    assert found.intervals(confidence=1 - 1e-10, simultaneous=True).contain(vectors.mean(axis=0)).all()
+    assert found.intervals(confidence=1 - 1e-10, together=True).contain(vectors.mean(axis=0)).all()
 
 
 @pytest.mark.theorem("VectorMean.accuracy")
@@ -141,7 +141,7 @@ def test_few_people_get_a_proven_interval() -> None:
     spec = UnitVectors(epsilon=Fraction(4), dimension=6)
     found = spec.aggregator().add(np.arange(500) * 1000).estimate()
     assert "Hoeffding" in found.of(2).method
-    one, two = found.intervals(), found.intervals(simultaneous=True, target=Target.POPULATION)
+    one, two = found.intervals(), found.intervals(together=True, target=Target.POPULATION)
     assert (one.together, one.target, two.together, two.target) == (False, Target.TABLE, True, Target.POPULATION)
     assert np.all(two.low <= one.low)
     assert np.all(one.high <= two.high)
@@ -170,7 +170,7 @@ def test_an_interval_contains_its_estimate_be_that_outside_the_ball() -> None:
 def test_a_mean_vector_shows_its_first_coordinates() -> None:
     spec = UnitVectors(epsilon=Fraction(4), dimension=12)
     found = spec.aggregator().add(np.arange(1000) * 1000).estimate()
-    table, ends = found.table(3), found.intervals(simultaneous=True)
+    table, ends = found.table(3), found.intervals(together=True)
     assert [row[0] for row in table.rows] == ["0", "1", "2"]
     assert table.rows[1][1:] == (found.values[1], found.standard_errors[1], ends.low[1], ends.high[1])
     assert str(found) == str(found.table(10))

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Relation
-from discreet.privacy.guarantees.in_words import with_notion
+from discreet.privacy.guarantees.wording import with_notion
 from discreet.query import Session
 
 DAY = date(2026, 1, 1)

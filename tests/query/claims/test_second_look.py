@@ -12,7 +12,7 @@ from pyarrow import parquet
 from discreet.display import Rounding
 from discreet.errors import DiscreetError, PolicyError, QueryFailed
 from discreet.privacy import ApproxDP, PureDP
-from discreet.privacy.guarantees.in_words import in_words
+from discreet.privacy.guarantees.wording import in_words
 from discreet.query import Session
 from discreet.query.pricing.price import stated
 

@@ -18,8 +18,8 @@ from discreet.query import Session
 from discreet.synthesis import Domain, Neighbors, Records, conjunctions, domain_of, explain_synthesis
 from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
+from discreet.synthesis.reporting.error_report import report
 from discreet.synthesis.reporting.prediction import largest_noise
-from discreet.synthesis.reporting.report import report
 
 
 def weights(totals, eta):

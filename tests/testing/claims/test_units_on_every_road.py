@@ -20,7 +20,15 @@ from discreet import statistics
 from discreet.attacks import Scoreboard, intersection, mondrian
 from discreet.attacks.linking.anonymity import AttackedRelease
 from discreet.errors import DiscreetError, StreamSpent
-from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
+from discreet.local import (
+    DirectResponse,
+    DuchiBit,
+    HashedGeometry,
+    HybridMean,
+    MemoizedClient,
+    OneBitHadamard,
+    UnitVectors,
+)
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan.query_plan import Scan
@@ -84,7 +92,7 @@ def rated(spelling: Any) -> int:
 
 def memoized(make: Callable[[], Any], value: Callable[[Any], Any]) -> Road:
     def road(spelling: Any) -> int:
-        client = make().memoized(distinct=1)
+        client = MemoizedClient(make(), distinct=1)
         client.report(value(1))
         try:
             client.report(value(spelling))

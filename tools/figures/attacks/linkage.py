@@ -20,7 +20,7 @@ from discreet.attacks import (
     uniques,
 )
 from discreet.data import City, Discharges, ratings, register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from tools.figures.panels import SMALL, side_by_side
 

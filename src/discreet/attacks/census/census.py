@@ -14,7 +14,7 @@ from discreet.attacks.census.solutions import Histogram, Solutions, extent
 from discreet.attacks.census.tables import CELLS, Statement, age_of, checked, describe, histogram_of
 from discreet.attacks.results import explained, read_only
 from discreet.data import CensusBlock
-from discreet.data.census_block import AGE_RANGE
+from discreet.data.invented_block import AGE_RANGE
 from discreet.display.plots import BLUE, ORANGE, Plot, axes
 from discreet.display.result import Row, told_in_rows
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.attacks.asking import Integers, numbers_of
 from discreet.data import CensusBlock
-from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES
+from discreet.data.invented_block import AGE_RANGE, ORIGINS, RACES, SEXES
 from discreet.errors import InputError, ParameterError
 from discreet.privacy.numbers import nonnegative, whole
 

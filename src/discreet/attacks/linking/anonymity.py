@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Integers, array_of, coded
-from discreet.attacks.linking.mondrian import Boxes
+from discreet.attacks.linking.mondrian_boxes import Boxes
 from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Ask, Floats, array_of, asked, named
 from discreet.attacks.reconstructing.certainty import certain_share, distance_of_fit, least_eigenvalue
-from discreet.attacks.reconstructing.linear_program import least_absolute, refuse_large
+from discreet.attacks.reconstructing.linear_program_attack import least_absolute, refuse_large
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import Packed, SubsetQueries
 from discreet.display.result import told_by_name

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Bits, Floats, secret_bits
-from discreet.attacks.ceiling import Flip, ceiling
+from discreet.attacks.ceilings import Flip, ceiling
 from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows

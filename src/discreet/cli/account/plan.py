@@ -9,7 +9,7 @@ from discreet.display import Rounding, format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
-from discreet.privacy.records import Kind
+from discreet.privacy.records import ReleaseKind
 
 UNNAMED = "person"
 _RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
@@ -23,7 +23,7 @@ class Family:
     falls with it (an epsilon) where `inverse`.
     """
 
-    kind: Kind
+    kind: ReleaseKind
     words: str
     noise: str
     options: Mapping[str, str]
@@ -38,47 +38,49 @@ class Family:
 
 FAMILIES: Mapping[str, Family] = {
     "gaussian": Family(
-        Kind.GAUSSIAN, "Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
+        ReleaseKind.GAUSSIAN, "Gaussian noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "laplace": Family(
-        Kind.LAPLACE, "Laplace noise", "scale",
+        ReleaseKind.LAPLACE, "Laplace noise", "scale",
         {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "discrete-gaussian": Family(
-        Kind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        ReleaseKind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "discrete-laplace": Family(
-        Kind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
-        {"scale": "scale", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        ReleaseKind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "randomized-response": Family(
-        Kind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
+        ReleaseKind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
         {"epsilon": "epsilon", "categories": "categories"}, inverse=True, defaults={"categories": 2},
     ),
     "exponential": Family(
-        Kind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon",
+        {"epsilon": "epsilon"}, inverse=True,
     ),
     "above-threshold": Family(
-        Kind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
     ),
     "pure": Family(
-        Kind.PURE, "a release that is epsilon-differentially private", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.PURE, "a release that is epsilon-differentially private", "epsilon",
+        {"epsilon": "epsilon"}, inverse=True,
     ),
     "approx": Family(
-        Kind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
+        ReleaseKind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
         {"epsilon": "epsilon", "each-delta": "delta"}, inverse=True,
     ),
     "zcdp": Family(
-        Kind.ZCDP, "a release that is rho-zCDP", "rho",
+        ReleaseKind.ZCDP, "a release that is rho-zCDP", "rho",
         {"rho": "rho", "each-delta": "delta"}, inverse=True, defaults={"each-delta": 0},
     ),
     "renyi": Family(
-        Kind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
+        ReleaseKind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
         {"alpha": "alpha", "epsilon": "epsilon"}, inverse=True,
     ),
-    "gdp": Family(Kind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
+    "gdp": Family(ReleaseKind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from discreet.laws import Enclosure
 from discreet.privacy import Relation, ReleaseRecord, Sampler
 from discreet.privacy.guarantees import shown
 from discreet.privacy.numbers import downward, number
-from discreet.privacy.records import FORMAT, Kind, plainest
+from discreet.privacy.records import FORMAT, ReleaseKind, plainest
 
 _DIGITS = 8
 _NO_BOUND = "no bound"
@@ -22,19 +22,19 @@ _MOST_LISTED = 12
 _WIDEST_CELL = 62
 
 NAMES = {
-    Kind.GAUSSIAN: "Gaussian noise",
-    Kind.LAPLACE: "Laplace noise",
-    Kind.DISCRETE_GAUSSIAN: "integer Gaussian noise",
-    Kind.DISCRETE_LAPLACE: "integer Laplace noise",
-    Kind.RANDOMIZED_RESPONSE: "randomized response",
-    Kind.BOUNDED_RANGE: "exponential mechanism",
-    Kind.ABOVE_THRESHOLD: "AboveThreshold",
-    Kind.TABLE: "a table of chances",
-    Kind.PURE: "pure guarantee",
-    Kind.APPROX: "approximate guarantee",
-    Kind.ZCDP: "zCDP guarantee",
-    Kind.RENYI: "Renyi guarantee",
-    Kind.GAUSSIAN_DP: "Gaussian DP guarantee",
+    ReleaseKind.GAUSSIAN: "Gaussian noise",
+    ReleaseKind.LAPLACE: "Laplace noise",
+    ReleaseKind.DISCRETE_GAUSSIAN: "integer Gaussian noise",
+    ReleaseKind.DISCRETE_LAPLACE: "integer Laplace noise",
+    ReleaseKind.RANDOMIZED_RESPONSE: "randomized response",
+    ReleaseKind.BOUNDED_RANGE: "exponential mechanism",
+    ReleaseKind.ABOVE_THRESHOLD: "AboveThreshold",
+    ReleaseKind.TABLE: "a table of chances",
+    ReleaseKind.PURE: "pure guarantee",
+    ReleaseKind.APPROX: "approximate guarantee",
+    ReleaseKind.ZCDP: "zCDP guarantee",
+    ReleaseKind.RENYI: "Renyi guarantee",
+    ReleaseKind.GAUSSIAN_DP: "Gaussian DP guarantee",
 }
 
 

@@ -10,8 +10,8 @@ from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
-from discreet.data.hospital import DIAGNOSES
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
+from discreet.data.invented_hospital import DIAGNOSES
 from discreet.display import Table, format_number
 from discreet.privacy import Relation
 from discreet.statistics import histogram

@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.randomness import bernoulli_exp, bits
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
 from discreet.randomness.rigor import Ball, ball, ensure_tested, precision, uniform_is_below
 

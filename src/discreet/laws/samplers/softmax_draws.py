@@ -44,7 +44,7 @@ from discreet.laws.finite import Floats
 from discreet.laws.number import Number, positive_rational
 from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness import uniform_below_array, words
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import check_count
 from discreet.randomness.rigor import ensure_tested, uniform_is_below
 

@@ -98,21 +98,21 @@ class Frequencies:
         self,
         *,
         confidence: float = 0.95,
-        simultaneous: bool = False,
+        together: bool = False,
         target: Target = Target.TABLE,
         among: Sequence[Any] | None = None,
     ) -> Intervals:
         """Return an interval for every value, or for those in `among`, in that order.
 
-        Each holds with the stated confidence; with `simultaneous=True` all of them do at once (Bonferroni: each is
+        Each holds with the stated confidence; with `together=True` all of them do at once (Bonferroni: each is
         taken at (1 - confidence) / their number). `among` must be chosen without looking at these reports.
         """
         chosen = None if among is None else self._chosen(among)
         count = len(self) if chosen is None else chosen.size
         rest = allowed_error(confidence)
-        each = rest / max(count, 1) if simultaneous else rest
+        each = rest / max(count, 1) if together else rest
         low, high = self._ends(each, stated_target(target), chosen)
-        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+        return Intervals(low, high, float(confidence), target, bool(together))
 
     def of(self, value: Any, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
         """Return the estimated share of one value, named before looking, with its interval."""
@@ -141,11 +141,11 @@ class Frequencies:
     def top(self, k: int, *, confidence: float = 0.95) -> TopList:
         """Return the largest shares, at most k, of the values that certainly somebody holds.
 
-        A value is listed when the lower end of its interval is above zero, all intervals taken simultaneously: so
+        A value is listed when the lower end of its interval is above zero, all intervals taken together: so
         with the stated confidence no value that nobody holds is listed, and no interval shown is wrong, although the
         list was chosen by looking. The list may be shorter than k, or empty. Hostile reports can put any value there.
         """
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         seen = np.flatnonzero(ends.low > 0)
         best = seen[np.argsort(-self.values[seen], kind="stable")][: whole(k, name="k")]
         shares, low, high = self.values[best], ends.low[best], ends.high[best]
@@ -160,16 +160,16 @@ class Frequencies:
 
         Every column times `people` is about numbers of people.
         """
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         best = self._largest(k)
         columns = self.values, self.standard_errors, ends.low, ends.high
         rows = [[str(self._label(place)), *(column[place] for column in columns)] for place in best.tolist()]
         return Table(["value", "share", "standard error", "low", "high"], rows, self._caption(confidence, len(rows)))
 
-    def to_pandas(self, *, confidence: float = 0.95, simultaneous: bool = True) -> Any:
+    def to_pandas(self, *, confidence: float = 0.95, together: bool = True) -> Any:
         """Return a frame of all values, by label: share, standard_error, low and high; the intervals hold together."""
         pandas = optional("pandas", extra="frames", purpose="to_pandas()")
-        ends = self.intervals(confidence=confidence, simultaneous=simultaneous)
+        ends = self.intervals(confidence=confidence, together=together)
         columns = {"share": self.values, "standard_error": self.standard_errors, "low": ends.low, "high": ends.high}
         return pandas.DataFrame(columns, index=pandas.Index(list(self), name="value", tupleize_cols=False))
 
@@ -177,7 +177,7 @@ class Frequencies:
         """Draw the k largest raw shares, at most 100, with intervals that hold together; needs the extra `plot`."""
         if whole(k, name="k") > _MOST_DRAWN:
             raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
-        ends, best = self.intervals(confidence=confidence, simultaneous=True), self._largest(k)
+        ends, best = self.intervals(confidence=confidence, together=True), self._largest(k)
         middle = np.clip(self.values[best], ends.low[best], ends.high[best])
         names = [str(self._label(place)) for place in best.tolist()]
         words = title or f"Largest shares, {100 * confidence:.6g} % intervals that hold together"

@@ -155,7 +155,7 @@ class OneBitClient(Client):
     def bit(self, value: Any, *, person: int) -> bool:
         """Return the one report of this person as a bit for the row of a public number; it counts as the report.
 
-        Shuffling hides such a bit among those of the same row at most: `shuffled` is about whole reports.
+        Shuffling hides such a bit among those of the same row at most: `Shuffled` is about whole reports.
         """
         row = self.spec.row(person)
         (item,) = self.spec.items([value])

@@ -21,7 +21,7 @@ from discreet.local.estimates import Frequencies, Intervals, allowed_error, stat
 from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
-from discreet.local.heavy_hitters.search import Found, possible, search
+from discreet.local.heavy_hitters.search import FoundAddresses, possible, search
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
 from discreet.local.protocol import Aggregator, Floats, Integers, is_integer, local_epsilon, number_of_people
 from discreet.privacy import Target
@@ -308,24 +308,24 @@ class Hitters:
         return self.spec.detectable(max(self.people, 1))
 
     def intervals(
-        self, *, confidence: float = 0.95, simultaneous: bool = False, target: Target = Target.POPULATION
+        self, *, confidence: float = 0.95, together: bool = False, target: Target = Target.POPULATION
     ) -> Intervals:
-        """Return an interval for the share of every key; with `simultaneous=True` they hold all at once (Bonferroni).
+        """Return an interval for the share of every key; with `together=True` they hold all at once (Bonferroni).
 
         They are for the population of which the held-out people are a sample: everybody who reports has the same
         chance to be one. With `Target.TABLE` they are for the share among the held-out people themselves.
         """
         stated_target(target)
         rest = allowed_error(confidence)
-        each = 1 - (rest / max(len(self), 1) if simultaneous else rest)
+        each = 1 - (rest / max(len(self), 1) if together else rest)
         ends = [one.intervals(confidence=each, target=target) for one in self.estimates]
         low = np.array([float(one.low[0]) for one in ends])
         high = np.array([float(one.high[0]) for one in ends])
-        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+        return Intervals(low, high, float(confidence), target, bool(together))
 
     def table(self, *, confidence: float = 0.95) -> Table:
         """Return one row a key, with intervals that hold together."""
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         columns = zip(
             self.keys, self.values, self.standard_errors, ends.low, ends.high, self.probabilities, strict=True
         )
@@ -337,7 +337,7 @@ class Hitters:
         """Draw the shares with intervals that hold together; needs the extra `plot`."""
         if not self.keys:
             raise InputError("no key was found, so there is nothing to draw; certainty=0 lists the best guesses")
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         middle = np.clip(self.values, ends.low, ends.high)
         words = title or f"Most frequent keys, {100 * confidence:.6g} % intervals that hold together"
         names = [str(key) for key in self.keys]
@@ -364,7 +364,7 @@ class Hitters:
         return self.table()._repr_html_()
 
 
-def _confirmed(held_out: Sketch, found: Found, place: int) -> Frequencies:
+def _confirmed(held_out: Sketch, found: FoundAddresses, place: int) -> Frequencies:
     """Estimate one key from the held-out people, cleared of collisions with all the other keys found.
 
     Their shares come from the search, so that they are independent of the held-out reports.

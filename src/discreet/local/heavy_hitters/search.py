@@ -54,7 +54,7 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundAddresses:
     """Whole addresses, the most frequent first, with their shares and the probability that each is a real key's."""
 
     addresses: Words
@@ -67,7 +67,7 @@ def search(
     levels: tuple[int, ...],
     sketches: tuple[Sketch, ...],
     progress: Callable[[float], None] | None = None,
-) -> Found:
+) -> FoundAddresses:
     """Follow the best prefixes from level to level, twice, and return the best whole addresses.
 
     All levels ask the same: what part of their people hold a prefix. A heavy key is the only frequent one behind its
@@ -245,11 +245,11 @@ def _best(scores: Floats, count: int) -> Integers:
     return np.sort(np.argpartition(-scores, count)[:count])
 
 
-def _ranked(paths: Paths, people: int) -> Found:
+def _ranked(paths: Paths, people: int) -> FoundAddresses:
     """Sort by the share that a key may be expected to have: its estimate times the probability that it is real."""
     shares, probabilities = paths.holders / max(people, 1), 1 / (1 + np.exp(-np.clip(paths.belief, -700.0, 700.0)))
     order = np.argsort(-shares * probabilities, kind="stable")
-    return Found(paths.nodes[order], shares[order], probabilities[order])
+    return FoundAddresses(paths.nodes[order], shares[order], probabilities[order])
 
 
 def peeled(sketch: Sketch, nodes: Words, estimates: Floats, error: float) -> tuple[Sketch, Integers, Floats]:

@@ -15,7 +15,7 @@ from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.planning.design import design
+from discreet.local.planning.designs import design
 from discreet.local.protocol import Integers, domain_size, number_of_people
 from discreet.privacy.numbers import nonnegative
 

@@ -218,11 +218,11 @@ def _capped(delta: Fraction) -> float:
     return min(round_up(delta), 1.0)
 
 
-def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
-    """Return what a guarantee for one person means for any group of `size` people together.
+def group_privacy(guarantee: Guarantee, group_size: int) -> Guarantee:
+    """Return what a guarantee for one person means for any group of `group_size` people together.
 
-    Two tables that differ in the group are joined by a chain of `size` steps between neighbors, x_0 to x_k, with laws
-    P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
+    Two tables that differ in the group are joined by a chain of `group_size` steps between neighbors, x_0 to x_k, with
+    laws P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
 
     Privacy. (epsilon, delta) gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)), which is at most the
         textbook's k e^((k-1) epsilon) delta; rho-zCDP gives k^2 rho; mu-Gaussian DP gives k mu.
@@ -242,7 +242,7 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     """
     if not isinstance(guarantee, Guarantee):
         raise ParameterError(f"a guarantee is needed, not {type(guarantee).__name__}", parameter="guarantee")
-    count = whole(size, name="size")
+    count = whole(group_size, name="group_size")
     if count == 1:
         return guarantee
     relation = guarantee.relation

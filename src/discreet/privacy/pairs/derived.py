@@ -266,7 +266,7 @@ class Directed(Protocol):
         """Enclose the least chance of a miss at a chance of a false alarm."""
 
 
-class Price(Protocol):
+class TwoDirections(Protocol):
     """The price of releases, as far as their pair needs to know it: its two directions."""
 
     @property
@@ -285,7 +285,7 @@ class ComposedPair(Pair):
     At negative levels delta(-e) = 1 - e^-e + e^-e times the other direction's delta(e).
     """
 
-    loss: Price
+    loss: TwoDirections
     side: Side
 
     def _towards(self, side: Side) -> Directed:

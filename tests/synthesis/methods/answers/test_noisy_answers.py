@@ -20,7 +20,7 @@ from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbors, Records, Workload, conjunctions, marginals, parities
 from discreet.synthesis.methods.answers import noisy as subject
 from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.responses.draws import draws
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(3))

@@ -24,7 +24,7 @@ from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
 from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.methods.spending import Noted
 
 SHAPES = [

@@ -16,7 +16,7 @@ from discreet.data.invention import coins
 from discreet.synthesis import Domain, Neighbors, Records, marginals
 from discreet.synthesis.methods.residual.finishing import fitted
 from discreet.synthesis.methods.residual.method import Finish, Residual
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.workloads.marginal_workload import Marginals
 
 Floats = NDArray[np.float64]
 

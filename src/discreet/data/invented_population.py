@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.census_block import RACES, SEXES
+from discreet.data.invented_block import RACES, SEXES
 from discreet.data.table import Column, InventedTable, drawn, generator
 
 WORKCLASSES = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.data import Ratings, hearsay, ratings
-from discreet.data.ratings import DAY_RANGE, STARS_RANGE
+from discreet.data.invented_ratings import DAY_RANGE, STARS_RANGE
 from discreet.errors import InputError, ParameterError
 
 TABLE = ratings(people=3000, items=1500, seed=4)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.audit.one_run.tradeoff import CurveBelow, Points, counting_tail, implied_points, is_allowed, tradeoff_tail
+from discreet.audit.canaries.tradeoff import (
+    CurveBelow,
+    Points,
+    counting_tail,
+    implied_points,
+    is_allowed,
+    tradeoff_tail,
+)
 from discreet.audit.verdict import Outcome, as_confidence, refuted_at
 from discreet.display import definition_list
 from discreet.errors import ParameterError

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.data.duckdb_file import write_duckdb
-from discreet.data.hospital import WARDS, ZIP_CODES, visits
+from discreet.data.invented_hospital import WARDS, ZIP_CODES, visits
 from discreet.data.table import Column, InventedTable
 
 PRACTICE_SIZE = 63

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.linking.mondrian import mondrian
-from discreet.attacks.linking.uniques import uniques
+from discreet.attacks.linking.mondrian_boxes import mondrian
+from discreet.attacks.linking.unique_people import uniques
 from discreet.attacks.results import explained, read_only
 from discreet.data.table import MOST_PEOPLE, check_whole, generator
 from discreet.display import Table

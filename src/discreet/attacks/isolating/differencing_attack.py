@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.attacks.asking import Charged, Run, counted
-from discreet.attacks.ceiling import Flip, ceiling
+from discreet.attacks.ceilings import Flip, ceiling
 from discreet.attacks.results import QUARTERS
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows

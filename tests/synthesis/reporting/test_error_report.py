@@ -23,8 +23,7 @@ from discreet.synthesis import (
 )
 from discreet.synthesis.methods.dual_query.method import Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
-from discreet.synthesis.reporting.plot import error_curve
-from discreet.synthesis.reporting.report import (
+from discreet.synthesis.reporting.error_report import (
     WARNING,
     Baseline,
     Errors,
@@ -33,7 +32,8 @@ from discreet.synthesis.reporting.report import (
     one_way_shares,
     report,
 )
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.reporting.plot import error_curve
+from discreet.synthesis.workloads.marginal_workload import Marginals
 
 DOMAIN = Domain.of(sex=["f", "m"], rooms=[1, 2, 3], smoker=["no", "yes"])
 NEIGHBORS = Neighbors(Relation.CHANGE_ONE, 400)

@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.attacks import AllSubsets, exact_answers, exhaustive, noisy_answers
-from discreet.attacks.reconstructing.exhaustive import misfit
+from discreet.attacks.reconstructing.exhaustive_search import misfit
 from discreet.errors import InputError, ParameterError
 
 

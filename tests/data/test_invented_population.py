@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.data import InventedTable, Population, population, population_columns, population_values
-from discreet.data.population import (
+from discreet.data.invented_population import (
     AGE_RANGE,
     BINS,
     COUNTRIES,

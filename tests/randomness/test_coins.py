@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from discreet.errors import ParameterError
 from discreet.randomness import bernoulli, bernoulli_array, bernoulli_exp
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from tests.chances import ALARM
 from tests.randomness.sources import WORD, Constant, Script, swapped
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.data import browsing
-from discreet.data.browsing import LONGEST_ADDRESS, MOST_PAGES, _address
+from discreet.data.invented_browsing import LONGEST_ADDRESS, MOST_PAGES, _address
 from discreet.errors import ParameterError
 
 

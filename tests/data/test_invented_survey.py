@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.data import Diary, InventedTable, Survey, survey
-from discreet.data.survey import (
+from discreet.data.invented_survey import (
     AGE_RANGE,
     COMMUTES,
     DAY_RANGE,

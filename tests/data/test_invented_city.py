@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.data import City, Discharges, Register, register
-from discreet.data.hospital import DIAGNOSES, SEXES
-from discreet.data.register import (
+from discreet.data.invented_city import (
     BIRTH_RANGE,
     BIRTHPLACES,
     CITY_ZIP_CODES,
@@ -25,6 +24,7 @@ from discreet.data.register import (
     QUASI_IDENTIFIERS,
     VEHICLES,
 )
+from discreet.data.invented_hospital import DIAGNOSES, SEXES
 from discreet.errors import ParameterError
 
 CITY = register(people=40_000, seed=5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.synthesis import Domain, Literals, Records, Workload, best_response, one_hot, unconstrained
-from discreet.synthesis.workloads.one_hot import unconstrained_domain
+from discreet.synthesis.workloads.one_hot_domain import unconstrained_domain
 
 
 def signed_workload(seed: int, sizes: list[int], *, missing: bool = False) -> Workload:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.data import census_block
-from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES
+from discreet.data.invented_block import AGE_RANGE, ORIGINS, RACES, SEXES
 from discreet.errors import ParameterError
 
 

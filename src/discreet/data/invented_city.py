@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.data.duckdb_file import write_duckdb
-from discreet.data.hospital import DIAGNOSES, SEXES
+from discreet.data.invented_hospital import DIAGNOSES, SEXES
 from discreet.data.table import MOST_PEOPLE, Column, InventedTable, check_whole, drawn, generator
 
 QUASI_IDENTIFIERS = (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discreet.data import hospital_database, visits
-from discreet.data.hospital import AGE_RANGE, COST_RANGE, DAY_RANGE, DIAGNOSES, NIGHTS_RANGE, SEXES
-from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_hospital import AGE_RANGE, COST_RANGE, DAY_RANGE, DIAGNOSES, NIGHTS_RANGE, SEXES
 from discreet.errors import ParameterError
 
 BASE = hospital_database(people=20_000, seed=5)

@@ -23,7 +23,7 @@ from discreet.local import (
     design,
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.planning.design import Design
+from discreet.local.planning.designs import Design
 
 EPSILONS = [0.1, 0.5, 1, 2, 4, 6]
 
@@ -161,7 +161,7 @@ def test_what_stands_out_is_what_a_top_list_would_show() -> None:
     one = chosen(values=100, epsilon=2, people=100_000)
     counts = _counts_of_nobody(one)
     shares = one.spec.estimate(counts, int(counts.sum()))
-    low = shares.intervals(simultaneous=True).low
+    low = shares.intervals(together=True).low
     assert one.detectable == pytest.approx(shares.values[0] - low[0], rel=0.02)
     assert chosen(values=100, people=10, epsilon=0.1).detectable > 1
 

@@ -130,7 +130,7 @@ def averaging(
     Reference. Asghar, Kaafar 2020, for sums over partitions; Gadotti et al. 2019, for static noise and dummy
         conditions; Denning 1980, for averaging.
 
-    >>> from discreet.attacks.isolating.averaging import rephrasings
+    >>> from discreet.attacks.isolating.averaging_attack import rephrasings
     >>> from discreet.attacks.isolating.sticky import StickyNoise
     >>> engine = StickyNoise(lambda text: [(100,)], deviation=10, seed=1)
     >>> wordings = rephrasings("t", ["a = 1", "b = 2", "c = 3"], count=400, dummies=["d >= 0", "e >= 0"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,8 @@ from discreet.attacks import (
     noisy_answers,
     random_least_squares,
 )
-from discreet.attacks.reconstructing.linear_program import feasible, least_absolute
+from discreet.attacks.reconstructing import least_squares_attack
+from discreet.attacks.reconstructing.linear_program_attack import feasible, least_absolute
 from discreet.errors import InputError, ParameterError
 
 PEOPLE, QUERIES, SEED = 60, 480, 4
@@ -196,8 +195,7 @@ def test_what_rounding_leaves_unsolved_counts_against_what_is_certain(monkeypatc
         estimates[:5] = 1 - estimates[:5]  # as if the equations had been solved badly
         return estimates, np.linalg.inv(gram)
 
-    # the package holds a function of the module's name
-    monkeypatch.setattr(sys.modules["discreet.attacks.reconstructing.least_squares"], "normal_equations", inexact)
+    monkeypatch.setattr(least_squares_attack, "normal_equations", inexact)
     found = decode("dense", exact_answers(SECRET), error=0)
     assert found.wrong == 5
     assert found.floor is None or found.floor <= found.fraction

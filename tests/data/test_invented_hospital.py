@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.data import HospitalTable, hospital, visits
-from discreet.data.hospital import (
+from discreet.data.invented_hospital import (
     AGE_RANGE,
     COST_RANGE,
     DAY_RANGE,
