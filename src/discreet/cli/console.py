@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
-_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?![\w(=])")
+_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?!\.\.\.|[\w(=])")
 
 
 class Refusal(click.ClickException):
@@ -226,13 +226,14 @@ def answering() -> Iterator[None]:
     try:
         with _warned():
             yield
-    except (click.ClickException, click.exceptions.Exit):
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
         raise
     except DiscreetError as error:
         raise _ending(error)(as_options(str(error))) from None
     except OSError as error:
         # the path is one that somebody typed; the words are the operating system's
-        raise click.ClickException(f"cannot use {error.filename}: {error.strerror}") from None
+        what = "the output cannot be written" if error.filename is None else f"cannot use {error.filename}"
+        raise click.ClickException(f"{what}: {error.strerror}") from None
     except Exception as error:
         # the message of an unforeseen error could carry a value, its type cannot
         name = type(error).__name__

@@ -243,7 +243,7 @@ def test_a_rare_key_and_the_values_of_one_person_never_show(policy: Path, tmp_pa
 
 
 def test_the_installed_program_keeps_stdout_clean_and_stderr_without_a_traceback(policy: Path) -> None:
-    command = [sys.executable, "-m", "discreet.cli", "ask", COUNT, "--epsilon", "1", "--json"]
+    command = [sys.executable, "-m", "discreet", "ask", COUNT, "--epsilon", "1", "--json"]
     good = subprocess.run(  # noqa: S603 (our own program)
         command, capture_output=True, text=True, check=False, cwd=policy.parent
     )

@@ -98,7 +98,9 @@ def test_amend_does_not_turn_a_ledger_into_that_of_other_people(policy: Path) ->
 def test_a_lost_anchor_is_made_anew_with_the_newest_head(policy: Path, tmp_path: Path) -> None:
     head = run("ledger", "head", "--policy", policy).stdout.strip()
     (tmp_path / "ledger.sqlite.anchor").unlink()
-    assert run("ledger", "verify", "--policy", policy).exit_code == 4
+    lost = run("ledger", "verify", "--policy", policy)
+    assert lost.exit_code == 4
+    assert "SqliteLedger.reanchor(path, head=..., reason=..., by=...), or `discreet ledger reanchor`" in lost.stderr
     wrong = ("ledger", "reanchor", "--policy", policy, "--head", "0" * 64, "--reason", "disk", "--by", "me")
     assert run(*wrong).exit_code == 4
     done = run("ledger", "reanchor", "--policy", policy, "--head", head, "--reason", "disk", "--by", "me")

@@ -425,7 +425,7 @@ def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
     from discreet.ledger.contract import decisions as opening
 
     with monkeypatch.context() as older:
-        older.setattr(opening, "FORMAT", 1)
+        older.setattr(opening, "FORMAT", 2)
         SqliteLedger.open(at(folder), terms()).close()
     for stated in (terms(), None):
         with pytest.raises(LedgerMismatch, match="another format"):

@@ -205,7 +205,8 @@ def require_format(shelf: Shelf) -> None:
     opening = shelf.entry(1)
     if opening is None or opening.fields.get("format") != FORMAT:
         raise LedgerMismatch(
-            "this ledger is kept in another format than this version of discreet reads: use the version that wrote it"
+            f"this ledger has another format than format {FORMAT}, which this version of discreet reads: open it with "
+            "the version that wrote it. Nothing was spent."
         )
 
 
