@@ -34,11 +34,11 @@ def answered(ledger, name="q", answer='{"count": 41}', **more):
 
 def test_a_charge_is_an_entry_with_its_exact_price_and_totals(opened):
     ledger = opened()
-    charge = ledger.obtain(request(price=epsilon(Fraction(1, 3)), releases=("Laplace, scale 3",)))
+    charge = ledger.obtain(request(cost=epsilon(Fraction(1, 3)), releases=("Laplace, scale 3",)))
     assert isinstance(charge, Charge)
     assert (charge.number, charge.analyst, charge.digest) == (2, "ana", digest("q"))
     entry = list(ledger.entries())[1]
-    assert (entry.hash, entry.price) == (charge.entry_hash, epsilon(Fraction(1, 3)))
+    assert (entry.hash, entry.cost) == (charge.entry_hash, epsilon(Fraction(1, 3)))
     assert [entry.fields[name] for name in ("amounts", "own", "spent")] == [["1/3"]] * 3
     assert entry.fields["releases"] == ["Laplace, scale 3"]
 
@@ -105,7 +105,7 @@ def test_a_charge_that_says_other_than_its_entry_is_refused(opened):
     ledger = opened()
     charge = ledger.obtain(request())
     ledger.store(charge, "1")
-    for change in ({"analyst": "bo"}, {"digest": digest("other")}, {"price": epsilon(0)}, {"number": 3}):
+    for change in ({"analyst": "bo"}, {"digest": digest("other")}, {"cost": epsilon(0)}, {"number": 3}):
         with pytest.raises(LedgerMismatch, match="not of this ledger"):
             ledger.store(replace(charge, **change), "1")
 
@@ -125,9 +125,9 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(opened):
 def test_the_last_unit_of_the_budget_can_be_spent_and_not_one_more(opened):
     ledger = opened(budget=epsilon(Fraction(1)))
     for name in range(3):
-        ledger.obtain(request(name, price=epsilon(Fraction(1, 3))))
+        ledger.obtain(request(name, cost=epsilon(Fraction(1, 3))))
     with pytest.raises(BudgetExceeded):
-        ledger.obtain(request("least", price=epsilon(2.2250738585072014e-308)))
+        ledger.obtain(request("least", cost=epsilon(2.2250738585072014e-308)))
 
 
 def test_an_own_cap_binds_its_analyst_alone(opened):
@@ -229,42 +229,42 @@ def test_a_retry_with_its_key_pays_again_if_nothing_was_stored(opened):
     assert ledger.balance().charges == 2
 
 
-def test_a_digest_that_does_not_cover_the_price_is_refused(opened):
+def test_a_digest_that_does_not_cover_the_cost_is_refused(opened):
     ledger = opened()
     answered(ledger)
-    with pytest.raises(LedgerMismatch, match="must cover the price"):
-        ledger.obtain(request(price=0.25))
+    with pytest.raises(LedgerMismatch, match="must cover the cost"):
+        ledger.obtain(request(cost=0.25))
 
 
 def test_a_price_for_another_relation_is_refused(opened):
     ledger = opened()
     for relation in (Relation.CHANGE_ONE, Relation.UNSTATED):
         with pytest.raises(RelationMismatch, match="price the release under the ledger's relation"):
-            ledger.obtain(request(price=epsilon(0.1, relation)))
+            ledger.obtain(request(cost=epsilon(0.1, relation)))
         with pytest.raises(RelationMismatch):
             ledger.fits("ana", epsilon(0.1, relation))
     assert kinds(ledger) == [EntryKind.OPEN]
 
 
-def test_a_price_that_says_nothing_in_the_budgets_notion_is_refused(opened):
+def test_a_cost_that_says_nothing_in_the_budgets_notion_is_refused(opened):
     ledger = opened()
-    with pytest.raises(NoSoundConversion, match="state the price in the notion of the budget"):
-        ledger.obtain(request(price=ZCDP(0.1, relation=PEOPLE)))
+    with pytest.raises(NoSoundConversion, match="state the cost in the notion of the budget"):
+        ledger.obtain(request(cost=ZCDP(0.1, relation=PEOPLE)))
     other = opened(budget=ZCDP(1, relation=PEOPLE), caps={"ana": None})
     with pytest.raises(NoSoundConversion):
-        other.obtain(request(price=RenyiDP(2, 0.1, relation=PEOPLE)))
+        other.obtain(request(cost=RenyiDP(2, 0.1, relation=PEOPLE)))
 
 
 def test_prices_are_kept_in_their_own_notion_and_added_in_the_budgets(opened):
     budget = ZCDP(1, 1e-6, relation=PEOPLE)
     ledger = opened(budget=budget, caps={"ana": None})
-    ledger.obtain(request("gaussian", price=GaussianDP(1, relation=PEOPLE)))
-    ledger.obtain(request("own", price=ZCDP(0.25, 2.0**-30, relation=PEOPLE)))
+    ledger.obtain(request("gaussian", cost=GaussianDP(1, relation=PEOPLE)))
+    ledger.obtain(request("own", cost=ZCDP(0.25, 2.0**-30, relation=PEOPLE)))
     assert ledger.balance().spent == ZCDP(0.75, 2.0**-30, relation=PEOPLE)
-    ledger.obtain(request("pure", price=PureDP(0.5, relation=PEOPLE)))
-    prices = [entry.price for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
-    assert prices[0] == GaussianDP(1, relation=PEOPLE)
-    assert prices[2] == PureDP(0.5, relation=PEOPLE)
+    ledger.obtain(request("pure", cost=PureDP(0.5, relation=PEOPLE)))
+    costs = [entry.cost for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
+    assert costs[0] == GaussianDP(1, relation=PEOPLE)
+    assert costs[2] == PureDP(0.5, relation=PEOPLE)
     assert ledger.fits("ana", ZCDP(0.1, relation=PEOPLE)) == 1
     ledger.verify()
 
@@ -272,10 +272,10 @@ def test_prices_are_kept_in_their_own_notion_and_added_in_the_budgets(opened):
 def test_epsilons_and_deltas_both_bind(opened):
     ledger = opened(budget=ApproxDP(10, 2.0**-20, relation=PEOPLE), caps={"ana": None})
     for name in range(2):
-        ledger.obtain(request(name, price=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
+        ledger.obtain(request(name, cost=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
     with pytest.raises(BudgetExceeded, match="delta"):
-        ledger.obtain(request("more", price=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
-    assert isinstance(ledger.obtain(request("pure", price=1)), Charge)
+        ledger.obtain(request("more", cost=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
+    assert isinstance(ledger.obtain(request("pure", cost=1)), Charge)
 
 
 def test_fits_counts_what_total_and_cap_leave(opened):
@@ -321,7 +321,7 @@ def test_a_budget_lowered_below_what_was_spent_leaves_nothing(opened):
 def test_what_was_spent_is_never_shown_smaller_than_it_is(opened):
     ledger = opened()
     for name in range(3):
-        ledger.obtain(request(name, price=epsilon(Fraction(0.1))))  # no float is three times this one
+        ledger.obtain(request(name, cost=epsilon(Fraction(0.1))))  # no float is three times this one
     ledger.amend(budget=epsilon(0.05), reason="a mistake", by="curator")
     assert ledger.balance().spent.epsilon >= 3 * Fraction(0.1)
 

@@ -87,7 +87,7 @@ def query_for(*aggregates, keys=(), condition=None):
     return QueryPlan(Aggregation(source, tuple(keys), tuple(aggregates)), ())
 
 
-def priced_for(table, *aggregates, keys=(), budget=None, people=None, bounded_rows=None, **price):
+def priced_for(table, *aggregates, keys=(), budget=None, rows_expected=None, bounded_rows=None, **price):
     """A query with its price, as a session would make it."""
     policy = policy_for(table, budget)
     bounded = None if bounded_rows is None else "bounded t"
@@ -95,7 +95,7 @@ def priced_for(table, *aggregates, keys=(), budget=None, people=None, bounded_ro
         query_for(*aggregates, keys=keys),
         policy,
         read_price(**price),
-        people=people,
+        rows_expected=rows_expected,
         bounded=bounded,
         bounded_rows=bounded_rows,
     )

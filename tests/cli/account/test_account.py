@@ -396,7 +396,7 @@ def test_every_word_survives_a_terminal_that_knows_only_ascii() -> None:
 
 def test_the_installed_program_prices_a_plan() -> None:
     done = subprocess.run(  # noqa: S603 (our own program)
-        [sys.executable, "-m", "discreet.cli", "account", *map(str, SGD), "--json"],
+        [sys.executable, "-m", "discreet", "account", *map(str, SGD), "--json"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout)["epsilon"]["upper"] == pytest.approx(6.18771239)

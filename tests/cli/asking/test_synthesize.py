@@ -69,7 +69,7 @@ def test_explain_says_the_plan_and_spends_nothing(policy: Path) -> None:
     for words in ("best", "15: ", "epsilon 1", "4 times into what is left", "reason", "nothing was spent"):
         assert words in text
     found = json.loads(made(policy, *WARDS, "--epsilon", 1, "--explain", "--json")[1])
-    assert (found["method"], found["fits"], found["price"]["epsilon"]) == ("best", 4, 1.0)
+    assert (found["method"], found["fits"], found["cost"]["epsilon"]) == ("best", 4, 1.0)
     assert spent(policy) == 0
 
 

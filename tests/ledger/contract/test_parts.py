@@ -21,8 +21,8 @@ def ledger(request, tmp_path):
         yield opened
 
 
-def again(charge, price=0.125):
-    return taking_up(charge, price=epsilon(price), description="once more")
+def again(charge, cost=0.125):
+    return taking_up(charge, cost=epsilon(cost), description="once more")
 
 
 def begun(ledger, count=2):
@@ -76,7 +76,7 @@ def test_a_taking_up_that_does_not_fit_changes_nothing(ledger):
     charge = begun(ledger)
     seen = ledger.parts(charge)
     with pytest.raises(BudgetExceeded):
-        ledger.take_up(charge, again(charge, price=1), start=2, seen=seen)
+        ledger.take_up(charge, again(charge, cost=1), start=2, seen=seen)
     for start in (0, 4, -1):
         with pytest.raises(ParameterError):
             ledger.take_up(charge, again(charge), start=start, seen=seen)

@@ -46,7 +46,7 @@ def test_the_history_is_in_order(entries):
     ("place", "changes", "what"),
     [
         (2, {"spent": ["1/16"]}, "states another total"),
-        (2, {"amounts": ["1/16"], "spent": ["1/16"], "own": ["1/16"]}, "charges less than its price"),
+        (2, {"amounts": ["1/16"], "spent": ["1/16"], "own": ["1/16"]}, "charges less than its cost"),
         (2, {"own": ["1/16"]}, "another sum for its analyst"),
         (2, {"analyst": "eve"}, "not listed"),
         (2, {"kind": "charges"}, None),
@@ -62,7 +62,7 @@ def test_the_history_is_in_order(entries):
         (8, {"spent": [0]}, "states another total"),
         (9, {"spent": [2]}, "states another total"),
         (9, {"spent": ["x"]}, "cannot be read"),
-        (9, {"price": {"notion": "none"}}, "cannot be read"),
+        (9, {"cost": {"notion": "none"}}, "cannot be read"),
         (9, {"kind": "open"}, "opens the ledger again"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_text_that_its_hash_does_not_fit_is_not_parsed(entries):
 def test_entries_hold_public_fields_only_and_no_time_after_data_was_read(entries):
     always = {"kind", "number", "spent", "terms_at"}
     asked = {"analyst", "digest", "idempotency"}
-    priced = asked | {"time", "price", "amounts", "own", "description", "releases"}
+    priced = asked | {"time", "cost", "amounts", "own", "description", "releases"}
     expected = {
         EntryKind.OPEN: {"format", "identity", "time", "terms"},
         EntryKind.CHARGE: priced,

@@ -175,4 +175,4 @@ def test_after_a_bounded_table_that_failed_the_session_does_what_it_said(monkeyp
 def test_an_error_that_one_aggregate_keeps_anyway_can_be_bought_for_the_others():
     asked = session()
     alone = asked.explain("SELECT COUNT(*) AS n FROM t", error=150).fits
-    assert 0 < asked.explain("SELECT COUNT(*) AS n, AVG(x) AS a FROM t", error=150, people=100).fits <= alone
+    assert 0 < asked.explain("SELECT COUNT(*) AS n, AVG(x) AS a FROM t", error=150, rows_expected=100).fits <= alone

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from datetime import date, datetime
 from fractions import Fraction
 
@@ -392,6 +394,14 @@ def test_a_file_that_is_no_utf8_is_refused_in_words(tmp_path, content, line, wor
     with pytest.raises(PolicyError, match=words) as caught:
         read_policy(tmp_path / "policy.toml")
     assert caught.value.problems[0][0] == line
+
+
+def test_the_mistakes_of_a_policy_can_be_sent_to_another_process(folder):
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("[data]\nsorce = 1\n", folder=folder, file="hospital.toml")
+    for again in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):  # noqa: S301 (our own bytes)
+        assert (str(again), again.problems, again.file) == (str(caught.value), caught.value.problems, "hospital.toml")
+    assert "hospital.toml, line 2" in str(again)
 
 
 def test_a_folder_and_a_missing_file_are_refused_in_words(tmp_path):

@@ -169,11 +169,11 @@ def test_every_measure_keeps_its_own_part_of_the_price():
     ],
 )
 def test_an_error_buys_the_cheapest_price_that_predicts_it(budget, kind, error, keys):
-    table, people = table_policy(rows=2), 100_000
+    table, rows_expected = table_policy(rows=2), 100_000
 
     def width(**price):
-        made = priced_for(table, asked(kind), keys=keys, budget=budget, people=people, **price)
-        return made, max(made.measures[0].width(made.parts[0], 0.95, people))
+        made = priced_for(table, asked(kind), keys=keys, budget=budget, rows_expected=rows_expected, **price)
+        return made, max(made.measures[0].width(made.parts[0], 0.95, rows_expected))
 
     made, found = width(error=error)
     assert found <= error
@@ -192,12 +192,12 @@ def test_an_error_of_several_aggregates_holds_for_all_of_them():
 @pytest.mark.parametrize(
     ("kind", "price", "word"),
     [
-        (MeasureKind.MEAN, {"error": 1}, "people="),
-        (MeasureKind.VARIANCE, {"error": 1}, "people="),
-        (MeasureKind.QUANTILE, {"error": 1, "people": 100}, "epsilon="),
-        (MeasureKind.MEAN, {"error": 6, "people": 100}, "no price is needed"),
-        (MeasureKind.MEAN, {"error": 1, "people": 0}, "at least 1"),
-        (MeasureKind.MEAN, {"error": 1, "people": "many"}, "at least 1"),
+        (MeasureKind.MEAN, {"error": 1}, "rows_expected="),
+        (MeasureKind.VARIANCE, {"error": 1}, "rows_expected="),
+        (MeasureKind.QUANTILE, {"error": 1, "rows_expected": 100}, "epsilon="),
+        (MeasureKind.MEAN, {"error": 6, "rows_expected": 100}, "no price is needed"),
+        (MeasureKind.MEAN, {"error": 1, "rows_expected": 0}, "at least 1"),
+        (MeasureKind.MEAN, {"error": 1, "rows_expected": "many"}, "at least 1"),
     ],
 )
 def test_an_error_that_cannot_be_priced_is_refused(kind, price, word):

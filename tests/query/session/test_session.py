@@ -418,15 +418,15 @@ def test_rehearsals_and_explanations_read_nothing_and_spend_nothing():
         ("SELECT COUNT(*) AS n FROM t", {"epsilon": 1, "delta": 1e-6}),
         ("SELECT COUNT(*) AS n FROM t", {"error": 100}),
     ):
-        answer = session.rehearse(sql, rows=2000, **price)
+        answer = session.rehearse(sql, size=2000, **price)
         assert answer.to_dict()
         explained = session.explain(sql, **price)
         assert explained.digest == answer.priced.digest
-        assert explained.price == answer.guarantee
+        assert explained.guarantee == answer.guarantee
     assert engine.reads == 0
     assert entries(session) == before
-    with pytest.raises(ParameterError, match="rows is a number of made-up rows"):
-        session.rehearse("SELECT COUNT(*) AS n FROM t", rows=0, rho=1)
+    with pytest.raises(ParameterError, match="size= must be a number of made-up rows"):
+        session.rehearse("SELECT COUNT(*) AS n FROM t", size=0, rho=1)
 
 
 def test_a_rehearsal_has_every_type_and_link_of_the_policy():
@@ -463,7 +463,7 @@ def test_a_rehearsal_has_every_type_and_link_of_the_policy():
         "SELECT COUNT(*) AS n FROM people WHERE name LIKE 'text%' AND born > DATE '1990-01-01'",
         "SELECT SUM(x) AS s FROM visits",
     ):
-        answer = session.rehearse(sql, rows=500, epsilon=1)
+        answer = session.rehearse(sql, size=500, epsilon=1)
         assert len(answer) >= 1
 
 

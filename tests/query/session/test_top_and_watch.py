@@ -292,7 +292,7 @@ def test_noisy_counts_of_hits_are_charged_with_the_verdicts_before_the_first_ans
     watch = session.watch(1000, epsilon=0.1, answer_epsilon=0.2)
     assert watch.answer(COUNT) is None
     entry = list(session.ledger.entries())[-1]
-    assert entry.price == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
+    assert entry.cost == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
     assert watch._stream._guaranteed == Fraction(3, 10)
     engine.sums = ([()], {"One": [5000]})
     found = watch.answer(COUNT)

@@ -147,7 +147,7 @@ def test_the_ledger_is_charged_the_guarantee_of_the_release_once(budget: Any, pr
         kinds = [kind for kind, _ in entries(session)]
         assert kinds.count("charge") == 1
         charge = next(entry for entry in session.ledger.entries() if entry.kind.value == "charge")
-        assert charge.price == wanted
+        assert charge.cost == wanted
         assert "mwem" in charge.fields["description"]
         assert release.neighbors == Neighbors(Relation.ADD_REMOVE, 60, 3)
 

@@ -24,7 +24,7 @@ _MOST_BYTES = 1_000_000
 class AskedPrice(PriceOptions):
     """The price of a query, and for how many rows a group an error is to hold, as the session takes them."""
 
-    people: int | None
+    rows_expected: int | None
 
 
 # the options of a priced query, in the order in which help lists them
@@ -41,7 +41,7 @@ query_options = decorated(
         number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
-        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
         stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
     ]
 )
@@ -84,7 +84,7 @@ def _argument(sql: str) -> str:
 
 def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take the options that state a price out of all options."""
-    names = ("epsilon", "delta", "rho", "share", "error", "people")
+    names = ("epsilon", "delta", "rho", "share", "error", "rows_expected")
     return cast("AskedPrice", {name: asked.pop(name) for name in names})
 
 

@@ -185,7 +185,7 @@ def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """Print what a release would be."""
     if as_json:
-        found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
+        found = {**_machine_plan(prepared.made.name, prepared.plan), "cost": plain(prepared.guarantee)}
         say_json({**found, "fits": prepared.fits})
         return
     console = readable_console()
@@ -196,7 +196,7 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
             ("method", prepared.made.name),
             ("queries", f"{len(workload):,}: {workload.description}"),
             ("columns", f"{len(workload.domain)}, {workload.domain.width:,} values in all"),
-            ("price", in_words(prepared.guarantee)),
+            ("cost", in_words(prepared.guarantee)),
             ("fits", f"{prepared.fits:,} times into what is left of the budget"),
         ],
     )

@@ -127,13 +127,13 @@ def listed(entries: Iterable[Entry]) -> Table:
     """Return entries as a table, with what everybody has spent after each."""
     rows: list[list[object]] = []
     for one in entries:
-        price = "" if one.price is None else in_words(one.price)
+        cost = "" if one.cost is None else in_words(one.cost)
         time = str(one.fields.get("time", ""))[2:16].replace("T", " ")
         spent = ", ".join(
             format_number(Fraction(value), digits=5, rounding=Rounding.UP) for value in one.fields["spent"]
         )
-        rows.append([str(one.number), time, one.kind.value, one.fields.get("analyst", ""), price, spent, _what(one)])
-    return Table(["entry", "time (UTC)", "kind", "analyst", "price", "spent so far", "what"], rows)
+        rows.append([str(one.number), time, one.kind.value, one.fields.get("analyst", ""), cost, spent, _what(one)])
+    return Table(["entry", "time (UTC)", "kind", "analyst", "cost", "spent so far", "what"], rows)
 
 
 def _what(entry: Entry) -> str:

@@ -28,24 +28,24 @@ from discreet.randomness import bits
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
-FORMAT = 2
+FORMAT = 3
 
 
 def decide(shelf: Shelf, request: Request) -> Charge | Stored:
     """Return a stored answer, or charge the request and write the charge down; raise and write nothing otherwise.
 
-    Privacy. What is decided depends on the requests and their prices and on no table, so that neither a refusal, nor a
+    Privacy. What is decided depends on the requests and their costs and on no table, so that neither a refusal, nor a
         replay, nor the number of an entry tells anything; and the releases that charges stand for keep the budget
         together.
         Proof: the rules read entries alone, and entries are made of requests, terms and released answers, the last only
-        handed back as they are. Every charge adds its price, in the budget's notion and rounded up, to a total that is
-        at most the budget; a release happens once for each charge, or is refused; so the prices of all releases of all
+        handed back as they are. Every charge adds its cost, in the budget's notion and rounded up, to a total that is
+        at most the budget; a release happens once for each charge, or is refused; so the costs of all releases of all
         analysts add up to at most the budget along every path, which is the condition of `Filter`. A stored answer
         that is handed out again, to whomever, is the release that was paid for: post-processing.
     """
     terms, last = shelf.in_force()
     terms.cap_of(request.analyst)
-    amounts = amounts_of(request.price, terms)
+    amounts = amounts_of(request.cost, terms)
     bound = _key_entry(shelf, request)
     held = _held(shelf, request)
     if held is not None:
@@ -59,7 +59,7 @@ def decide(shelf: Shelf, request: Request) -> Charge | Stored:
 
 
 def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, **more: Any) -> Entry:
-    """Charge: add the price to the total and to the analyst's own, if both stay within; `more` is written beside it."""
+    """Charge: add the cost to the total and to the analyst's own, if both stay within; `more` is written beside it."""
     budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
     after = plus(spent, amounts, budget)
     if not within(after, budget):
@@ -72,7 +72,7 @@ def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Am
 def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, bought: Entry) -> Stored:
     """Charge an analyst's own cap for another's answer; the total has paid for it."""
     paid = _paid(shelf, bought)
-    _require_price(paid, request)
+    _require_cost(paid, request)
     answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts, limits(terms.budget))
     append(shelf, last, EntryKind.SHARE, {**fields, "source": bought.number})
@@ -91,7 +91,7 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
     return {
         **_asked(request),
         "time": now(),
-        "price": guarantee_to_plain(request.price),
+        "cost": guarantee_to_plain(request.cost),
         "amounts": amounts_to_plain(amounts),
         "own": amounts_to_plain(after),
         "description": request.description,
@@ -102,9 +102,9 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
 def charge_of(entry: Entry) -> Charge:
     """Return the charge that an entry stands for."""
     fields = entry.fields
-    price = guarantee_from_plain(fields["price"])
+    cost = guarantee_from_plain(fields["cost"])
     return Charge(
-        number=entry.number, digest=fields["digest"], analyst=fields["analyst"], price=price, entry_hash=entry.hash
+        number=entry.number, digest=fields["digest"], analyst=fields["analyst"], cost=cost, entry_hash=entry.hash
     )
 
 
@@ -205,7 +205,8 @@ def require_format(shelf: Shelf) -> None:
     opening = shelf.entry(1)
     if opening is None or opening.fields.get("format") != FORMAT:
         raise LedgerMismatch(
-            "this ledger is kept in another format than this version of discreet reads: use the version that wrote it"
+            f"this ledger has another format than format {FORMAT}, which this version of discreet reads: open it with "
+            "the version that wrote it. Nothing was spent."
         )
 
 
@@ -246,7 +247,7 @@ def _held(shelf: Shelf, request: Request) -> Stored | None:
     if answer is None:
         return None
     paid = _paid(shelf, answer)
-    _require_price(paid, request)
+    _require_cost(paid, request)
     return _stored(shelf, answer, paid, request.analyst, answer_of(shelf, answer))
 
 
@@ -263,10 +264,10 @@ def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
     return bound
 
 
-def _require_price(paid: Entry, request: Request) -> None:
-    if paid.fields["price"] != guarantee_to_plain(request.price):
+def _require_cost(paid: Entry, request: Request) -> None:
+    if paid.fields["cost"] != guarantee_to_plain(request.cost):
         raise LedgerMismatch(
-            "an answer with this digest was released at another price, and the digest must cover the price: make it "
+            "an answer with this digest was released at another cost, and the digest must cover the cost: make it "
             "from the plan and all its privacy parameters. Nothing was spent."
         )
 
@@ -295,7 +296,7 @@ def _stored(shelf: Shelf, closed: Entry, paid: Entry, analyst: str, answer: str)
         answer=answer,
         digest=closed.fields["digest"],
         analyst=analyst,
-        price=guarantee_from_plain(paid.fields["price"]),
+        cost=guarantee_from_plain(paid.fields["cost"]),
         entry_hash=closed.hash,
         shared=paid.fields["analyst"] != analyst,
         lost=_lost(shelf, paid),

@@ -40,7 +40,7 @@ class EntryKind(Enum):
 class Entry:
     """One line: its number, the hash of the line before it, its canonical text, and its own hash.
 
-    The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `price`,
+    The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `cost`,
     `digest`, `analyst`, `description` ... as the kind has them, and in every line `spent`, the exact total
     over all analysts after it, and `terms_at`, the line whose terms are in force. An answer is kept beside its line,
     which has its SHA-256 as `answer_hash`: a charge reads the last line, and that must not grow with the answer.
@@ -86,9 +86,9 @@ class Entry:
         return EntryKind(self.fields["kind"])
 
     @property
-    def price(self) -> Guarantee | None:
-        """The price of a charge or a share, in its own notion; None for any other line."""
-        plain = self.fields.get("price")
+    def cost(self) -> Guarantee | None:
+        """The cost of a charge or a share, in its own notion; None for any other line."""
+        plain = self.fields.get("cost")
         return None if plain is None else guarantee_from_plain(plain)
 
     @property

@@ -110,7 +110,7 @@ def keep_taking_up(shelf: Shelf, charge: Charge, request: Request, *, start: int
         raise ParameterError("a release is taken up at a part that was begun, or at the next one", parameter="start")
     terms, last = shelf.in_force()
     after = state.resumed(attempt=last.number + 1, start=start)
-    amounts, written = amounts_of(request.price, terms), {"start": start, "parts": after.plain}
+    amounts, written = amounts_of(request.cost, terms), {"start": start, "parts": after.plain}
     return charge_of(spend(shelf, terms, last, request, amounts, release=charge.number, **written))
 
 

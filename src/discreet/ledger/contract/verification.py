@@ -72,8 +72,8 @@ class Replay:
         """Add a charge to the total and the own sum, a share to the own sum alone."""
         terms, fields = self._terms(entry), entry.fields
         amounts = amounts_from_plain(fields["amounts"])
-        least = amounts_of(guarantee_from_plain(fields["price"]), terms)
-        self._require(entry, within(least, amounts), "charges less than its price")
+        least = amounts_of(guarantee_from_plain(fields["cost"]), terms)
+        self._require(entry, within(least, amounts), "charges less than its cost")
         analyst = fields["analyst"]
         self._require(entry, analyst in terms.caps, "is of an analyst who was not listed")
         cap = terms.cap_of(analyst)

@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def cost(self) -> PrivacyLoss:
-        """The price as a loss that adds up with others."""
+        """What the release costs, as a loss that adds up with others."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
     @property

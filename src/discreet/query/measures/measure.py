@@ -59,7 +59,7 @@ class Measure(ABC):
         """
         return [None] * len(self.asked)
 
-    def width(self, part: Price, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
 
         How far a rank is in value depends on the data.
@@ -141,7 +141,7 @@ class Simple(Additive):
         """Return the standard deviation of the noise."""
         return [deviation(self.noise(part).noise) * float(self.step)]
 
-    def width(self, part: Price, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile; it does not depend on the rows."""
         return [round_up(self.noise(part).error(confidence) * self.step)]
 

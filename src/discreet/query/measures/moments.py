@@ -85,12 +85,12 @@ class MeanOfGroups(Additive):
             found.append((value, round_down(max(ends[0], first)), round_up(min(ends[1], last))))
         return [found]
 
-    def width(self, part: Price, confidence: float, people: int | None) -> list[float | None]:
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
         """Return the half-width at the worst mean for a group of so many rows."""
-        if people is None:
+        if rows_expected is None:
             return [None]
         noise, rest = self.noise(part).noise, 1.0 - confidence
-        size = float(self.scale.steps) * people * self.bounding.unit
+        size = float(self.scale.steps) * rows_expected * self.bounding.unit
         lost = combination_quantile(noise, [1.0, 1.0], 1.0 - 0.1 * rest)
         reach = combination_quantile(noise, [1.0, 0.0], 1.0 - 0.9 * rest)
         range_ = float(self.scale.steps * self.scale.grid)
@@ -191,11 +191,11 @@ class VarianceOfGroups(Additive):
         root = math.sqrt(share) * (1.0 + side * 1e-15)
         return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self.argument), Fraction(0))
 
-    def width(self, part: Price, confidence: float, people: int | None) -> list[float | None]:
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
         """Return the half-width at the worst mean for a group of so many rows."""
-        if people is None:
+        if rows_expected is None:
             return [None]
-        reach = predicted_reach(self._law(part), self._row, people, 1.0 - confidence, lost=0)
+        reach = predicted_reach(self._law(part), self._row, rows_expected, 1.0 - confidence, lost=0)
         return [self._in_units(min(reach, 0.25))]
 
     def words(self, part: Price) -> str:

@@ -65,7 +65,7 @@ class SelectedKeys(Measure):
         """Return the standard deviation of the noise."""
         return [deviation(self.mechanism(part).noise) for _ in self.asked]
 
-    def width(self, part: Price, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile."""
         return [float(self.mechanism(part).error(confidence)) for _ in self.asked]
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
+<<<<<<< ours
 from discreet.privacy import ApproxDP, Guarantee, Price, PureDP, Relation, convert
+||||||| base
+from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
+=======
+from discreet.privacy import ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, convert
+>>>>>>> theirs
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
 from discreet.query.measures import QuantilesOfGroups
@@ -18,7 +24,7 @@ from discreet.statistics.pricing import stated_confidence
 
 @dataclass(frozen=True)
 class Explanation:
-    """Price, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
+    """Cost, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
 
     guarantee: Guarantee
     unit: str
@@ -30,7 +36,7 @@ class Explanation:
     fits: int
     confidence: float
     digest: str
-    charged: str = ""  # in the budget's notion, where that is another
+    cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
 
     @property
@@ -39,9 +45,9 @@ class Explanation:
         return self.guarantee.relation
 
     @property
-    def price(self) -> Guarantee:
-        """What would be charged."""
-        return self.guarantee
+    def cost(self) -> PrivacyLoss:
+        """What the release would cost, as a loss that adds up with others."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     @property
     def sql(self) -> str:
@@ -51,8 +57,8 @@ class Explanation:
     def facts(self) -> list[tuple[str, str]]:
         """Return everything but the table and the statements, as pairs."""
         return [
-            ("price", with_notion(self.guarantee)),
-            *([("charged as", self.charged)] if self.charged else []),
+            ("cost", with_notion(self.guarantee)),
+            *([("charged as", self.cost_in_budget)] if self.cost_in_budget else []),
             ("unit of protection", self.unit),
             ("neighbors", self.relation.sentence),
             ("groups", self.groups),
@@ -78,14 +84,14 @@ class Explanation:
 
 
 def explain(
-    made: PricedQuery, engine: Engine, *, policy: Policy, people: int | None, confidence: float, fits: int
+    made: PricedQuery, engine: Engine, *, policy: Policy, rows_expected: int | None, confidence: float, fits: int
 ) -> Explanation:
     """Describe a priced query; the engine is asked for its statement only."""
     held = stated_confidence(confidence)
     return Explanation(
         guarantee=made.guarantee,
         unit=policy.unit,
-        aggregates=_aggregates(made, people, held),
+        aggregates=_aggregates(made, rows_expected, held),
         groups=_groups(made),
         bounding=made.bounding.reason,
         bias=_bias(made),
@@ -93,7 +99,7 @@ def explain(
         fits=fits,
         confidence=held,
         digest=made.digest,
-        charged=_charged(made, policy),
+        cost_in_budget=_cost_in_budget(made, policy),
         undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
     )
 
@@ -115,27 +121,29 @@ def _read(made: PricedQuery) -> set[str]:
     return {column.name for expression in expressions for column in expression.columns()}
 
 
-def _charged(made: PricedQuery, policy: Policy) -> str:
-    """Return the price in the notion of the budget, where the release keeps another one."""
+def _cost_in_budget(made: PricedQuery, policy: Policy) -> str:
+    """Return the cost in the notion of the budget, where the release keeps another one."""
     notion = type(policy.budget)
     if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
         return ""
     return in_words(convert(made.guarantee, notion))
 
 
-def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
-    """List the aggregates with their part of the price, their noise and their expected half-width."""
+def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float) -> Table:
+    """List the aggregates with their part of the cost, their noise and their expected half-width."""
     rows: list[list[object]] = []
     for asked in made.query.aggregation.asked:
         index, inner = made.places[asked.name]
         measure, part = made.measures[index], made.parts[index]
-        widths = measure.width(part, confidence, people)
+        widths = measure.width(part, confidence, rows_expected)
         half = _width(measure, part, widths[inner] if inner < len(widths) else None, confidence)
         rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
     unit = "epsilon" if made.cost.noise.name == "LAPLACE" else "rho"
-    title = f"half-width at {100 * confidence:.6g} %" + (f" for {people:,} rows a group" if people else "")
+    title = f"half-width at {100 * confidence:.6g} %" + (
+        f" for {rows_expected:,} rows a group" if rows_expected else ""
+    )
     return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
 
 
@@ -149,7 +157,7 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
-    return "depends on the rows of a group: state people="
+    return "depends on the rows of a group: state rows_expected="
 
 
 def _groups(made: PricedQuery) -> str:

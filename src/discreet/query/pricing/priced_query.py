@@ -49,7 +49,7 @@ from discreet.randomness import bits
 Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
-_FORMAT = 1
+_FORMAT = 2
 _NEXT_TO_NOTHING = Fraction(1, 1 << 60)
 _MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
@@ -198,19 +198,18 @@ def priced(
     policy: Policy,
     price: Price,
     *,
-    people: int | None = None,
+    rows_expected: int | None = None,
     bounded: str | None = None,
     bounded_rows: int | None = None,
 ) -> PricedQuery:
     """Settle everything about a query before its data is read: bounding, noise, the division of the price.
 
-    `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
+    `rows_expected` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
     """
     aggregation = query.aggregation
     table = policy.tables[aggregation.table]
     _check_size(query)
-    if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
-        raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
+    _check_rows_expected(rows_expected)
     unit, relation, noise = _unit_path(policy, table.name), policy.relation, noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
     bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
@@ -247,43 +246,43 @@ def priced(
         return at(Price(delta=price.delta, **{word: amount}))
 
     settled = _cheapest_parts if public else _cheapest_whole
-    return _checked_length(settled(with_amount, price.error, people))
+    return _checked_length(settled(with_amount, price.error, rows_expected))
 
 
-def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
     """Buy every measure at its own cheapest price for the error; the sum is the cheapest for all of them."""
     some = at(Fraction(1))
 
     def part(measure: Measure) -> Fraction | None:
         def width(amount: Fraction) -> float:
-            return _widest(measure, some.cost.part(amount), people)
+            return _widest(measure, some.cost.part(amount), rows_expected)
 
         return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
 
     found = [part(measure) for measure in some.measures]
     needed = sum((one for one in found if one is not None), Fraction(0))
     if not needed:
-        return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), people), error))
+        return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), rows_expected), error))
     parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
     made = at(sum(parts, Fraction(0)))
     return replace(made, parts=tuple(made.cost.part(one) for one in parts))
 
 
-def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
     """Find the least price whose usual division keeps the error: part of it selects keys."""
 
     def width(amount: Fraction) -> float:
         made = at(amount)
         parts = zip(made.measures, made.parts, strict=True)
-        return max(_widest(measure, part, people) for measure, part in parts if measure.asked)
+        return max(_widest(measure, part, rows_expected) for measure, part in parts if measure.asked)
 
     return at(cheapest(width, error))
 
 
-def _widest(measure: Measure, part: Price, people: int | None) -> float:
+def _widest(measure: Measure, part: Price, rows_expected: int | None) -> float:
     """Return the largest half-width predicted for a measure."""
     found = []
-    for asked, one in zip(measure.asked, measure.width(part, 0.95, people), strict=False):
+    for asked, one in zip(measure.asked, measure.width(part, 0.95, rows_expected), strict=False):
         if one is None:
             raise _no_width(asked)
         found.append(one)
@@ -298,9 +297,9 @@ def _no_width(asked: Aggregate) -> ParameterError:
             parameter="error",
         )
     return ParameterError(
-        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state people=, "
-        "about how many there are. Nothing was spent.",
-        parameter="people",
+        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state "
+        "rows_expected=, about how many there are. Nothing was spent.",
+        parameter="rows_expected",
     )
 
 
@@ -361,6 +360,14 @@ def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
     asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
     return QueryPlan(replace(aggregation, keys=keys, asked=asked), ())
+
+
+def _check_rows_expected(given: int | None) -> None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise ParameterError(
+            "rows_expected=, about how many rows a group has, must be a whole number of at least 1. Nothing was spent.",
+            parameter="rows_expected",
+        )
 
 
 def _check_size(query: QueryPlan) -> None:
