@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
-<<<<<<< ours
-from discreet.privacy import ApproxDP, Guarantee, Price, PureDP, Relation, convert
-||||||| base
-from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
-=======
-from discreet.privacy import ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, convert
->>>>>>> theirs
+from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
 from discreet.query.measures import QuantilesOfGroups
