@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.attacks.asking import (
     Ask,
     Charged,
@@ -214,3 +215,5 @@ __all__ = [
     "uniform_noise",
     "uniques",
 ]
+
+__dir__ = listing("discreet.attacks")
