@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
     from discreet.attacks.asking import (
@@ -231,6 +231,4 @@ _FLOORS = ("ceilings", "asking", "linking", "isolating", "census", "reconstructi
 # an attack loads its floor and those before it, the light ones first: linkage does not need the linear programs
 __getattr__ = loader("discreet.attacks", rooms=_FLOORS, names=__all__, of=_FLOORS)
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__dir__ = listing("discreet.attacks")

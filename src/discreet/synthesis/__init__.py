@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
@@ -137,3 +138,5 @@ __all__ = [
     "unconstrained",
     "upper_bound",
 ]
+
+__dir__ = listing("discreet.synthesis")

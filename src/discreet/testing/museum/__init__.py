@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.errors import ParameterError
 from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNeverFlipped
 from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
@@ -48,6 +49,8 @@ from discreet.testing.museum.sparse_vector import (
 )
 
 __all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]
+
+__dir__ = listing("discreet.testing.museum")
 
 
 def benchmark() -> tuple[Exhibit, ...]:
@@ -124,6 +127,7 @@ def faults() -> tuple[Exhibit, ...]:
 
 
 MUSEUM: tuple[Exhibit, ...] = (*benchmark(), *faults())
+"""Every exhibit: the benchmark's, then the faults."""
 
 
 def exhibit_named(name: str) -> Exhibit:
