@@ -11,6 +11,7 @@ from sphinx.errors import SphinxError
 from sphinx.util.docutils import SphinxDirective
 
 from tools.golden.names import public_names
+from tools.pages.signatures import DOCUMENTED
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -19,23 +20,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 FOLDER = Path("reference") / "classes"
-ROOMS = (
-    "attacks",
-    "audit",
-    "data",
-    "display",
-    "laws",
-    "ledger",
-    "local",
-    "mechanisms",
-    "privacy",
-    "query",
-    "randomness",
-    "statistics",
-    "synthesis",
-    "testing",
-    "testing.museum",
-)
 
 
 class TwoPagesOfOneName(SphinxError):
@@ -81,10 +65,8 @@ def pages() -> dict[str, str]:
         TwoPagesOfOneName: If two names differ in capitals only.
     """
     made: dict[str, str] = {}
-    for name in ROOMS:
-        room = import_module(f"discreet.{name}")
-        for one in classes(room):
-            made[f"discreet.{name}.{one}.md"] = _page(name, one)
+    for place in DOCUMENTED:
+        made |= {f"{place}.{one}.md": _page(place, one) for one in classes(import_module(place))}
     if len({file.lower() for file in made}) < len(made):
         raise TwoPagesOfOneName("rename one of two classes whose names differ in capitals only")
     return made
@@ -104,11 +86,11 @@ def listing(room: ModuleType) -> str:
     return "\n".join(parts)
 
 
-def _page(room: str, name: str) -> str:
-    parent = room.partition(".")[0]
+def _page(place: str, name: str) -> str:
+    room = place.split(".")[1]
     return (
-        f"---\norphan: true\n---\n# {name}\n\n*In [discreet.{room}](../{parent}.md)*\n\n"
-        f"```{{eval-rst}}\n.. autoclass:: discreet.{room}.{name}\n   :members:\n```\n"
+        f"---\norphan: true\n---\n# {name}\n\n*In [{place}](../{room}.md)*\n\n"
+        f"```{{eval-rst}}\n.. autoclass:: {place}.{name}\n   :members:\n```\n"
     )
 
 
