@@ -34,9 +34,7 @@ def test_parameters_of_functions_constructors_and_methods_are_found():
 
 
 def test_a_misused_word_is_reported(monkeypatch):
-    monkeypatch.setattr(
-        glossary, "avoided", lambda _root: [glossary.Avoided("epsilon", "price", {"m*": "so"})]
-    )
+    monkeypatch.setattr(glossary, "avoided", lambda _root: [glossary.Avoided("epsilon", "price", {"m*": "so"})])
     told = glossary.misused()
     assert any("Laplace takes epsilon=, write price=" in line for line in told)
     assert not any("statistics.mean:" in line for line in told)

@@ -76,7 +76,7 @@ class Shell:
         from discreet.cli.program import program
 
         words = self._of_sh(_WORDS + command).split("\0")[:-1]
-        return CliRunner().invoke(program, words, env=self._environment()).output
+        return CliRunner().invoke(program, words, env=self._environment(), prog_name="discreet").output
 
     def _of_sh(self, command: str) -> str:
         with TemporaryDirectory() as folder:
