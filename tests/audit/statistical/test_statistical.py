@@ -135,9 +135,9 @@ def test_running_totals_are_seen_through() -> None:
     assert verdict.low > 2
 
 
-def test_many_small_losses_are_added_up() -> None:
+def test_many_small_losses_are_added_up(rounds: Rounds) -> None:
     parallel = Sampler(lambda r, x, n: x + laplace(r, 5.0, (n, 10)))
-    assert statistical(parallel, dp.PureDP(0.4), [(0.0, 1.0)], draws=200_000).refuted
+    assert statistical(parallel, dp.PureDP(0.4), [(0.0, 1.0)], draws=rounds(sample=80_000, full=200_000)).refuted
 
 
 def test_naive_floating_point_noise_is_found_by_its_last_bits() -> None:

@@ -158,7 +158,7 @@ ROWS = [0.25, 0.5, 1.0, 0.0, 0.75] * 40
 )
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 0.1}, {"rho": 0.05}], ids=str)
 def test_intervals_contain_the_truth_as_often_as_the_law_says(make, truth, exact, price, rounds: Rounds):
-    runs = rounds(sample=1000, full=10_000)
+    runs = rounds(sample=600, full=10_000)
     statistic = make(price)
     inside = sum(answer.low <= truth <= answer.high for answer in (statistic(ROWS) for _ in range(runs)))
     predicted = 0.95
@@ -211,7 +211,7 @@ def test_asking_by_error_gives_that_error_at_the_cheapest_price(wanted):
 
 
 def test_the_error_asked_of_a_mean_holds_for_so_many_people(rounds: Rounds):
-    runs = rounds(sample=1000, full=10_000)
+    runs = rounds(sample=400, full=10_000)
     statistic = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, error=0.02, people=1000)
     for share in (0.0, 0.5, 1.0):
         values = np.full(1000, share)

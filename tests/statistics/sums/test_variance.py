@@ -142,7 +142,7 @@ CASES = [
 @pytest.mark.theorem("Variance.accuracy")
 @pytest.mark.parametrize(("column", "parameters"), CASES, ids=str)
 def test_intervals_contain_the_variance_of_the_table_as_often_as_guaranteed(column, parameters, rounds: Rounds):
-    runs = rounds(sample=1000, full=10_000)
+    runs = rounds(sample=400, full=10_000)
     values, bounds = COLUMNS[column]
     truth = float(np.var(np.clip(values, *bounds), ddof=int(parameters.get("sample", False))))
     assert covered(Variance(bounds=bounds, **parameters), values, truth, runs) >= fewest(runs, 0.95)
