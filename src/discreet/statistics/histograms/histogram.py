@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,7 @@ from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
 from discreet.privacy import Relation
-from discreet.privacy.numbers import positive_price
 from discreet.statistics.columns import (
-    WEIGHT_UNIT,
     bounded_keys,
     distinct_table,
     held_by_numpy,
@@ -27,11 +24,11 @@ from discreet.statistics.columns import (
     key_form,
     row_weights,
     split,
-    stated_contribution,
 )
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.pricing import NoisyVector, Price, stated_price
-from discreet.statistics.statistic import Statistic, Tables, answered
+from discreet.statistics.options import NoiseOptions, named_after
+from discreet.statistics.pricing import NoisyVector, epsilon_of, priced_noise
+from discreet.statistics.statistic import Statistic, Tables
 
 _LARGE_KEYS = (
     "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
@@ -64,27 +61,15 @@ class Histogram(Statistic):
 
     mechanism: NoisyVector
 
-    def __init__(
-        self,
-        *,
-        keys: Any,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+    def __init__(self, *, keys: Any, **options: Unpack[NoiseOptions]) -> None:
+        super().__init__(**options)
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
         self._large = any(is_large(key) for key in self.keys)
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
         shift = self._unit * (self.contribution or 1)
         moved = 1 if self.relation is Relation.ADD_REMOVE else 2
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+        self.mechanism = priced_noise(
+            self.price,
             shift=moved * shift,
             squared=moved * shift * shift,
             relation=self.relation,
@@ -146,19 +131,8 @@ def _public_list(keys: Any) -> tuple[Any, ...]:
     return listed
 
 
-def histogram(
-    values: Any,
-    *,
-    keys: Any = ...,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> EstimateTable:
+@named_after(Histogram)
+def histogram(values: Any, *, keys: Any = ..., unit: Any = None, **options: Unpack[NoiseOptions]) -> EstimateTable:
     """Return private counts of the public `keys` (see `Histogram`), or with keys=None of those found privately.
 
     Keys that are not public must not be listed: `keys=None` names only keys that enough people hold, and needs a
@@ -174,9 +148,8 @@ def histogram(
             "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
             parameter="keys",
         )
-    stated = locals().copy()
-    kind = DiscoveredHistogram if stated.pop("keys") is None else partial(Histogram, keys=keys)
-    answer: EstimateTable = answered(kind, stated)
+    counts = DiscoveredHistogram(**options) if keys is None else Histogram(keys=keys, **options)
+    answer: EstimateTable = counts.answer(values, unit)
     return answer
 
 
@@ -203,27 +176,22 @@ class DiscoveredHistogram(Statistic):
     """
 
     mechanism: ThresholdedHistogram
+    delta_with = ("epsilon", "rho", "error")
 
-    def __init__(
-        self,
-        *,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        noise: KeyNoise | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
-        self.contribution = stated_contribution(contribution)
-        price = stated_price(epsilon=epsilon, rho=rho, error=error)
+    def __init__(self, *, noise: KeyNoise | None = None, **options: Unpack[NoiseOptions]) -> None:
+        super().__init__(**options)
+        price = self.price
         if price.rho is not None:
-            self.mechanism = self._made(noise, rho=rho, delta=delta)
+            self.mechanism = self._made(noise, rho=price.rho, delta=price.delta)
             return
-        amount = price.epsilon if price.error is None else self._cheapest(price, noise, delta)
-        self.mechanism = self._made(noise, thorough=price.error is None, epsilon=amount, delta=delta)
+        if price.error is not None and price.delta is None:
+            raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
+
+        def width(epsilon: Fraction) -> float:
+            return float(self._made(noise, thorough=False, epsilon=epsilon, delta=price.delta).error(self.confidence))
+
+        thorough = price.error is None
+        self.mechanism = self._made(noise, thorough=thorough, epsilon=epsilon_of(price, width), delta=price.delta)
 
     def _made(self, noise: KeyNoise | None, *, thorough: bool = True, **price: Number | None) -> ThresholdedHistogram:
         """Return the mechanism; where the noise was not stated, the one that names keys from the lowest count on."""
@@ -235,17 +203,6 @@ class DiscoveredHistogram(Statistic):
             made = [ThresholdedHistogram(keys=keys, relation=self.relation, noise=one, **price) for one in choices]
             return min(made, key=lambda mechanism: mechanism.threshold)
         return ThresholdedHistogram(keys=keys, relation=self.relation, noise=noise, **price)
-
-    def _cheapest(self, price: Price, noise: KeyNoise | None, delta: Number | None) -> Fraction:
-        """Return the least epsilon with which a count is within the error asked for."""
-        if delta is None:
-            raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
-        positive_price(delta, name="delta")
-        return price.cheapest(
-            lambda epsilon: float(
-                self._made(noise, thorough=False, epsilon=epsilon, delta=delta).error(self.confidence)
-            )
-        )
 
     @property
     def threshold(self) -> int:

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from discreet.laws.number import Number
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
-from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_people, stated_price
+from discreet.statistics.options import CovarianceOptions, TableOptions, named_after
+from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise, stated_people
 from discreet.statistics.statistic import Statistic, Tables
 
 
@@ -62,26 +63,22 @@ class Covariance(Statistic):
         center: Sequence[Number] | None = None,
         radius: Number | None = None,
         bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
         people: int | None = None,
-        confidence: float = 0.95,
         missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
         steps: int = STEPS,
+        **options: Unpack[TableOptions],
     ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+        super().__init__(**options)
         self.region = stated_region(center, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
-        self._people = stated_people(people, error, of="second moment")
-        price = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error)
+        self._people = stated_people(people, self.price, of="second moment")
+        price = self.price
         gaussian = price.rho is not None or price.delta is not None
         self._weights = moment_weights(
             self.region, self.relation, gaussian=gaussian, size_is_public=self.size_is_public
         )
-        self.mechanism = price.noise(
+        self.mechanism = priced_noise(
+            price,
             shift=self._weights.shift * steps**2,
             squared=self._weights.squared * steps**4,
             relation=self.relation,
@@ -225,21 +222,8 @@ def _chernoff_reach(scales: list[float], rest: float) -> float:
     )
 
 
-def covariance(
-    table: Any,
-    *,
-    center: Sequence[Number] | None = None,
-    radius: Number | None = None,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
-) -> MatrixEstimate:
+@named_after(Covariance)
+def covariance(table: Any, **options: Unpack[CovarianceOptions]) -> MatrixEstimate:
     """Return private second moments about a public center: see `Covariance`.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
@@ -247,9 +231,7 @@ def covariance(
     >>> abs(answer.count - 10_000) < 200, bool(abs(answer.matrix[0, 0] - 1) < 0.1)
     (True, True)
     """
-    stated = locals().copy()
-    rows = stated.pop("table")
-    answer: MatrixEstimate = Covariance(**stated)(rows)
+    answer: MatrixEstimate = Covariance(**options)(table)
     return answer
 
 

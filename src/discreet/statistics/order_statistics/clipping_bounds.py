@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
 from discreet.privacy.numbers import whole
 from discreet.statistics.columns import WEIGHT_UNIT, numbers, row_weights, split, stated_contribution
-from discreet.statistics.pricing import stated_price, stated_relation
+from discreet.statistics.options import ClippingOptions, CommonOptions, named_after
+from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import exact_level, guarantee
-from discreet.statistics.statistic import Statistic, Tables, answered
+from discreet.statistics.statistic import Statistic, Tables
 
 _MOST = 1 << 16
 
@@ -108,27 +109,25 @@ class ClippingBounds(Statistic):
 
     mechanism: UnboundedQuantile | Scans
 
+    accepts = ("epsilon",)
+
     def __init__(
         self,
         *,
         level: Number,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        confidence: float = 0.95,
         symmetric: bool = False,
         center: Number = 0,
         smallest: Number = Fraction(1, 1 << 20),
         largest: Number = 1 << 50,
         per_doubling: int = 4,
-        contribution: int | None = None,
+        **options: Unpack[CommonOptions],
     ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+        super().__init__(**options)
         self.level = exact_level(level)
-        self.contribution = stated_contribution(contribution)
         self.symmetric = bool(symmetric)
         self._center = float(center)
         self.thresholds = self._grid(smallest, largest, whole(per_doubling, name="per_doubling"))
-        asked = stated_price(epsilon=epsilon).epsilon or Fraction(0)
+        asked = self.price.epsilon or Fraction(0)
         sides = 1 if self.symmetric else 2
         each = UnboundedQuantile(
             level=self.level if self.symmetric else (1 + self.level) / 2,
@@ -207,26 +206,14 @@ class ClippingBounds(Statistic):
         return [([1.0, -1.0], [1.0, -1.0, 8.0]), ([], [1.0])] if added else [([1.0, -1.0], [1.0, 8.0])]
 
 
-def clipping_bounds(
-    values: Any,
-    level: Number,
-    *,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    confidence: float = 0.95,
-    symmetric: bool = False,
-    center: Number = 0,
-    smallest: Number = Fraction(1, 1 << 20),
-    largest: Number = 1 << 50,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Bounds:
+@named_after(ClippingBounds)
+def clipping_bounds(values: Any, level: Number, *, unit: Any = None, **options: Unpack[ClippingOptions]) -> Bounds:
     """Return bounds for a column of numbers of unknown range, to be passed on as `bounds=`: see `ClippingBounds`.
 
     >>> clipping_bounds([3.0] * 1000, 0.9, relation=Relation.ADD_REMOVE, epsilon=1, symmetric=True)
     (-3.0, 3.0)
     """
-    answer: Bounds = answered(ClippingBounds, locals())
+    answer: Bounds = ClippingBounds(level=level, **options).answer(values, unit)
     return answer
 
 

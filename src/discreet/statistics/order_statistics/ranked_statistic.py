@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.number import Number, round_down, round_up
-from discreet.statistics.columns import Missing, numbers, row_weights, split
+from discreet.statistics.columns import numbers, row_weights, split
 from discreet.statistics.ranks import Integers
 from discreet.statistics.statistic import ClippedStatistic
 
@@ -17,11 +17,7 @@ _CHUNK = 1 << 15
 class RankedStatistic(ClippedStatistic):
     """A statistic of the order of numbers that were clipped to public bounds and rounded to a public grid."""
 
-    def __init__(
-        self, bounds: Any, grid: Number | None, missing: Missing | Number, contribution: int | None, **terms: Any
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, **terms)
-        self._rounds = grid is None
+    delta_with = ()
 
     @property
     def size_is_public(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.errors import ParameterError
 from discreet.laws import PermuteAndFlipLaw
 from discreet.laws.number import Number, exact_rational
 from discreet.mechanisms import Mechanism, PermuteAndFlip
@@ -22,6 +22,7 @@ from discreet.privacy import (
     ZCDP,
     Guarantee,
     Norm,
+    Price,
     PrivacyLoss,
     PureDP,
     Relation,
@@ -29,7 +30,7 @@ from discreet.privacy import (
     bounded_range_loss,
     warn_if_senseless,
 )
-from discreet.privacy.numbers import downward, number, positive_price, whole, written_up
+from discreet.privacy.numbers import downward, number, whole, written_up
 from discreet.randomness.rigor import Ball
 from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
 from discreet.statistics.pricing import stated_relation
@@ -173,14 +174,9 @@ def stated_steps(steps: object) -> int:
 
 
 def one_price(epsilon: Number | None, rho: Number | None) -> tuple[Fraction | None, Fraction | None]:
-    """Return epsilon or rho exactly; refuse none, and both."""
-    if epsilon is None and rho is None:
-        raise MissingParameter("give epsilon= or rho=: the price is never defaulted", parameter="epsilon")
-    if epsilon is not None and rho is not None:
-        raise ConflictingParameters("give epsilon= or rho=, not both", parameter="rho")
-    if epsilon is not None:
-        return positive_price(epsilon, name="epsilon"), None
-    return None, positive_price(rho, name="rho")
+    """Return epsilon or rho exactly; raise an error unless exactly one of them is given."""
+    price = Price.read(epsilon=epsilon, rho=rho, accepts=("epsilon", "rho"))
+    return price.epsilon, price.rho
 
 
 def guarantee(epsilon: Fraction | None, rho: Fraction | None, relation: Relation) -> Guarantee:

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Required, TypedDict, Unpack
 
 from discreet.display import definition_list
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.privacy.numbers import whole
+from discreet.statistics.options import named_after
 from discreet.statistics.sensitivities import of_order as order
 from discreet.statistics.sensitivities import of_spread as spread
 from discreet.statistics.sensitivities import of_sums as sums
@@ -122,38 +124,16 @@ class SensitivityFact:
         return [*rows, ("remark", self.remark)] if self.remark else rows
 
 
-def sensitivity(
-    query: Query,
-    *,
-    relation: Relation,
-    bounds: tuple[Number, Number] | None = None,
-    size: int | AtLeast | None = None,
-    level: Number | None = None,
-    radius: Number | None = None,
-    norm: Norm | None = None,
-    contribution: int = 1,
-) -> Sensitivity:
-    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
+class SensitivityOptions(TypedDict, total=False):
+    """The parameters of `sensitivity` and `explain_sensitivity` beside the query."""
 
-    `contribution` is the number of rows a person has at most: under add/remove up to so many rows come or go, under
-    change-one up to so many are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
-    sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
-    floats give a float, rounded up.
-
-    Privacy. No two neighboring tables of the domain have answers further apart than the value, in its norm.
-        Proof: one for each query and relation, in `explain_sensitivity`.
-    Accuracy. Nothing smaller would do: two neighboring tables have answers exactly so far apart, but for the rounding
-        of the value up to a float where it is irrational or the bounds are floats. `explain_sensitivity` shows them.
-    Cost. A formula; no data is read.
-    Figure. sensitivity.svg
-    Reference. Dwork, McSherry, Nissim, Smith 2006; for second moments Dwork, Talwar, Thakurta, Zhang 2014.
-
-    >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
-    Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
-    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500).value
-    Fraction(1, 500)
-    """
-    return explain_sensitivity(**locals()).sensitivity
+    relation: Required[Relation]
+    bounds: tuple[Number, Number] | None
+    size: int | AtLeast | None
+    level: Number | None
+    radius: Number | None
+    norm: Norm | None
+    contribution: int
 
 
 def explain_sensitivity(
@@ -195,6 +175,31 @@ def explain_sensitivity(
         tight=isinstance(finding.value, Fraction) and Fraction(value) == finding.value,
         remark=rule.remark,
     )
+
+
+@named_after(explain_sensitivity)
+def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitivity:
+    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
+
+    `contribution` is the number of rows a person has at most: under add/remove up to so many rows come or go, under
+    change-one up to so many are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
+    sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
+    floats give a float, rounded up.
+
+    Privacy. No two neighboring tables of the domain have answers further apart than the value, in its norm.
+        Proof: one for each query and relation, in `explain_sensitivity`.
+    Accuracy. Nothing smaller would do: two neighboring tables have answers exactly so far apart, but for the rounding
+        of the value up to a float where it is irrational or the bounds are floats. `explain_sensitivity` shows them.
+    Cost. A formula; no data is read.
+    Figure. sensitivity.svg
+    Reference. Dwork, McSherry, Nissim, Smith 2006; for second moments Dwork, Talwar, Thakurta, Zhang 2014.
+
+    >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
+    Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
+    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500).value
+    Fraction(1, 500)
+    """
+    return explain_sensitivity(query, **options).sensitivity
 
 
 def _stated_relation(relation: Relation) -> Relation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation
-from discreet.statistics.columns import WEIGHT_UNIT, Missing, row_weights, split, stated_contribution, truths
-from discreet.statistics.pricing import NoisyVector, stated_price
-from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables, answered
+from discreet.statistics.columns import row_weights, split, truths
+from discreet.statistics.options import NoiseOptions, SumOptions, named_after
+from discreet.statistics.pricing import NoisyVector, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables
 
 
 class Count(Statistic):
@@ -32,31 +33,18 @@ class Count(Statistic):
     PureDP(epsilon=1.0, relation=Relation.ADD_REMOVE)
     """
 
-    def __init__(
-        self,
-        *,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        filtered: bool = False,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+    def __init__(self, *, filtered: bool = False, **options: Unpack[NoiseOptions]) -> None:
+        super().__init__(**options)
         self.filtered = bool(filtered)
-        self.contribution = stated_contribution(contribution)
         if self.relation is Relation.CHANGE_ONE and not self.filtered and self.contribution is None:
             raise ParameterError(
                 "under change-one the number of rows is public: take len(values), at no price. Count rows for which a "
                 "condition holds with where=, or protect presence too with relation=Relation.ADD_REMOVE",
                 parameter="relation",
             )
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
-        shift = self._unit * (self.contribution or 1)
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
+        self.mechanism = priced_noise(
+            self.price,
+            shift=self._unit * (self.contribution or 1),
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
             scalar=True,
@@ -98,29 +86,15 @@ def _length(values: Any) -> int:
     return len(values)
 
 
-def count(
-    values: Any = None,
-    *,
-    where: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Count, without="filtered")
+def count(values: Any = None, *, where: Any = None, unit: Any = None, **options: Unpack[NoiseOptions]) -> Estimate:
     """Return a private number of rows of a column or frame, or of rows `where` a condition holds: see `Count`.
 
     >>> answer = count(list(range(1000)), relation=Relation.ADD_REMOVE, epsilon=1)
     >>> abs(answer.value - 1000) < 50, answer.high - answer.low
     (True, 6.0)
     """
-    stated = locals().copy()
-    condition = stated.pop("where")
-    stated |= {"values": values if condition is None else condition, "filtered": condition is not None}
-    answer: Estimate = answered(Count, stated)
+    answer: Estimate = Count(filtered=where is not None, **options).answer(values if where is None else where, unit)
     return answer
 
 
@@ -145,22 +119,10 @@ class Sum(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+    def __init__(self, **options: Unpack[SumOptions]) -> None:
+        super().__init__(**options)
+        self.mechanism = priced_noise(
+            self.price,
             shift=self.shift,
             relation=self.relation,
             width=lambda noisy: round_up(noisy.error(self.confidence) * self._step),
@@ -205,25 +167,12 @@ class Sum(BoundedStatistic):
         return [([low, high], [high, high]), *(missing if self._fill is None else [])]
 
 
-def sum(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Sum)
+def sum(values: Any, *, unit: Any = None, **options: Unpack[SumOptions]) -> Estimate:
     """Return a private sum of a column of numbers clipped to `bounds`: see `Sum`.
 
     >>> abs(sum([1.0] * 1000, bounds=(0, 2), relation=Relation.ADD_REMOVE, epsilon=1).value - 1000) < 100
     True
     """
-    answer: Estimate = answered(Sum, locals())
+    answer: Estimate = Sum(**options).answer(values, unit)
     return answer

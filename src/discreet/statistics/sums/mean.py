@@ -9,23 +9,17 @@ import math
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.number import round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import (
-    NoisyVector,
-    combination_quantile,
-    mean_of_population,
-    stated_people,
-    stated_price,
-)
-from discreet.statistics.statistic import BoundedStatistic, Tables, answered
+from discreet.statistics.options import MeanOptions, named_after
+from discreet.statistics.pricing import NoisyVector, combination_quantile, mean_of_population, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Tables
 
 _ITERATIONS = 60
 _FEW = 4.0
@@ -67,29 +61,16 @@ class Mean(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
-        target: Target = Target.TABLE,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
-        self._people = stated_people(people, error, of="mean")
+    moment = "mean"
+
+    def __init__(self, **options: Unpack[MeanOptions]) -> None:
+        super().__init__(**options)
         self._refuse_dependent_rows()
         shift = self.scale.steps * (self.contribution or 1) * self._unit
         if self.form is MeanForm.CENTERED:
             shift *= 2
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
+        self.mechanism = priced_noise(
+            self.price,
             shift=shift,
             relation=self.relation,
             width=self._predicted,
@@ -191,30 +172,15 @@ class Mean(BoundedStatistic):
         return [([low, high], [high, high]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
-def mean(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    target: Target = Target.TABLE,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Mean)
+def mean(values: Any, *, unit: Any = None, **options: Unpack[MeanOptions]) -> Estimate:
     """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
     >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
     True
     """
-    answer: Estimate = answered(Mean, locals())
+    answer: Estimate = Mean(**options).answer(values, unit)
     return answer
 
 
