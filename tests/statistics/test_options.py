@@ -8,6 +8,7 @@ from typing import get_type_hints
 import pytest
 
 from discreet import statistics
+from discreet.errors import ConflictingParameters
 from discreet.privacy import Relation
 from discreet.statistics import options as shared
 
@@ -17,8 +18,8 @@ PAIRS = {
     "mean": ("Mean", shared.MeanOptions, {"values", "unit"}, set()),
     "variance": ("Variance", shared.VarianceOptions, {"values", "unit"}, set()),
     "standard_deviation": ("StandardDeviation", shared.VarianceOptions, {"values", "unit"}, set()),
-    "count_distinct": ("CountDistinct", shared.NoiseOptions, {"values", "unit"}, set()),
-    "histogram": ("Histogram", shared.NoiseOptions, {"values", "unit"}, set()),
+    "count_distinct": ("CountDistinct", shared.GroupOptions, {"values", "unit"}, set()),
+    "histogram": ("Histogram", shared.TableOptions, {"values", "unit", "groups"}, set()),
     "quantile": ("Quantile", shared.QuantileOptions, {"values", "unit"}, set()),
     "quantiles": ("Quantiles", shared.QuantilesOptions, {"values", "unit"}, {"tie_bits"}),
     "clipping_bounds": ("ClippingBounds", shared.ClippingOptions, {"values", "unit"}, set()),
@@ -44,8 +45,9 @@ def test_function_and_class_take_the_same_parameters(name, pair):
 
 @pairs
 def test_the_types_that_callers_are_checked_by_are_those_of_the_class(name, pair):
-    kind, typed, data, _ = pair
-    names = set(parameters(name)) - data - {"keys", "level", "levels"}
+    kind, typed, *_ = pair
+    code = getattr(statistics, name).__code__
+    names = set(parameters(name)) - set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     assert set(get_type_hints(typed)) == names
     assert {one: typed.__annotations__[one].__forward_arg__ for one in names} == {
         one: parameters(kind)[one].annotation for one in names
@@ -70,3 +72,11 @@ def test_help_lists_the_parameters():
         "(values: 'Any', *, unit: 'Any' = None, bounds: 'Any' = None"
     )
     assert "epsilon" in inspect.signature(statistics.Mean).parameters
+
+
+def test_a_histogram_bounds_rows_of_public_keys_and_groups_of_private_ones():
+    asked = {"relation": Relation.ADD_REMOVE, "epsilon": 1}
+    with pytest.raises(ConflictingParameters, match="write groups= with keys=None"):
+        statistics.histogram(["a"], keys=None, unit=[1], rows=1, delta=1e-6, **asked)
+    with pytest.raises(ConflictingParameters, match="write rows= with public keys"):
+        statistics.histogram(["a"], keys=["a"], unit=[1], groups=1, **asked)

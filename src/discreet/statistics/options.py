@@ -25,7 +25,7 @@ class CommonOptions(TypedDict, total=False):
     relation: Relation | None
     epsilon: Number | None
     confidence: float
-    contribution: int | None
+    rows: int | None
 
 
 class RankOptions(CommonOptions, total=False):
@@ -86,7 +86,7 @@ class QuantileOptions(QuantileTerms, total=False):
 
 
 class TableOptions(TypedDict, total=False):
-    """The parameters of `Covariance` beside its own: one row a person."""
+    """What a statistic takes that does not count rows of one person."""
 
     relation: Relation | None
     epsilon: Number | None
@@ -94,6 +94,12 @@ class TableOptions(TypedDict, total=False):
     rho: Number | None
     error: Number | None
     confidence: float
+
+
+class GroupOptions(TableOptions, total=False):
+    """The parameters of `CountDistinct`, `count_distinct` and `DiscoveredHistogram`: keys of one person that count."""
+
+    groups: int | None
 
 
 class CovarianceOptions(TableOptions, total=False):

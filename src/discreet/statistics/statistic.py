@@ -22,12 +22,12 @@ from discreet.statistics.columns import (
     Missing,
     Rows,
     Totals,
+    bounded,
     numbers,
     paired,
     replacement,
     row_weights,
     split,
-    stated_contribution,
 )
 from discreet.statistics.options import NoiseOptions, signature_of
 from discreet.statistics.pricing import NoisyVector, stated_confidence, stated_people, stated_relation
@@ -69,7 +69,8 @@ class Statistic(Mechanism):
         rho: Number | None = None,
         error: Number | None = None,
         confidence: float = 0.95,
-        contribution: int | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
         target: Target = Target.TABLE,
     ) -> None:
         self.relation = stated_relation(relation)
@@ -77,8 +78,8 @@ class Statistic(Mechanism):
         if not isinstance(target, Target):
             raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
         self.target = target
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+        self.rows, self.groups = bounded(rows, name="rows"), bounded(groups, name="groups")
+        self._unit = 1 if self.rows is None else WEIGHT_UNIT
         self.price = Price.read(
             epsilon=epsilon, delta=delta, rho=rho, error=error, accepts=self.accepts, delta_with=self.delta_with
         )
@@ -101,7 +102,7 @@ class Statistic(Mechanism):
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row; where a person may have several rows none are made up."""
-        if self.contribution is None:
+        if self.rows is None and self.groups is None:
             yield from self._one_row_apart(added=self.relation is Relation.ADD_REMOVE)
 
     @abstractmethod
@@ -149,7 +150,7 @@ class Statistic(Mechanism):
 
     def answer(self, values: Any, unit: Any) -> Any:
         """Release an estimate on values, and on whose rows they are where a person may have several."""
-        return self(paired(values, unit, self.contribution))
+        return self(paired(values, unit, self.rows or self.groups))
 
 
 class ClippedStatistic(Statistic):
@@ -176,7 +177,7 @@ class ClippedStatistic(Statistic):
 
     def _refuse_dependent_rows(self) -> None:
         """Refuse an interval for the population where rows of one person are no independent draws of it."""
-        if self.target is Target.POPULATION and self.contribution is not None:
+        if self.target is Target.POPULATION and self.rows is not None:
             raise ConflictingParameters(
                 "an interval for the population needs independent rows; with several rows a person ask for the table",
                 parameter="target",
@@ -185,7 +186,7 @@ class ClippedStatistic(Statistic):
     @property
     def _size_is_known(self) -> bool:
         """Whether all neighbors have the same number of values, which is then public."""
-        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
+        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.rows is None
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -200,7 +201,7 @@ class BoundedStatistic(ClippedStatistic):
 
     def totals(self, value: Any, *, squares: bool = False) -> Totals:
         """Return the exact sums over a table, missing values left out or replaced; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values)
         if unit is not None:
             return self._weighted(column, unit)
@@ -211,10 +212,10 @@ class BoundedStatistic(ClippedStatistic):
         return Totals(column.size, totals.first + missing * self._fill, totals.second + missing * self._fill**2)
 
     def _weighted(self, column: Any, unit: Any) -> Totals:
-        """Return the sums in which the rows of a person weigh no more than the contribution."""
+        """Return the sums in which the rows of a person weigh no more than the rows."""
         positions = self.scale.positions(column)
         absent = np.isnan(positions)
         positions[absent] = 0.0 if self._fill is None else float(self._fill)
         kept = ~absent if self._fill is None else np.ones(absent.size, dtype=np.bool_)
-        weights = row_weights(unit, kept, self.contribution or 1)
+        weights = row_weights(unit, kept, self.rows or 1)
         return self.scale.weighted_totals(positions, weights)

@@ -66,10 +66,10 @@ def test_rho_is_the_price_of_bounded_range() -> None:
 @pytest.mark.theorem("Quantile.accuracy")
 @BOTH
 def test_an_error_in_ranks_buys_the_cheapest_price(relation: dp.Relation) -> None:
-    statistic = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, contribution=None)
+    statistic = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, rows=None)
     assert statistic.rank_error() == pytest.approx(100, rel=1e-9)
     assert statistic.rank_error() <= 100 * (1 + 1e-12)
-    several = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, contribution=3)
+    several = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, rows=3)
     assert several.guarantee.epsilon == pytest.approx(3 * statistic.guarantee.epsilon)  # type: ignore[attr-defined]
 
 
@@ -135,8 +135,8 @@ def test_a_busy_person_weighs_no_more_than_the_contribution() -> None:
     values = [1.0] * 2000 + [9.0] * 9000
     unit = list(range(2000)) + [5000] * 9000
     for answer in (
-        quantile(values, 0.5, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, contribution=2),
-        quantiles(values, QUARTERS, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, contribution=2)[0.5],
+        quantile(values, 0.5, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, rows=2),
+        quantiles(values, QUARTERS, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, rows=2)[0.5],
     ):
         assert answer.value == pytest.approx(1, abs=1e-3)
 
@@ -158,7 +158,7 @@ def test_the_mechanism_with_the_smaller_predicted_error_is_taken(relation: dp.Re
     asked: dict[str, Any] = {"bounds": (0, 1), "relation": relation}
     assert isinstance(Quantiles(levels=TEN, epsilon=1, **asked).mechanism, JointQuantiles)
     assert isinstance(Quantiles(levels=TEN, rho=0.1, **asked).mechanism, QuantileTree)
-    assert isinstance(Quantiles(levels=TEN, epsilon=1, contribution=2, **asked).mechanism, QuantileTree)
+    assert isinstance(Quantiles(levels=TEN, epsilon=1, rows=2, **asked).mechanism, QuantileTree)
 
 
 def test_values_that_many_rows_share_are_cut_where_the_levels_want_it() -> None:

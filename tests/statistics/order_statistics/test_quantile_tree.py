@@ -77,7 +77,7 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
 def test_persons_with_several_rows_keep_epsilon_wherever_their_rows_go() -> None:
     unit = 1 << 20
     for relation in (ADD_REMOVE, CHANGE_ONE):
-        tree = QuantileTree(levels=THIRDS, epsilon=2, relation=relation, steps=3, tie_bits=0, contribution=2)
+        tree = QuantileTree(levels=THIRDS, epsilon=2, relation=relation, steps=3, tie_bits=0, rows=2)
         base = [0, 2]
         for one, other in product(product(range(4), repeat=2), repeat=2):
             rows = [*base, *one]

@@ -118,7 +118,7 @@ def test_every_table_gets_bounds_in_order(values: list[float | None]) -> None:
 
 def test_persons_with_several_rows_are_weighed() -> None:
     values, unit = [1.0] * 3000 + [1e6] * 50_000, list(range(3000)) + [7777] * 50_000
-    bounds = clipping_bounds(values, 0.9, relation=ADD_REMOVE, epsilon=1, symmetric=True, unit=unit, contribution=3)
+    bounds = clipping_bounds(values, 0.9, relation=ADD_REMOVE, epsilon=1, symmetric=True, unit=unit, rows=3)
     assert bounds == (-1.0, 1.0)
 
 

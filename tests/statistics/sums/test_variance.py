@@ -75,7 +75,7 @@ def test_a_row_moves_what_is_released_as_far_as_stated_and_no_further(relation, 
 
 
 @pytest.mark.theorem("Variance.privacy")
-@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+@pytest.mark.parametrize("rows_of_one", [1, 2, 3, 4])
 def test_with_a_public_number_of_rows_the_exact_variance_moves_by_its_stated_sensitivity(rows):
     def exact(table):
         return Fraction(rows * sum(x * x for x in table) - sum(table) ** 2, rows**2)
@@ -93,7 +93,7 @@ def test_with_a_public_number_of_rows_the_exact_variance_moves_by_its_stated_sen
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_a_person_with_several_rows_moves_it_by_the_contribution_at_most(relation, price):
-    statistic = Variance(bounds=(0, 5), relation=relation, grid=1, contribution=2, **price)
+    statistic = Variance(bounds=(0, 5), relation=relation, grid=1, rows=2, **price)
     persons = [rows for count in range(4) for rows in product([0, 2, 4, 5, None], repeat=count)]
     measured = [statistic.measure(Rows([1.0, *rows], unit=["x", *["me"] * len(rows)])) for rows in persons]
     others = measured if relation is CHANGE_ONE else measured[:1]
@@ -313,10 +313,10 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     ("parameters", "words"),
     [
         ({}, "relation="),
-        ({"relation": ADD_REMOVE}, "never defaulted"),
+        ({"relation": ADD_REMOVE}, "has no default"),
         ({"relation": ADD_REMOVE, "error": 1}, "people="),
-        ({"relation": ADD_REMOVE, "epsilon": 1, "contribution": 2, "sample": True}, "n - 1"),
-        ({"relation": ADD_REMOVE, "epsilon": 1, "contribution": 2, "target": dp.Target.POPULATION}, "population"),
+        ({"relation": ADD_REMOVE, "epsilon": 1, "rows": 2, "sample": True}, "n - 1"),
+        ({"relation": ADD_REMOVE, "epsilon": 1, "rows": 2, "target": dp.Target.POPULATION}, "population"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_words(parameters, words):
@@ -343,9 +343,7 @@ def test_far_from_zero_the_interval_knows_how_far_apart_floats_are():
 
 def test_the_functions_return_what_the_classes_do():
     for ask in (variance, standard_deviation):
-        answer = ask(
-            [1.0, 2.0] * 50, bounds=(0, 4), relation=ADD_REMOVE, epsilon=1, unit=[*range(50)] * 2, contribution=2
-        )
+        answer = ask([1.0, 2.0] * 50, bounds=(0, 4), relation=ADD_REMOVE, epsilon=1, unit=[*range(50)] * 2, rows=2)
         assert answer.guarantee == dp.PureDP(1, relation=ADD_REMOVE)
         assert answer.low <= answer.high
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
 from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
@@ -26,7 +26,7 @@ from discreet.statistics.columns import (
     split,
 )
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.options import NoiseOptions, named_after
+from discreet.statistics.options import GroupOptions, NoiseOptions, TableOptions, named_after
 from discreet.statistics.pricing import NoisyVector, epsilon_of, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
 
@@ -66,7 +66,7 @@ class Histogram(Statistic):
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
         self._large = any(is_large(key) for key in self.keys)
-        shift = self._unit * (self.contribution or 1)
+        shift = self._unit * (self.rows or 1)
         moved = 1 if self.relation is Relation.ADD_REMOVE else 2
         self.mechanism = priced_noise(
             self.price,
@@ -78,7 +78,7 @@ class Histogram(Statistic):
 
     def measure(self, value: Any) -> NDArray[np.int64]:
         """Return the exact counts, in units of a row's smallest weight."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         if self._large and held_by_numpy(values):
             raise InputError(_LARGE_KEYS)
         codes, named = key_codes(values)
@@ -87,7 +87,7 @@ class Histogram(Statistic):
         kept = places >= 0
         if unit is None:
             return np.bincount(places[kept], minlength=len(self.keys)).astype(np.int64)
-        weights = row_weights(unit, kept, self.contribution or 1)
+        weights = row_weights(unit, kept, self.rows or 1)
         counts = np.zeros(len(self.keys), dtype=np.int64)
         np.add.at(counts, places[kept], weights[kept])
         return counts
@@ -132,11 +132,20 @@ def _public_list(keys: Any) -> tuple[Any, ...]:
 
 
 @named_after(Histogram)
-def histogram(values: Any, *, keys: Any = ..., unit: Any = None, **options: Unpack[NoiseOptions]) -> EstimateTable:
+def histogram(
+    values: Any,
+    *,
+    keys: Any = ...,
+    unit: Any = None,
+    rows: int | None = None,
+    groups: int | None = None,
+    **options: Unpack[TableOptions],
+) -> EstimateTable:
     """Return private counts of the public `keys` (see `Histogram`), or with keys=None of those found privately.
 
     Keys that are not public must not be listed: `keys=None` names only keys that enough people hold, and needs a
-    `delta=` (see `DiscoveredHistogram`).
+    `delta=` (see `DiscoveredHistogram`). Of a person with several rows, `rows=` of them count for public keys, and
+    `groups=` different keys for private ones.
 
     >>> towns = ["Ahn"] * 500 + ["Bree"] * 300 + ["Zell"]
     >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9)
@@ -148,7 +157,13 @@ def histogram(values: Any, *, keys: Any = ..., unit: Any = None, **options: Unpa
             "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
             parameter="keys",
         )
-    counts = DiscoveredHistogram(**options) if keys is None else Histogram(keys=keys, **options)
+    wrong = "rows" if keys is None else "groups"
+    if (rows if keys is None else groups) is not None:
+        other = "groups= with keys=None" if keys is None else "rows= with public keys"
+        raise ConflictingParameters(f"{wrong}= must be left out here; got {wrong}=, write {other}", parameter=wrong)
+    counts = (
+        DiscoveredHistogram(groups=groups, **options) if keys is None else Histogram(keys=keys, rows=rows, **options)
+    )
     answer: EstimateTable = counts.answer(values, unit)
     return answer
 
@@ -159,10 +174,10 @@ _MANY_KEYS = 3  # below that Gaussian noise never has the lowest threshold
 class DiscoveredHistogram(Statistic):
     """The keys of a column that enough people hold, with noisy numbers of people.
 
-    A person holds one key, that of the row; with `contribution=` the first so many distinct keys of their rows, and
-    counts once for each.
+    A person holds one key, that of the row; with `groups=` the first `groups` distinct keys of their rows, and counts
+    once for each.
 
-    Privacy. As `ThresholdedHistogram`, for counts to which a person adds 1 for each of at most `contribution` keys.
+    Privacy. As `ThresholdedHistogram`, for counts to which a person adds 1 for each of at most `groups` keys.
         Proof: a row is one key of one person; `bounded_keys` keeps at most that many a person and looks at nobody
         else's rows.
     Accuracy. With the confidence asked for, a key fixed beforehand is not named, or named with a count within the
@@ -178,7 +193,7 @@ class DiscoveredHistogram(Statistic):
     mechanism: ThresholdedHistogram
     delta_with = ("epsilon", "rho", "error")
 
-    def __init__(self, *, noise: KeyNoise | None = None, **options: Unpack[NoiseOptions]) -> None:
+    def __init__(self, *, noise: KeyNoise | None = None, **options: Unpack[GroupOptions]) -> None:
         super().__init__(**options)
         price = self.price
         if price.rho is not None:
@@ -195,7 +210,7 @@ class DiscoveredHistogram(Statistic):
 
     def _made(self, noise: KeyNoise | None, *, thorough: bool = True, **price: Number | None) -> ThresholdedHistogram:
         """Return the mechanism; where the noise was not stated, the one that names keys from the lowest count on."""
-        keys = self.contribution or 1
+        keys = self.groups or 1
         if noise is None and "rho" not in price:
             choices = [KeyNoise.TRUNCATED_GEOMETRIC, KeyNoise.LAPLACE]
             if keys >= _MANY_KEYS and thorough:
@@ -211,10 +226,10 @@ class DiscoveredHistogram(Statistic):
 
     def measure(self, value: Any) -> tuple[Any, Any]:
         """Return the keys that somebody holds, and by how many people each is held."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.groups)
         if unit is None:
             return distinct_table(values)
-        return bounded_keys(values, unit, keys=self.contribution or 1)
+        return bounded_keys(values, unit, keys=self.groups or 1)
 
     def outcome(self, value: Any) -> Any:
         """Run once, written as `law` does, for audits on made-up tables."""

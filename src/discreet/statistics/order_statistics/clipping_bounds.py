@@ -17,7 +17,7 @@ from discreet.mechanisms import AboveThreshold, Mechanism
 from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import WEIGHT_UNIT, numbers, row_weights, split, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, bounded, numbers, row_weights, split
 from discreet.statistics.options import ClippingOptions, CommonOptions, named_after
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import exact_level, guarantee
@@ -134,7 +134,7 @@ class ClippingBounds(Statistic):
             epsilon=asked / sides,
             relation=self.relation,
             thresholds=self.thresholds.size,
-            contribution=self.contribution,
+            rows=self.rows,
         )
         self._scan = each
         self.mechanism = each if self.symmetric else Scans([each] * sides, asked)
@@ -152,10 +152,10 @@ class ClippingBounds(Statistic):
 
     def measure(self, value: Any) -> list[Number] | list[list[Number]]:
         """Return for the scan, or for each, the rows at or below every threshold, and all rows; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values).astype(np.float64)
         present = ~np.isnan(column)
-        weights = None if unit is None else row_weights(unit, present, self.contribution or 1)[present]
+        weights = None if unit is None else row_weights(unit, present, self.rows or 1)[present]
         with np.errstate(all="ignore"):  # what overflows is infinite, beyond every threshold
             shifted = column[present] - self._center
         if self.symmetric:
@@ -248,17 +248,17 @@ class UnboundedQuantile(PurelyPrivate):
         epsilon: Number,
         relation: Relation,
         thresholds: int,
-        contribution: int | None = None,
+        rows: int | None = None,
     ) -> None:
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.thresholds = whole(thresholds, name="thresholds")
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         self.stream = AboveThreshold(
             threshold=0,
             epsilon=epsilon,
-            sensitivity=Sensitivity(one * (self.contribution or 1), norm=Norm.LINF, relation=self.relation),
+            sensitivity=Sensitivity(one * (self.rows or 1), norm=Norm.LINF, relation=self.relation),
             grid=_GRID,
         )
 

@@ -26,7 +26,7 @@ class Quantile(RankedStatistic):
     taken: where every value between two rows is a median, one of them is returned.
 
     Privacy. epsilon-DP; rho-zCDP for epsilon = sqrt(8 rho). A row moves the rank distance of a candidate by at most
-        max(level, 1 - level) under add/remove and 1 under change-one, `contribution` times as much where a person may
+        max(level, 1 - level) under add/remove and 1 under change-one, `rows` times as much where a person may
         have several rows.
         Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
     Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
@@ -69,7 +69,7 @@ class Quantile(RankedStatistic):
             "steps": self.scale.steps,
             "epsilon": self._epsilon(price),
             "rho": price.rho,
-            "contribution": self.contribution,
+            "rows": self.rows,
         }
         if self.interval:
             about = self._people or 1
@@ -86,7 +86,7 @@ class Quantile(RankedStatistic):
             return
         if not self.interval:
             raise ParameterError("an interval for the population needs interval=True", parameter="interval")
-        if self.contribution is not None:
+        if self.rows is not None:
             raise ParameterError(
                 "rows of one person are not independent draws from a population; ask for target=Target.TABLE",
                 parameter="target",
@@ -109,7 +109,7 @@ class Quantile(RankedStatistic):
 
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         parts = 3 if self.interval else 1
-        return Fraction(upward(rate)) * 2 * one * (self.contribution or 1) * parts
+        return Fraction(upward(rate)) * 2 * one * (self.rows or 1) * parts
 
     def rank_error(self) -> float:
         """Return the rank distance, in rows, that the value exceeds with probability at most 1 - confidence."""

@@ -76,8 +76,8 @@ class Quantiles(RankedStatistic):
             "tie_bits": self._tie_bits,
             **price,
         }
-        tree = QuantileTree(contribution=self.contribution, **asked)
-        if self.contribution is not None or len(self.levels) > _MOST_AT_ONCE or tree.tie_bits < TIE_BITS:
+        tree = QuantileTree(rows=self.rows, **asked)
+        if self.rows is not None or len(self.levels) > _MOST_AT_ONCE or tree.tie_bits < TIE_BITS:
             return tree
         joint = JointQuantiles(size_is_public=self.size_is_public, **asked)
         return joint if joint.variance() <= tree.variance() else tree

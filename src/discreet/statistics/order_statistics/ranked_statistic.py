@@ -26,7 +26,7 @@ class RankedStatistic(ClippedStatistic):
 
     def positions(self, value: Any) -> tuple[Integers, Integers | None]:
         """Return the positions of the rows that count, and their weights where persons have several; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values)
         found = np.empty(column.size, dtype=np.int64)
         present = np.ones(column.size, dtype=np.bool_)
@@ -38,7 +38,7 @@ class RankedStatistic(ClippedStatistic):
             present[begin : begin + _CHUNK] = ~absent
         if unit is not None:
             kept = present if self._fill is None else np.ones(column.size, dtype=np.bool_)
-            return found, row_weights(unit, kept, self.contribution or 1)
+            return found, row_weights(unit, kept, self.rows or 1)
         return (found, None) if self._fill is not None or present.all() else (found[present], None)
 
     def value_at(self, position: int) -> Number:

@@ -32,7 +32,7 @@ from discreet.privacy import (
 )
 from discreet.privacy.numbers import downward, number, whole, written_up
 from discreet.randomness.rigor import Ball
-from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, bounded
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks.draw import draw_by_rank
 from discreet.statistics.ranks.error import rank_error
@@ -78,14 +78,14 @@ class RankChoice(Mechanism):
         steps: int,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         offset: Number = 0,
         ends: bool = False,
     ) -> None:
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         self.offset = exact_rational(offset, name="offset")
         self.ends = ends
         self._epsilon, self._rho = one_price(epsilon, rho)
@@ -96,7 +96,7 @@ class RankChoice(Mechanism):
     def sensitivity(self) -> Fraction:
         """How far one person can move a rank distance, in rows."""
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
-        return one * (self.contribution or 1)
+        return one * (self.rows or 1)
 
     @property
     def rate(self) -> Fraction:
@@ -214,7 +214,7 @@ class RankFlip(Mechanism):
     it is for columns without gaps.
 
     Privacy. epsilon-DP for scores that one person moves by at most D = max(a, 1 - a) under add/remove and 1 under
-        change-one, `contribution` times as much where a person may have several rows.
+        change-one, `rows` times as much where a person may have several rows.
         Proof: as in `RankChoice`. For midranks: a row more of weight w below v moves the sum by (1 - a) w + a w - a w,
         one at v by 0, one above v by -a w; a row that changes place moves N(x < v) and N(x <= v) by -w, 0 or w each.
         The rest is `PermuteAndFlip`.
@@ -235,20 +235,18 @@ class RankFlip(Mechanism):
         relation: Relation,
         steps: int,
         epsilon: Number,
-        contribution: int | None = None,
+        rows: int | None = None,
         midrank: bool = False,
     ) -> None:
         self.level = exact_level(level).limit_denominator(_DENOMINATOR)
         self.midrank = midrank
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+        self.rows = bounded(rows)
+        self._unit = 1 if self.rows is None else WEIGHT_UNIT
         part, whole = self.level.numerator, self.level.denominator
         moved = whole if self.relation is Relation.CHANGE_ONE else max(part, whole - part)
-        self.sensitivity = Sensitivity(
-            moved * (self.contribution or 1) * self._unit, norm=Norm.LINF, relation=self.relation
-        )
+        self.sensitivity = Sensitivity(moved * (self.rows or 1) * self._unit, norm=Norm.LINF, relation=self.relation)
         self.flip = PermuteAndFlip(epsilon=epsilon, sensitivity=self.sensitivity)
 
     @property

@@ -50,7 +50,7 @@ class RankInterval(Mechanism):
         confidence: float,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         target: Target = Target.TABLE,
         people: int = 1,
     ) -> None:
@@ -61,7 +61,7 @@ class RankInterval(Mechanism):
             "steps": steps,
             "epsilon": None if self._epsilon is None else self._epsilon / 3,
             "rho": None if self._rho is None else self._rho / 3,
-            "contribution": contribution,
+            "rows": rows,
         }
         exact = exact_level(level)
         failure = (1 - Fraction(confidence)) / 2

@@ -133,7 +133,7 @@ class SensitivityOptions(TypedDict, total=False):
     level: Number | None
     radius: Number | None
     norm: Norm | None
-    contribution: int
+    rows: int
 
 
 def explain_sensitivity(
@@ -145,7 +145,7 @@ def explain_sensitivity(
     level: Number | None = None,
     radius: Number | None = None,
     norm: Norm | None = None,
-    contribution: int = 1,
+    rows: int = 1,
 ) -> SensitivityFact:
     """Return the same sensitivity with its formula, its proof, and a pair of neighboring tables that attains it.
 
@@ -161,7 +161,7 @@ def explain_sensitivity(
     if not isinstance(query, Query):
         raise ParameterError("query must be one of Query's members, such as Query.MEAN", parameter="query")
     given = {"bounds": bounds, "size": size, "level": level, "radius": radius}
-    domain = _domain(query, _stated_relation(relation), given, norm, contribution)
+    domain = _domain(query, _stated_relation(relation), given, norm, rows)
     rule, case = query.value, query.value.case(relation)
     finding = case.find(domain)
     value = _typed(finding, domain, rule)
@@ -181,8 +181,8 @@ def explain_sensitivity(
 def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitivity:
     """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
 
-    `contribution` is the number of rows a person has at most: under add/remove up to so many rows come or go, under
-    change-one up to so many are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
+    `rows` is the number of rows a person has at most: under add/remove up to `rows` rows come or go, under change-one
+    up to `rows` are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
     sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
     floats give a float, rounded up.
 
@@ -212,25 +212,23 @@ def _stated_relation(relation: Relation) -> Relation:
 
 
 def _domain(
-    query: Query, relation: Relation, given: Mapping[str, object], norm: Norm | None, contribution: int
+    query: Query, relation: Relation, given: Mapping[str, object], norm: Norm | None, rows_of_one: int
 ) -> Domain:
     """Check everything that was given, and that nothing was given which plays no part."""
     rule: Rule = query.value
     for name, value in given.items():
         if value is not None and name not in rule.needs:
             raise ParameterError(f"{name}= plays no part in the sensitivity of {query!r}: leave it out", parameter=name)
-    rows_of_one = whole(contribution, name="contribution")
+    rows_of_one = whole(rows_of_one, name="rows")
     lower, upper = stated_bounds(given["bounds"], rule.name) if "bounds" in rule.needs else (0, 0)
     least = rule.case(relation).least_rows
     rows = stated_rows(given["size"], relation, rule.name, least) if "size" in rule.needs else 0
     if rows and relation is Relation.CHANGE_ONE and rows_of_one > rows:
-        raise ParameterError(
-            f"a person cannot have more than all {rows} rows: contribution={rows} is enough", parameter="contribution"
-        )
+        raise ParameterError(f"a person cannot have more than all {rows} rows: rows={rows} is enough", parameter="rows")
     return Domain(
         relation=relation,
         norm=_stated_norm(query, norm),
-        contribution=rows_of_one,
+        rows_of_one=rows_of_one,
         lower=lower,
         upper=upper,
         rows=rows,

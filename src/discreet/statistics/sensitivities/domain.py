@@ -34,7 +34,7 @@ class Domain:
 
     relation: Relation
     norm: Norm
-    contribution: int
+    rows_of_one: int
     lower: Number = 0
     upper: Number = 0
     rows: int = 0

@@ -79,13 +79,13 @@ QUANTILE = Rule(
 
 
 def _rank_added(domain: Domain) -> Finding:
-    count, level = domain.contribution, Fraction(domain.level)
+    count, level = domain.rows_of_one, Fraction(domain.level)
     side = "above" if level >= Fraction(1, 2) else "below"
     return pair(count * max(level, 1 - level), (), ((side, count),))
 
 
 def _rank_changed(domain: Domain) -> Finding:
-    count, level = domain.contribution, Fraction(domain.level)
+    count, level = domain.rows_of_one, Fraction(domain.level)
     share, old, new = (level, "above", "below") if level >= Fraction(1, 2) else (1 - level, "below", "above")
     rows = math.ceil(count / share)
     return pair(Fraction(count), ((old, rows),), ((old, rows - count), (new, count)))

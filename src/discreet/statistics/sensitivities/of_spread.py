@@ -26,12 +26,12 @@ def _apart(domain: Domain, others: int, moved: int, divisor: int) -> Finding:
 
 def _variance_changed(domain: Domain) -> Finding:
     rows = domain.rows
-    moved = min(domain.contribution, rows // 2)
+    moved = min(domain.rows_of_one, rows // 2)
     return _apart(domain, rows - moved, moved, rows)
 
 
 def _variance_added(domain: Domain) -> Finding:
-    moved = min(domain.contribution, domain.rows)
+    moved = min(domain.rows_of_one, domain.rows)
     return _apart(domain, domain.rows, moved, domain.rows + moved)
 
 
@@ -57,12 +57,12 @@ VARIANCE = Rule(
 
 def _sample_variance_changed(domain: Domain) -> Finding:
     rows = domain.rows
-    moved = min(domain.contribution, rows // 2)
+    moved = min(domain.rows_of_one, rows // 2)
     return _apart(domain, rows - moved, moved, rows - 1)
 
 
 def _sample_variance_rises(domain: Domain) -> Finding:
-    moved = min(domain.contribution, domain.rows)
+    moved = min(domain.rows_of_one, domain.rows)
     return _apart(domain, domain.rows, moved, domain.rows + moved - 1)
 
 
@@ -78,12 +78,12 @@ def _falls(domain: Domain, value: Fraction | float) -> Finding:
     upper = rows - rows // 2
     spread = ((low, rows // 2), (high, upper))
     middle = Fraction(low) + domain.width * upper / rows
-    return pair(value, spread, (*spread, (middle, domain.contribution)))
+    return pair(value, spread, (*spread, (middle, domain.rows_of_one)))
 
 
 def _sample_variance_added(domain: Domain) -> Finding:
     rises = _sample_variance_rises(domain)
-    fall = _widest(domain) * domain.contribution / (domain.rows + domain.contribution - 1)
+    fall = _widest(domain) * domain.rows_of_one / (domain.rows + domain.rows_of_one - 1)
     return rises if rises.value >= fall else _falls(domain, fall)
 
 
@@ -141,7 +141,7 @@ STANDARD_DEVIATION = Rule(
 
 def _sample_deviation_added(domain: Domain) -> Finding:
     rises = _root_of(_sample_variance_rises)(domain)
-    kept = Fraction(domain.rows - 1, domain.rows + domain.contribution - 1)
+    kept = Fraction(domain.rows - 1, domain.rows + domain.rows_of_one - 1)
 
     def fall() -> Ball:
         return number(_widest(domain)).sqrt() * (1 - number(kept).sqrt())

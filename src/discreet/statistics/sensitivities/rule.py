@@ -86,7 +86,7 @@ class Case:
 class Rule:
     """Everything that is known about the sensitivity of one query.
 
-    `needs` names the parameters of the domain beside the contribution. `norms` are those that mean something, the
+    `needs` names the parameters of the domain beside the rows of one person. `norms` are those that mean something, the
     default first; None where the caller must choose. `integral` says that integer rows give integer answers.
     """
 

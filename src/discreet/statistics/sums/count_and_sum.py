@@ -20,10 +20,10 @@ from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables
 class Count(Statistic):
     """The number of rows, with `filtered=True` of those rows whose truth value is True.
 
-    Privacy. One person moves the count by at most 1, by at most `contribution` where a person may have several rows.
+    Privacy. One person moves the count by at most 1, by at most `rows` where a person may have several rows.
         Under change-one the number of all rows is public and needs no noise; a filtered count moves by at most 1.
-        Proof: a row counts 1 or nothing, and the rows of a person weigh `contribution` together at most; when their
-        rows change, what they weighed and what they weigh now both lie between 0 and `contribution`.
+        Proof: a row counts 1 or nothing, and the rows of a person weigh `rows` together at most; when their
+        rows change, what they weighed and what they weigh now both lie between 0 and `rows`.
     Accuracy. The interval is the exact quantile of the integer noise, cut at 0: below that no count lies.
     Cost. The number of rows is known without a pass; a condition is counted in one.
     Figure. count-error.svg
@@ -36,7 +36,7 @@ class Count(Statistic):
     def __init__(self, *, filtered: bool = False, **options: Unpack[NoiseOptions]) -> None:
         super().__init__(**options)
         self.filtered = bool(filtered)
-        if self.relation is Relation.CHANGE_ONE and not self.filtered and self.contribution is None:
+        if self.relation is Relation.CHANGE_ONE and not self.filtered and self.rows is None:
             raise ParameterError(
                 "under change-one the number of rows is public: take len(values), at no price. Count rows for which a "
                 "condition holds with where=, or protect presence too with relation=Relation.ADD_REMOVE",
@@ -44,7 +44,7 @@ class Count(Statistic):
             )
         self.mechanism = priced_noise(
             self.price,
-            shift=self._unit * (self.contribution or 1),
+            shift=self._unit * (self.rows or 1),
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
             scalar=True,
@@ -54,13 +54,13 @@ class Count(Statistic):
 
     def measure(self, value: Any) -> int:
         """Return the number of rows, in units of a row's smallest weight."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         if unit is None and not self.filtered:
             return _length(values)
         kept = truths(values) if self.filtered else np.ones(_length(values), dtype=np.bool_)
         if unit is None:
             return int(np.count_nonzero(kept))
-        return int(row_weights(unit, kept, self.contribution or 1).sum())
+        return int(row_weights(unit, kept, self.rows or 1).sum())
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:
         """Return the noisy count with its interval."""
@@ -103,7 +103,7 @@ class Sum(BoundedStatistic):
 
     Privacy. One row moves the sum by at most max(|L|, |U|) under add/remove. Under change-one it moves it by at most
         U - L, and by at most max(U - L, |L|, |U|) where a value may turn out missing. Persons with several rows:
-        `contribution` times that under add/remove; under change-one what a person adds lies between c min(L, 0) and
+        `rows` times that under add/remove; under change-one what a person adds lies between c min(L, 0) and
         c max(U, 0), and the sum moves by at most the difference.
         Proof: after clipping and rounding a row adds an integer number of steps between L and U, or nothing. Adding a
         row moves the sum by that; changing one, by the difference of two such numbers, one of which may be 0.
@@ -136,7 +136,7 @@ class Sum(BoundedStatistic):
         most = max(abs(low), abs(high))
         if self.relation is Relation.CHANGE_ONE:
             most = high - low if self._size_is_known else max(high, 0) - min(low, 0)
-        return max(most, 1) * (self.contribution or 1) * self._unit
+        return max(most, 1) * (self.rows or 1) * self._unit
 
     @property
     def _step(self) -> Fraction:

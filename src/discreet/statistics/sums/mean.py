@@ -43,7 +43,7 @@ class Mean(BoundedStatistic):
 
     Privacy. epsilon-DP for noise of scale (U - L) / epsilon on both sums under add/remove, however many values there
         are; under change-one for noise of scale (U - L) / epsilon on the sum, and on both 2 S and (U - L) N of scale
-        2 (U - L) / epsilon where values may be missing. A person with several rows: `contribution` times as much.
+        2 (U - L) / epsilon where values may be missing. A person with several rows: `rows` times as much.
         Proof: a row adds (x - L, U - x) to (A, B), two numbers at or above 0 that add up to U - L: its L1 norm, and at
         least its L2 norm. Change-one, nothing missing: the sum moves by at most U - L. Else a person adds (s, t) with
         |s| <= t <= c (U - L), s twice the distance from the middle; between two such vectors |s - s'| + |t - t'| <=
@@ -66,7 +66,7 @@ class Mean(BoundedStatistic):
     def __init__(self, **options: Unpack[MeanOptions]) -> None:
         super().__init__(**options)
         self._refuse_dependent_rows()
-        shift = self.scale.steps * (self.contribution or 1) * self._unit
+        shift = self.scale.steps * (self.rows or 1) * self._unit
         if self.form is MeanForm.CENTERED:
             shift *= 2
         self.mechanism = priced_noise(

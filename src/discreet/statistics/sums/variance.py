@@ -46,7 +46,7 @@ class Variance(BoundedStatistic):
 
     Privacy. epsilon-DP for noise of scale 17 (U - L)^2 / epsilon on each of the three sums under add/remove, and of 32
         instead of 17 under change-one; with a public n for noise of scale (n - 1) / n^2 (U - L)^2 / epsilon on the
-        variance, and (U - L)^2 / (n epsilon) on the one with n - 1. Several rows a person: `contribution` times as
+        variance, and (U - L)^2 / (n epsilon) on the one with n - 1. Several rows a person: `rows` times as
         much.
         Proof: the three numbers of a row are at or above 0 and add up to 17 (a + b)^2 = 17 (U - L)^2, which so is its
         L1 norm; two rows are at most 32 (U - L)^2 apart, and for Gaussian noise three other quadratics have L2 norm 5
@@ -75,7 +75,7 @@ class Variance(BoundedStatistic):
         self.scale.check_squares()
         self.sample = bool(sample)
         self._refuse_dependent_rows()
-        if self.contribution is not None and self.sample:
+        if self.rows is not None and self.sample:
             raise ConflictingParameters(
                 "dividing by n - 1 is for independent rows; with several rows a person leave sample= out",
                 parameter="sample",
@@ -92,7 +92,7 @@ class Variance(BoundedStatistic):
         if self._size_is_known:
             return priced_noise(price, shift=row, relation=relation, width=self._predicted, scalar=True)
         basis = FOR_LAPLACE if price.rho is None and price.delta is None else FOR_GAUSSIAN
-        row *= self.contribution or 1
+        row *= self.rows or 1
         changed = relation is Relation.CHANGE_ONE
         return priced_noise(
             price,

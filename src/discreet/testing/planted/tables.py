@@ -143,7 +143,7 @@ FAULTS = [
             neighbors=[([3.0], [4.0])], draws=1500),
     Planted("Count: several rows a person", "three rows a person, priced for one", Level.EXACT,
             partial(SeveralRows, relation=_KEPT, epsilon=1),
-            partial(BoundedRows, relation=_KEPT, epsilon=1, contribution=3)),
+            partial(BoundedRows, relation=_KEPT, epsilon=1, rows=3)),
     Planted("Count: half the noise", "scale 1 / (2 epsilon)", Level.EXACT,
             partial(QuietCount, relation=_KEPT, epsilon=1), partial(Count, relation=_KEPT, epsilon=1)),
     Planted("Mean: tells the number of rows", "the length of a list is the private number of rows", Level.WIRE,
