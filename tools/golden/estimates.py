@@ -82,7 +82,7 @@ def _additive() -> Iterator[tuple[str, Make]]:
     yield "Count/rows", lambda: s.Count(relation=ADD_REMOVE, epsilon=1)(AGES)
     yield "count/error", lambda: s.count(AGES, relation=ADD_REMOVE, error=3)
     yield "sum/error", lambda: s.sum(COSTS, bounds=(0, 250), grid=0.25, relation=ADD_REMOVE, error=500)
-    yield "mean/error", lambda: s.mean(AGES, bounds=(0, 100), relation=ADD_REMOVE, error=0.5, people=3000)
+    yield "mean/error", lambda: s.mean(AGES, bounds=(0, 100), relation=ADD_REMOVE, error=0.5, rows_expected=3000)
     yield (
         "mean/population",
         lambda: s.mean(AGES, bounds=(0, 100), relation=CHANGE_ONE, missing=0, epsilon=1, target=Target.POPULATION),

@@ -56,7 +56,7 @@ class SumOptions(NoiseOptions, ColumnOptions, total=False):
 class MeanOptions(SumOptions, total=False):
     """The parameters of `Mean` and `mean`."""
 
-    people: int | None
+    rows_expected: int | None
     target: Target
 
 
@@ -69,7 +69,7 @@ class VarianceOptions(MeanOptions, total=False):
 class QuantilesOptions(RankOptions, ColumnOptions, total=False):
     """The parameters of `quantiles`, and of `Quantiles` beside its own."""
 
-    people: int | None
+    rows_expected: int | None
 
 
 class QuantileTerms(QuantilesOptions, total=False):
@@ -108,7 +108,7 @@ class CovarianceOptions(TableOptions, total=False):
     center: Sequence[Number] | None
     radius: Number | None
     bounds: Any
-    people: int | None
+    rows_expected: int | None
     missing: Missing | Number | Sequence[Number]
     steps: int
 

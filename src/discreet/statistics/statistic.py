@@ -30,7 +30,7 @@ from discreet.statistics.columns import (
     split,
 )
 from discreet.statistics.options import NoiseOptions, signature_of
-from discreet.statistics.pricing import NoisyVector, stated_confidence, stated_people, stated_relation
+from discreet.statistics.pricing import NoisyVector, expected_rows, stated_confidence, stated_relation
 
 Tables = Iterable[tuple[Any, Any]]
 """Pairs of made-up tables that differ in one row."""
@@ -164,7 +164,7 @@ class ClippedStatistic(Statistic):
         bounds: Any = None,
         missing: Missing | Number = Missing.LEAVE_OUT,
         grid: Number | None = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         target: Target = Target.TABLE,
         **options: Unpack[NoiseOptions],
     ) -> None:
@@ -173,7 +173,7 @@ class ClippedStatistic(Statistic):
         replaced = replacement(missing)
         self._fill = None if replaced is None else self.scale.position(replaced)
         self._rounds = grid is None
-        self._people = stated_people(people, self.price if self.moment else None, of=self.moment)
+        self._rows_expected = expected_rows(rows_expected, self.price if self.moment else None, of=self.moment)
 
     def _refuse_dependent_rows(self) -> None:
         """Refuse an interval for the population where rows of one person are no independent draws of it."""

@@ -173,7 +173,7 @@ def test_error_is_kept_for_the_widest_entry():
     rows = np.random.default_rng(8).uniform(-1, 1, (5000, 2)) * [1, 10]
     for relation, missing in FORMS:
         parameters = {"bounds": [(-1, 1), (-10, 10)], "relation": relation, "missing": missing}
-        estimate = Covariance(error=3, people=5000, **parameters)(rows)
+        estimate = Covariance(error=3, rows_expected=5000, **parameters)(rows)
         assert estimate.half_width.max() <= 3 * (1 + 1e-9)
 
 
@@ -181,7 +181,7 @@ def test_error_is_kept_for_the_widest_entry():
 @pytest.mark.parametrize(("relation", "missing"), FORMS)
 def test_error_leaves_room_for_the_steps(kind, relation, missing):
     rows = np.random.default_rng(9).uniform(-0.7, 0.7, (5000, 2))
-    parameters = {"relation": relation, "missing": missing, "people": 5000, **region_of(kind, 2)}
+    parameters = {"relation": relation, "missing": missing, "rows_expected": 5000, **region_of(kind, 2)}
     estimate = Covariance(error=0.02, steps=500, **parameters)(rows)
     assert 0.5 * 0.02 <= estimate.half_width.max() <= 0.02 * (1 + 1e-9)
     with pytest.raises(dp.errors.ParameterError, match="below the grid"):

@@ -98,7 +98,7 @@ def test_intervals_contain_the_quantile_of_the_population(rounds: Rounds) -> Non
         interval=True,
         confidence=0.8,
         target=dp.Target.POPULATION,
-        people=500,
+        rows_expected=500,
     )
     random = np.random.default_rng(3)
     count = rounds(sample=100, full=10_000)
@@ -181,9 +181,9 @@ def test_with_a_public_number_of_rows_quantiles_bound_each_other(rounds: Rounds)
 
 
 def test_an_error_for_many_quantiles_needs_the_number_of_people() -> None:
-    with pytest.raises(MissingParameter, match="people="):
+    with pytest.raises(MissingParameter, match="rows_expected="):
         Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100)
-    statistic = Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100, people=10_000)
+    statistic = Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100, rows_expected=10_000)
     assert max(statistic.rank_errors(10_000)) == pytest.approx(100, rel=1e-6)
 
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_asked_is_refused_in_words() -> None:
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, rho=1)
     with pytest.raises(ParameterError, match="interval=True"):
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=dp.Target.POPULATION)
-    with pytest.raises(MissingParameter, match="people="):
+    with pytest.raises(MissingParameter, match="rows_expected="):
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, interval=True, target=dp.Target.POPULATION)
     assert isinstance(
         Quantile(level=0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, interval=True).mechanism, RankInterval

@@ -212,7 +212,7 @@ def test_asking_by_error_gives_that_error_at_the_cheapest_price(wanted):
 
 def test_the_error_asked_of_a_mean_holds_for_so_many_people(rounds: Rounds):
     runs = rounds(sample=1000, full=10_000)
-    statistic = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, error=0.02, people=1000)
+    statistic = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, error=0.02, rows_expected=1000)
     for share in (0.0, 0.5, 1.0):
         values = np.full(1000, share)
         close = sum(abs(float(statistic(values)) - share) <= 0.02 for _ in range(runs))
@@ -271,7 +271,7 @@ REFUSED = [
     (
         lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, error=1),
         dp.errors.MissingParameter,
-        "people=",
+        "rows_expected=",
     ),
     (
         lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, unit=["a"]),

@@ -23,7 +23,7 @@ from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation,
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
 from discreet.statistics.options import CovarianceOptions, TableOptions, named_after
-from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise, stated_people
+from discreet.statistics.pricing import NoisyVector, combination_quantile, expected_rows, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
 
 
@@ -63,7 +63,7 @@ class Covariance(Statistic):
         center: Sequence[Number] | None = None,
         radius: Number | None = None,
         bounds: Any = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
         steps: int = STEPS,
         **options: Unpack[TableOptions],
@@ -71,7 +71,7 @@ class Covariance(Statistic):
         super().__init__(**options)
         self.region = stated_region(center, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
-        self._people = stated_people(people, self.price, of="second moment")
+        self._rows_expected = expected_rows(rows_expected, self.price, of="second moment")
         price = self.price
         gaussian = price.rho is not None or price.delta is not None
         self._weights = moment_weights(
@@ -180,8 +180,8 @@ class Covariance(Statistic):
         return _chernoff_reach([size * float(noise.scale) for size in sizes], rest) + math.fsum(sizes)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width of the widest entry for a table of `people` rows, whatever is in it."""
-        rows, rest = float(self._people or 1), 1.0 - self.confidence
+        """Return the half-width of the widest entry for a table of `rows_expected` rows, whatever is in it."""
+        rows, rest = float(self._rows_expected or 1), 1.0 - self.confidence
         counts = self._counts.astype(np.float64)
         largest = max(self.region.halves) ** 2
         unit = largest / float(self.region.steps) ** 2 / float(counts.min())

@@ -49,7 +49,7 @@ class Quantile(RankedStatistic):
     def __init__(
         self, *, level: Number, interval: bool = False, midrank: bool = False, **options: Unpack[QuantileTerms]
     ) -> None:
-        """`error` is a rank distance in rows; `people` is about how many rows there are, for a population.
+        """`error` is a rank distance in rows; `rows_expected` is about how many rows there are, for a population.
 
         `midrank` sharpens the quantiles of whole numbers that are all held by many rows: see `RankFlip`.
         """
@@ -72,8 +72,8 @@ class Quantile(RankedStatistic):
             "rows": self.rows,
         }
         if self.interval:
-            about = self._people or 1
-            self.mechanism = RankInterval(confidence=self.confidence, target=self.target, people=about, **asked)
+            about = self._rows_expected or 1
+            self.mechanism = RankInterval(confidence=self.confidence, target=self.target, rows_expected=about, **asked)
         elif asked["epsilon"] is not None and self.scale.steps <= MOST_STEPS:
             del asked["rho"]
             self.mechanism = RankFlip(midrank=bool(midrank), **asked)
@@ -91,11 +91,11 @@ class Quantile(RankedStatistic):
                 "rows of one person are not independent draws from a population; ask for target=Target.TABLE",
                 parameter="target",
             )
-        if self._people is None:
+        if self._rows_expected is None:
             raise MissingParameter(
                 "an interval for the population is narrowest for some number of rows, which may be private: state "
-                "people=, about how many there are. It holds whatever the number is",
-                parameter="people",
+                "rows_expected=, about how many there are. It holds whatever the number is",
+                parameter="rows_expected",
             )
 
     def _epsilon(self, price: Price) -> Fraction | None:

@@ -55,15 +55,15 @@ class Quantiles(RankedStatistic):
         if price.error is None:
             self.mechanism = self._better(epsilon=price.epsilon, rho=price.rho)
             return
-        if self._people is None:
+        if self._rows_expected is None:
             raise MissingParameter(
-                "how many rows may share a value depends on how many rows there are: with error= state people=",
-                parameter="people",
+                "how many rows may share a value depends on how many rows there are: with error= state rows_expected=",
+                parameter="rows_expected",
             )
-        size = self._people
+        size = self._rows_expected
 
         def width(epsilon: Fraction) -> float:
-            return max(self._better(epsilon=epsilon).error(self.confidence, people=size))
+            return max(self._better(epsilon=epsilon).error(self.confidence, rows_expected=size))
 
         self.mechanism = self._better(epsilon=epsilon_of(price, width))
 
@@ -82,12 +82,12 @@ class Quantiles(RankedStatistic):
         joint = JointQuantiles(size_is_public=self.size_is_public, **asked)
         return joint if joint.variance() <= tree.variance() else tree
 
-    def rank_errors(self, people: int) -> list[float]:
+    def rank_errors(self, rows_expected: int) -> list[float]:
         """Return for each level the rank distance that holds for all at once with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
-        return self.mechanism.error(self.confidence, people=whole(people, name="people"))
+        return self.mechanism.error(self.confidence, rows_expected=whole(rows_expected, name="rows_expected"))
 
     def measure(self, value: Any) -> Integers | tuple[Integers, Integers]:
         """Return the positions of the rows, with their weights where persons have several; private."""

@@ -177,17 +177,17 @@ class QuantileTree(ManyQuantiles):
         each = [2.0 / float(self.rate(node)) ** 2 * passed_on(node) for node in self.root.nodes()]
         return math.fsum(each) / len(each)
 
-    def error(self, confidence: float, *, people: int) -> list[float]:
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
         """Return the rank distance of each level that, over all of them at once, holds with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
         failure = (1 - Fraction(confidence)) / 2
         each = failure / len(self.levels)
         candidates = self._fine_steps + 1
         own = [rank_error(rate=self.rate(node), candidates=candidates, failure=each) for node in self.root.nodes()]
         bound = [0.0] * len(self.levels)
-        _add_errors(self.root, own, most_ties(people, self.tie_bits, float(failure)), bound)
+        _add_errors(self.root, own, most_ties(rows_expected, self.tie_bits, float(failure)), bound)
         return [total * (1 + 1e-12) for total in bound]
 
 

@@ -5,8 +5,8 @@ from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import (
     choosable,
     epsilon_of,
+    expected_rows,
     priced_noise,
     stated_confidence,
-    stated_people,
     stated_relation,
 )

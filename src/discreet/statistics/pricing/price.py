@@ -62,15 +62,15 @@ def choosable(price: Price) -> Price:
     return price
 
 
-def stated_people(people: int | None, price: Price | None, *, of: str) -> int | None:
+def expected_rows(rows_expected: int | None, price: Price | None, *, of: str) -> int | None:
     """Return the number of rows for which `error=` is to hold; without it no error of a mean or a moment is known."""
-    if price is not None and price.error is not None and people is None:
+    if price is not None and price.error is not None and rows_expected is None:
         raise MissingParameter(
-            f"the error of a {of} depends on how many rows there are, which may be private: with error= state people=, "
-            "the number of rows for which it is to hold",
-            parameter="people",
+            f"the error of a {of} depends on how many rows there are, which may be private: with error= state "
+            "rows_expected=, the number of rows for which it is to hold",
+            parameter="rows_expected",
         )
-    return None if people is None else whole(people, name="people")
+    return None if rows_expected is None else whole(rows_expected, name="rows_expected")
 
 
 def stated_relation(relation: Relation | None) -> Relation:

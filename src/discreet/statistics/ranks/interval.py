@@ -52,7 +52,7 @@ class RankInterval(Mechanism):
         rho: Number | None = None,
         rows: int | None = None,
         target: Target = Target.TABLE,
-        people: int = 1,
+        rows_expected: int = 1,
     ) -> None:
         self._epsilon, self._rho = one_price(epsilon, rho)
         self.relation = relation
@@ -68,9 +68,9 @@ class RankInterval(Mechanism):
         lower, upper = (exact, Fraction(0)), (exact, Fraction(0))
         if target is Target.POPULATION:
             failure = failure / 2
-            slope, offset = line_below_counts(exact, people, failure)
+            slope, offset = line_below_counts(exact, rows_expected, failure)
             lower = (exact - slope, -offset)
-            slope, offset = line_below_counts(1 - exact, people, failure)
+            slope, offset = line_below_counts(1 - exact, rows_expected, failure)
             upper = (exact + slope, offset)
         self.value = RankChoice(level=exact, **each)
         self.low, self.high = (

@@ -150,9 +150,9 @@ class Mean(BoundedStatistic):
         return max(left / self.scale.steps, 0.0)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width for a table of `people` rows, at the worst share; the size's own noise included."""
+        """Return the half-width for a table of `rows_expected` rows at the worst share, with the noise of the size."""
         rest = 1.0 - self.confidence
-        size = float(self.scale.steps) * (self._people or 1) * self._unit
+        size = float(self.scale.steps) * (self._rows_expected or 1) * self._unit
         unit = float(self.scale.steps * self.scale.grid)
         if self.form is MeanForm.KNOWN_SIZE:
             return noisy.error(self.confidence) / size * unit
@@ -177,7 +177,7 @@ def mean(values: Any, *, unit: Any = None, **options: Unpack[MeanOptions]) -> Es
     """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
-    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
+    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, rows_expected=3000).value - 30) < 5
     True
     """
     answer: Estimate = Mean(**options).answer(values, unit)

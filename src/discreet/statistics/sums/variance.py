@@ -192,8 +192,8 @@ class Variance(BoundedStatistic):
         return below, min(above, 0.25)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width for a table of `people` rows at the worst mean; the size's own noise included."""
-        rest, rows = 1.0 - self.confidence, self._people or 1
+        """Return the half-width for a table of `rows_expected` rows at the worst mean, with the noise of the size."""
+        rest, rows = 1.0 - self.confidence, self._rows_expected or 1
         rounding = float((self._range + self.scale.grid) * self.scale.grid)
         if self.form is VarianceForm.KNOWN_SIZE:
             share = 1.0 / rows if self.sample else (rows - 1) / rows**2
