@@ -109,7 +109,7 @@ def test_no_neighbors_of_small_tables_have_sums_further_apart_and_some_are_as_fa
 @pytest.mark.parametrize(("query", "size", "rows_of_one"), sized(CHANGED))
 @DOMAINS
 def test_means_and_spreads_of_a_public_number_of_rows(values, query, size, rows_of_one):
-    fact = explain_sensitivity(query, relation=CHANGED, bounds=(values[0], values[-1]), size=size, rows=rows_of_one)
+    fact = explain_sensitivity(query, relation=CHANGED, bounds=(values[0], values[-1]), people=size, rows=rows_of_one)
     check(fact, neighbors(values, CHANGED, [size], rows_of_one))
 
 
@@ -119,7 +119,7 @@ def test_means_and_spreads_of_a_public_number_of_rows(values, query, size, rows_
 @DOMAINS
 def test_means_and_spreads_of_at_least_so_many_rows(values, query, rows, rows_of_one):
     fact = explain_sensitivity(
-        query, relation=ADDED, bounds=(values[0], values[-1]), size=AtLeast(rows), rows=rows_of_one
+        query, relation=ADDED, bounds=(values[0], values[-1]), people=AtLeast(rows), rows=rows_of_one
     )
     inside = all(row in values for table in fact.attained_by for row in table)
     assert inside or (query is Query.SAMPLE_VARIANCE and rows_of_one == 3)
@@ -226,7 +226,7 @@ def test_exchanging_a_row_moves_the_second_moments_by_root_two_and_not_by_two():
 def test_many_rows_at_the_mean_lower_a_sample_deviation_by_more_than_far_rows_raise_it(rows_of_one):
     values = (0, 1, 2)
     fact = explain_sensitivity(
-        Query.SAMPLE_STANDARD_DEVIATION, relation=ADDED, bounds=(0, 2), size=AtLeast(2), rows=rows_of_one
+        Query.SAMPLE_STANDARD_DEVIATION, relation=ADDED, bounds=(0, 2), people=AtLeast(2), rows=rows_of_one
     )
     counts = (1, 2, 3, rows_of_one - 1, rows_of_one)
     pairs = ((kept, kept + added) for kept in tables(values, 2) for n in counts for added in tables(values, n))
@@ -236,11 +236,11 @@ def test_many_rows_at_the_mean_lower_a_sample_deviation_by_more_than_far_rows_ra
 
 @pytest.mark.parametrize("size", [2, 3, 10, 1000])
 def test_the_two_forms_of_the_variance_have_the_textbook_values(size):
-    known = {"relation": CHANGED, "bounds": (0, 10), "size": size}
+    known = {"relation": CHANGED, "bounds": (0, 10), "people": size}
     assert sensitivity(Query.VARIANCE, **known).value == Fraction(100 * (size - 1), size**2)
     assert sensitivity(Query.SAMPLE_VARIANCE, **known).value == Fraction(100, size)
     assert sensitivity(Query.MEAN, **known).value == Fraction(10, size)
-    assert sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 10), size=AtLeast(size)).value == Fraction(
+    assert sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 10), people=AtLeast(size)).value == Fraction(
         100, size + 1
     )
 
@@ -261,7 +261,7 @@ def questions(draw):
     known = {"relation": relation, "bounds": draw(bounds), "rows": draw(st.integers(1, 4))}
     if query in SIZED:
         rows = draw(st.integers(max(2, known["rows"]), 8))
-        known["size"] = AtLeast(rows) if relation is ADDED else rows
+        known["people"] = AtLeast(rows) if relation is ADDED else rows
     if query is Query.QUANTILE:
         known["level"] = draw(st.fractions(0, 1, max_denominator=20))
     return query, known
@@ -272,7 +272,7 @@ def pairs_of_tables(draw, known):
     """Draw neighbors whose rows are anywhere within the bounds."""
     low, high = (Fraction(end) for end in known["bounds"])
     row = st.fractions(0, 1, max_denominator=12).map(lambda share: low + share * (high - low))
-    size = known.get("size", 3)
+    size = known.get("people", 3)
     own = st.lists(row, min_size=known["rows"], max_size=known["rows"])
     if known["relation"] is ADDED:
         rows = size.rows if isinstance(size, AtLeast) else size
@@ -283,7 +283,7 @@ def pairs_of_tables(draw, known):
 
 
 @pytest.mark.theorem("sensitivity.privacy")
-@given(st.data(), questions().filter(lambda one: "size" in one[1] or one[1]["rows"] <= 3))
+@given(st.data(), questions().filter(lambda one: "people" in one[1] or one[1]["rows"] <= 3))
 def test_no_neighbors_with_rows_anywhere_within_any_bounds_are_further_apart(data, question):
     query, known = question
     fact = explain_sensitivity(query, **known)
@@ -300,8 +300,8 @@ def test_the_pair_that_is_shown_is_one_of_neighbors_in_the_domain_and_attains_th
     low, high = (Fraction(end) for end in known["bounds"])
     assert all(low <= row <= high for row in first + second)
     assert are_neighbors(first, second, known["relation"], known["rows"])
-    if "size" in known:
-        size = known["size"]
+    if "people" in known:
+        size = known["people"]
         assert len(first) >= size.rows if isinstance(size, AtLeast) else len(first) == size
     check(fact, [(first, second)], level=Fraction(known.get("level", 0)))
 
@@ -371,18 +371,18 @@ def test_numbers_of_numpy_are_numbers():
         (Query.SUM, {"bounds": 1}, "pair"),
         (Query.SUM, {"bounds": (0, 1, 2)}, "pair"),
         (Query.SUM, {"bounds": (-1e308, 1e308)}, "largest float"),
-        (Query.SUM, {"bounds": (0, 1), "size": 3}, "plays no part"),
+        (Query.SUM, {"bounds": (0, 1), "people": 3}, "plays no part"),
         (Query.COUNT, {"bounds": (0, 1)}, "plays no part"),
         (Query.COUNT, {"rows": 0}, "at least 1"),
         (Query.COUNT, {"rows": 1.0}, "whole number"),
         (Query.COUNT, {"rows": True}, "truth value"),
-        (Query.MEAN, {"bounds": (0, 1)}, "size="),
-        (Query.MEAN, {"bounds": (0, 1), "size": 0}, "at least 1"),
-        (Query.MEAN, {"bounds": (0, 1), "size": 2.0}, "whole number"),
-        (Query.MEAN, {"bounds": (0, 1), "size": AtLeast(5)}, "exactly"),
-        (Query.MEAN, {"bounds": (0, 1), "size": 2, "rows": 3}, "more than all 2 rows"),
-        (Query.VARIANCE, {"bounds": (0, 1), "size": 1}, "nothing private is asked"),
-        (Query.SAMPLE_VARIANCE, {"bounds": (0, 1), "size": 1}, "at least 2 rows"),
+        (Query.MEAN, {"bounds": (0, 1)}, "people="),
+        (Query.MEAN, {"bounds": (0, 1), "people": 0}, "at least 1"),
+        (Query.MEAN, {"bounds": (0, 1), "people": 2.0}, "whole number"),
+        (Query.MEAN, {"bounds": (0, 1), "people": AtLeast(5)}, "exactly"),
+        (Query.MEAN, {"bounds": (0, 1), "people": 2, "rows": 3}, "more than all 2 rows"),
+        (Query.VARIANCE, {"bounds": (0, 1), "people": 1}, "nothing private is asked"),
+        (Query.SAMPLE_VARIANCE, {"bounds": (0, 1), "people": 1}, "at least 2 rows"),
         (Query.QUANTILE, {"bounds": (0, 1)}, "0.5 is the median"),
         (Query.RANK_SCORE, {"level": 1.5}, r"\[0, 1\]"),
         (Query.RANK_SCORE, {"level": 0.5, "norm": Norm.L1}, "Norm.LINF"),
@@ -405,7 +405,7 @@ def test_under_add_remove_a_mean_without_a_public_least_size_is_refused_with_wha
     with pytest.raises(MissingParameter, match=r"statistics\.mean.*AtLeast\(m\).*CHANGE_ONE"):
         sensitivity(query, relation=ADDED, bounds=(0, 1))
     with pytest.raises(ParameterError, match=r"statistics\.mean.*AtLeast\(m\).*CHANGE_ONE"):
-        sensitivity(query, relation=ADDED, bounds=(0, 1), size=100)
+        sensitivity(query, relation=ADDED, bounds=(0, 1), people=100)
 
 
 @pytest.mark.parametrize("rows", [0, -1, 2.0, True, None])
@@ -416,7 +416,7 @@ def test_a_least_number_of_rows_is_a_whole_number(rows):
 
 def test_a_sample_variance_needs_two_rows_under_either_relation():
     with pytest.raises(ParameterError, match=r"AtLeast\(2\)"):
-        sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 1), size=AtLeast(1))
+        sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 1), people=AtLeast(1))
 
 
 @pytest.mark.parametrize("relation", [Relation.UNSTATED, None, "add/remove"])
@@ -436,7 +436,7 @@ def test_every_query_has_a_formula_in_one_line_and_a_description(query, relation
 
 
 def test_a_fact_reads_well_and_shows_itself_in_a_notebook():
-    fact = explain_sensitivity(Query.MEAN, relation=ADDED, bounds=(0, 0.7), size=AtLeast(1_000_000))
+    fact = explain_sensitivity(Query.MEAN, relation=ADDED, bounds=(0, 0.7), people=AtLeast(1_000_000))
     assert "tables of at least 1,000,000 rows, with and without the person" in " ".join(repr(fact).split())
     assert "1,000,000 rows of 0 and 1 row of 0.7" in " ".join(repr(fact).split())
     assert max(map(len, repr(fact).splitlines())) <= 100

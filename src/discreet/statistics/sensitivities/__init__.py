@@ -19,9 +19,9 @@ from discreet.statistics.options import named_after
 from discreet.statistics.sensitivities import of_order as order
 from discreet.statistics.sensitivities import of_spread as spread
 from discreet.statistics.sensitivities import of_sums as sums
-from discreet.statistics.sensitivities.domain import (
+from discreet.statistics.sensitivities.known_tables import (
     AtLeast,
-    Domain,
+    KnownTables,
     stated_bounds,
     stated_level,
     stated_radius,
@@ -129,7 +129,7 @@ class SensitivityOptions(TypedDict, total=False):
 
     relation: Required[Relation]
     bounds: tuple[Number, Number] | None
-    size: int | AtLeast | None
+    people: int | AtLeast | None
     level: Number | None
     radius: Number | None
     norm: Norm | None
@@ -141,7 +141,7 @@ def explain_sensitivity(
     *,
     relation: Relation,
     bounds: tuple[Number, Number] | None = None,
-    size: int | AtLeast | None = None,
+    people: int | AtLeast | None = None,
     level: Number | None = None,
     radius: Number | None = None,
     norm: Norm | None = None,
@@ -149,7 +149,7 @@ def explain_sensitivity(
 ) -> SensitivityFact:
     """Return the same sensitivity with its formula, its proof, and a pair of neighboring tables that attains it.
 
-    >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500)
+    >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500)
     query        sum of the rows, each clipped to [L, U], divided by their number
     neighbors   one person's data is changed for other data, the number of rows is public; tables of exactly 500 rows
     sensitivity  1/500 (L1)
@@ -160,7 +160,7 @@ def explain_sensitivity(
     """
     if not isinstance(query, Query):
         raise ParameterError("query must be one of Query's members, such as Query.MEAN", parameter="query")
-    given = {"bounds": bounds, "size": size, "level": level, "radius": radius}
+    given = {"bounds": bounds, "people": people, "level": level, "radius": radius}
     domain = _domain(query, _stated_relation(relation), given, norm, rows)
     rule, case = query.value, query.value.case(relation)
     finding = case.find(domain)
@@ -196,7 +196,7 @@ def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitiv
 
     >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
     Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
-    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500).value
+    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500).value
     Fraction(1, 500)
     """
     return explain_sensitivity(query, **options).sensitivity
@@ -213,7 +213,7 @@ def _stated_relation(relation: Relation) -> Relation:
 
 def _domain(
     query: Query, relation: Relation, given: Mapping[str, object], norm: Norm | None, rows_of_one: int
-) -> Domain:
+) -> KnownTables:
     """Check everything that was given, and that nothing was given which plays no part."""
     rule: Rule = query.value
     for name, value in given.items():
@@ -222,10 +222,10 @@ def _domain(
     rows_of_one = whole(rows_of_one, name="rows")
     lower, upper = stated_bounds(given["bounds"], rule.name) if "bounds" in rule.needs else (0, 0)
     least = rule.case(relation).least_rows
-    rows = stated_rows(given["size"], relation, rule.name, least) if "size" in rule.needs else 0
+    rows = stated_rows(given["people"], relation, rule.name, least) if "people" in rule.needs else 0
     if rows and relation is Relation.CHANGE_ONE and rows_of_one > rows:
         raise ParameterError(f"a person cannot have more than all {rows} rows: rows={rows} is enough", parameter="rows")
-    return Domain(
+    return KnownTables(
         relation=relation,
         norm=_stated_norm(query, norm),
         rows_of_one=rows_of_one,
@@ -255,7 +255,7 @@ def _stated_norm(query: Query, norm: Norm | None) -> Norm:
     return rule.norms[0] if norm is None else norm
 
 
-def _typed(finding: Finding, domain: Domain, rule: Rule) -> Number:
+def _typed(finding: Finding, domain: KnownTables, rule: Rule) -> Number:
     """Return an int for integer answers, a float where a float came in or a root is irrational, else a Fraction."""
     exact = finding.value
     value: Number = exact
@@ -269,7 +269,7 @@ def _typed(finding: Finding, domain: Domain, rule: Rule) -> Number:
     return value
 
 
-def _scope(domain: Domain) -> str:
+def _scope(domain: KnownTables) -> str:
     """Say of which tables the sensitivity speaks."""
     rows = f"{domain.rows:,} row{'' if domain.rows == 1 else 's'}"
     if not domain.rows:

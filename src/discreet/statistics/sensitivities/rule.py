@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.display import Rounding, format_number
 from discreet.privacy import Norm, Relation
 from discreet.privacy.numbers import root_upward
-from discreet.statistics.sensitivities.domain import Domain
+from discreet.statistics.sensitivities.known_tables import KnownTables
 
 Blocks = tuple[tuple[object, int], ...]
 """Rows and how often each occurs."""
@@ -78,7 +78,7 @@ class Case:
 
     formula: str
     proof: str
-    find: Callable[[Domain], Finding]
+    find: Callable[[KnownTables], Finding]
     least_rows: int = 1
 
 
