@@ -135,7 +135,7 @@ def test_intervals_contain_the_truth_as_often_as_the_law_says(rounds: Rounds):
     for _ in range(runs):
         table, found, number = public(rows), private(rows), distinct(rows)
         hits["public"] += table["a"].low <= 60 <= table["a"].high
-        hits["together"] += bool(np.all(np.abs(table.numbers - np.array([60, 9, 0])) <= table.together))
+        hits["together"] += bool(np.all(np.abs(table.value - np.array([60, 9, 0])) <= table.half_width_together))
         hits["private"] += found["a"].low <= 60 <= found["a"].high if "a" in found else 1
         hits["rare"] += found["b"].low <= 9 <= found["b"].high if "b" in found else 1
         hits["distinct"] += number.low <= 2 <= number.high

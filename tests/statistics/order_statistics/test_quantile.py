@@ -148,7 +148,7 @@ def test_ten_quantiles_at_once_are_better_than_one_by_one(rounds: Rounds) -> Non
     single = [Quantile(level=level, bounds=(0, 1e7), relation=ADD_REMOVE, epsilon=Fraction(1, 10)) for level in TEN]
     wanted = np.array(TEN) * values.size
     count = rounds(sample=100, full=1000)
-    ranks = np.array([np.searchsorted(values, together(values).numbers) for _ in range(count)])
+    ranks = np.array([np.searchsorted(values, together(values).value) for _ in range(count)])
     apart = np.array([[np.searchsorted(values, one(values).value) for one in single] for _ in range(count)])
     assert 5 * ((ranks - wanted) ** 2).mean() < ((apart - wanted) ** 2).mean()
 
@@ -165,7 +165,7 @@ def test_values_that_many_rows_share_are_cut_where_the_levels_want_it() -> None:
     values = np.concatenate([np.zeros(6000), np.linspace(1, 41, 4000)])
     for relation, price in ((ADD_REMOVE, {"epsilon": 1}), (CHANGE_ONE, {"epsilon": 1}), (ADD_REMOVE, {"rho": 0.1})):
         found = quantiles(values, (0.1, 0.3, 0.5, 0.7, 0.9), bounds=(0, 100), relation=relation, **price)
-        assert found.numbers == pytest.approx([0, 0, 0, 11, 31], abs=3)
+        assert found.value == pytest.approx([0, 0, 0, 11, 31], abs=3)
 
 
 def test_with_a_public_number_of_rows_quantiles_bound_each_other(rounds: Rounds) -> None:

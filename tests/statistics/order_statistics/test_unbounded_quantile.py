@@ -99,7 +99,7 @@ def test_bounds_are_passed_on_as_bounds() -> None:
     assert bounds.low < bounds.high
     answer = dp.statistics.mean(np.minimum(values, 1e6), bounds=bounds, relation=ADD_REMOVE, epsilon=1)
     assert bounds.low <= answer.value <= bounds.high
-    assert bounds.loss.satisfies(bounds.guarantee)
+    assert bounds.cost.satisfies(bounds.guarantee)
 
 
 def test_one_threshold_for_the_size_is_found_at_the_whole_price() -> None:

@@ -62,7 +62,7 @@ def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
         table.item, keys=np.arange(items), relation=Relation.ADD_REMOVE, epsilon=epsilon, unit=table.person,
         rows=_ROWS,
     )  # fmt: skip
-    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.cost, flip=attacks.Flip.ONE_ROW).upper
     rows = [[str(key), counts[key].value, counts[key].low, counts[key].high] for key in range(_SHOWN)]
     return Chapter(
         "The same table, released privately",

@@ -48,8 +48,8 @@ class Histogram(Statistic):
         Proof: a row is in one cell or in none. A person adds a vector of weights at or above 0 that total at most c, so
         at most c in L1 and in L2; the difference of two such vectors is at most 2 c in L1, and its squared L2 norm is
         at most the sum of theirs, 2 c^2, since the product of weights is not negative.
-    Accuracy. Each interval is the exact quantile of the noise for one count; `together` is the half-width that all
-        counts keep at once.
+    Accuracy. Each interval is the exact quantile of the noise for one count; `half_width_together` is the half-width
+        that all counts keep at once.
     Cost. One pass; one draw a key.
     Figure. histogram-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.

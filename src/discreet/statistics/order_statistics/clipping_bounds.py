@@ -30,13 +30,8 @@ class Bounds(tuple[float, float]):
     """Bounds (low, high) that were found privately, ready to be passed on as `bounds=`, with their price."""
 
     guarantee: Guarantee
-    loss: PrivacyLoss
+    cost: PrivacyLoss
     rank_error: float
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """The price of the release."""
-        return self.loss
 
     @property
     def low(self) -> float:
@@ -182,7 +177,7 @@ class ClippingBounds(Statistic):
         if low >= high:  # noise alone: the two scans passed each other
             low, high = min(low, high, -float(self._least)), max(low, high, float(self._least))
         bounds = Bounds((low + self._center, high + self._center))
-        bounds.guarantee, bounds.loss, bounds.rank_error = self.guarantee, self.loss, self.rank_error
+        bounds.guarantee, bounds.cost, bounds.rank_error = self.guarantee, self.loss, self.rank_error
         return bounds
 
     def wire(self, value: Any) -> dict[str, float]:
