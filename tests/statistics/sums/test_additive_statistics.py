@@ -134,7 +134,7 @@ def test_the_exact_audit_finds_the_guarantee_kept(make, price):
 @pytest.mark.parametrize("price", [{"epsilon": 0.2}, {"rho": 0.02}], ids=["pure", "zCDP"])
 def test_a_broken_sensitivity_would_be_caught(price):
     statistic = statistics.Sum(bounds=(0, 1), relation=ADD_REMOVE, **price)
-    pair = statistic.mechanism.law(0).pair(statistic.mechanism.law(2 * statistic.shift))
+    pair = statistic.mechanism.law(0).pair(statistic.mechanism.law(2 * statistic.sensitivity))
     assert not statistic.guarantee.loss.delta(0.1).upper >= pair.delta(0.1).lower
 
 

@@ -75,7 +75,7 @@ def test_a_row_moves_what_is_released_as_far_as_stated_and_no_further(relation, 
 
 
 @pytest.mark.theorem("Variance.privacy")
-@pytest.mark.parametrize("rows_of_one", [1, 2, 3, 4])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
 def test_with_a_public_number_of_rows_the_exact_variance_moves_by_its_stated_sensitivity(rows):
     def exact(table):
         return Fraction(rows * sum(x * x for x in table) - sum(table) ** 2, rows**2)
@@ -258,7 +258,10 @@ def test_the_noise_is_audited_on_integers_as_far_apart_as_neighbors_and_no_furth
     gaussian = price != {"epsilon": 1}
     basis = FOR_GAUSSIAN if gaussian else FOR_LAPLACE
     changed = relation is CHANGE_ONE
-    stated = 25 * (basis.apart if changed else basis.shift), 25**2 * (basis.apart_squared if changed else basis.squared)
+    stated = (
+        25 * (basis.apart if changed else basis.sensitivity),
+        25**2 * (basis.apart_squared if changed else basis.squared),
+    )
     pairs = list(statistic.mechanism.neighbors())
     assert len(pairs) == 2
     for pair in pairs:

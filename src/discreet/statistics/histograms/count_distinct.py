@@ -35,7 +35,7 @@ class CountDistinct(Statistic):
         super().__init__(**options)
         self.mechanism = priced_noise(
             self.price,
-            shift=self.groups or 1,
+            sensitivity=self.groups or 1,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence),
             scalar=True,

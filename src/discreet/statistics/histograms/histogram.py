@@ -66,12 +66,12 @@ class Histogram(Statistic):
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
         self._large = any(is_large(key) for key in self.keys)
-        shift = self._unit * (self.rows or 1)
+        sensitivity = self._unit * (self.rows or 1)
         moved = 1 if self.relation is Relation.ADD_REMOVE else 2
         self.mechanism = priced_noise(
             self.price,
-            shift=moved * shift,
-            squared=moved * shift * shift,
+            sensitivity=moved * sensitivity,
+            squared=moved * sensitivity * sensitivity,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
         )

@@ -79,7 +79,7 @@ class Covariance(Statistic):
         )
         self.mechanism = priced_noise(
             price,
-            shift=self._weights.shift * steps**2,
+            sensitivity=self._weights.sensitivity * steps**2,
             squared=self._weights.squared * steps**4,
             relation=self.relation,
             width=self._predicted,

@@ -114,8 +114,8 @@ class JointQuantiles(ManyQuantiles):
     def _counter(self) -> NoisyVector:
         """Return the noise of the count."""
         if self._epsilon is not None:
-            return NoisyVector.laplace(epsilon=self._spent, shift=1, relation=self.relation, scalar=True)
-        return NoisyVector.gaussian(rho=self._spent, shift=1, squared=1, relation=self.relation, scalar=True)
+            return NoisyVector.laplace(epsilon=self._spent, sensitivity=1, relation=self.relation, scalar=True)
+        return NoisyVector.gaussian(rho=self._spent, sensitivity=1, squared=1, relation=self.relation, scalar=True)
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -17,26 +17,28 @@ _LEAST_CHOICE = {"epsilon": Fraction(1, 10**9), "rho": Fraction(1, 10**19)}
 def priced_noise(
     price: Price,
     *,
-    shift: int,
+    sensitivity: int,
     relation: Relation,
     width: Callable[[NoisyVector], float],
     squared: int | None = None,
     scalar: bool = False,
 ) -> NoisyVector:
-    """Return the noise for integers that neighbors move by `shift` in L1 and the root of `squared` in L2.
+    """Return the noise for integers that neighbors move by `sensitivity` in L1 and the root of `squared` in L2.
 
     Without `squared` the two distances are the same. `width` predicts the half-width of the answer, in its own
     unit, from the noise; it is used for `error=`.
     """
-    squared = shift * shift if squared is None else squared
+    squared = sensitivity * sensitivity if squared is None else squared
     if price.rho is not None:
-        return NoisyVector.gaussian(rho=price.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
+        return NoisyVector.gaussian(
+            rho=price.rho, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
+        )
     if price.epsilon is not None and price.delta is not None:
         target = ApproxDP(written_up(price.epsilon), written_down(price.delta), relation=relation)
-        return NoisyVector.calibrated(target, shift=shift, squared=squared, scalar=scalar)
+        return NoisyVector.calibrated(target, sensitivity=sensitivity, squared=squared, scalar=scalar)
 
     def laplace(epsilon: Fraction) -> NoisyVector:
-        return NoisyVector.laplace(epsilon=epsilon, shift=shift, relation=relation, scalar=scalar)
+        return NoisyVector.laplace(epsilon=epsilon, sensitivity=sensitivity, relation=relation, scalar=scalar)
 
     return laplace(epsilon_of(price, lambda epsilon: width(laplace(epsilon))))
 

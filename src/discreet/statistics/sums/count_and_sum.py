@@ -44,7 +44,7 @@ class Count(Statistic):
             )
         self.mechanism = priced_noise(
             self.price,
-            shift=self._unit * (self.rows or 1),
+            sensitivity=self._unit * (self.rows or 1),
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
             scalar=True,
@@ -123,14 +123,14 @@ class Sum(BoundedStatistic):
         super().__init__(**options)
         self.mechanism = priced_noise(
             self.price,
-            shift=self.shift,
+            sensitivity=self.sensitivity,
             relation=self.relation,
             width=lambda noisy: round_up(noisy.error(self.confidence) * self._step),
             scalar=True,
         )
 
     @property
-    def shift(self) -> int:
+    def sensitivity(self) -> int:
         """How far one person moves the sum, in steps of the grid times the unit of the weights."""
         low, high = self.scale.start, self.scale.end
         most = max(abs(low), abs(high))

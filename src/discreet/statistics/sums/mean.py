@@ -66,12 +66,12 @@ class Mean(BoundedStatistic):
     def __init__(self, **options: Unpack[MeanOptions]) -> None:
         super().__init__(**options)
         self._refuse_dependent_rows()
-        shift = self.scale.steps * (self.rows or 1) * self._unit
+        sensitivity = self.scale.steps * (self.rows or 1) * self._unit
         if self.form is MeanForm.CENTERED:
-            shift *= 2
+            sensitivity *= 2
         self.mechanism = priced_noise(
             self.price,
-            shift=shift,
+            sensitivity=sensitivity,
             relation=self.relation,
             width=self._predicted,
             scalar=self.form is MeanForm.KNOWN_SIZE,

@@ -90,13 +90,13 @@ class Variance(BoundedStatistic):
         """Return the noise, on integers in steps^2."""
         row, relation = self._row, self.relation
         if self._size_is_known:
-            return priced_noise(price, shift=row, relation=relation, width=self._predicted, scalar=True)
+            return priced_noise(price, sensitivity=row, relation=relation, width=self._predicted, scalar=True)
         basis = FOR_LAPLACE if price.rho is None and price.delta is None else FOR_GAUSSIAN
         row *= self.rows or 1
         changed = relation is Relation.CHANGE_ONE
         return priced_noise(
             price,
-            shift=row * (basis.apart if changed else basis.shift),
+            sensitivity=row * (basis.apart if changed else basis.sensitivity),
             squared=row**2 * (basis.apart_squared if changed else basis.squared),
             relation=relation,
             width=self._predicted,

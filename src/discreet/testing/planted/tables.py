@@ -62,7 +62,7 @@ class WidthForReach(Sum):
     """Adding a row is priced by the width of the bounds, not by the larger bound."""
 
     @property
-    def shift(self) -> int:
+    def sensitivity(self) -> int:
         """Subtract the bounds."""
         return self.scale.end - self.scale.start
 
@@ -90,7 +90,11 @@ class QuietCount(Count):
         super().__init__(**stated)
         right = self.mechanism
         self.mechanism = NoisyVector(
-            type(right.noise)(right.noise.scale / 2), right.guarantee, shift=1, certain=right.guarantee, scalar=True
+            type(right.noise)(right.noise.scale / 2),
+            right.guarantee,
+            sensitivity=1,
+            certain=right.guarantee,
+            scalar=True,
         )
 
 
