@@ -43,7 +43,7 @@ def test_one_cell_moves_the_number_of_keys_by_one_at_most(ids: list[int], cell: 
     query = statistics.CountDistinct(**PRICE)
     before, after = pd.Series(ids), pd.Series([*ids, cell])
     assert abs(query.measure(before) - query.measure(after)) <= 1
-    bounded = statistics.CountDistinct(contribution=1, **PRICE)
+    bounded = statistics.CountDistinct(groups=1, **PRICE)
     people = np.arange(len(ids) + 1)
     pair = (statistics.Rows(before, people[:-1]), statistics.Rows(after, people))
     assert abs(bounded.measure(pair[0]) - bounded.measure(pair[1])) <= 1

@@ -138,7 +138,7 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_guaranteed(
     joint = JointQuantiles(levels=TEN, epsilon=1, relation=relation, steps=1 << 30, size_is_public=public)
     rows = np.random.default_rng(6).integers(0, 1 << 30, 4000)
     rows[:1500] = 12_345
-    ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, people=4000)
+    ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, rows_expected=4000)
     for _ in range(rounds(sample=30, full=1000)):
         answers = joint(rows)
         assert list(answers) == sorted(answers)

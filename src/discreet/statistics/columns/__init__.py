@@ -1,6 +1,6 @@
 """Columns of data: numbers, keys, units and how much of each person counts."""
 
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, Rows, paired, row_weights, split, stated_contribution
+from discreet.statistics.columns.contribution import WEIGHT_UNIT, Rows, bounded, paired, row_weights, split
 from discreet.statistics.columns.even_sort import in_order, order, with_random_bits
 from discreet.statistics.columns.fixed_point import FixedPoint, Totals, stated_bounds
 from discreet.statistics.columns.key_form import Typed, key_form

@@ -175,7 +175,7 @@ class MomentWeights:
     diagonal: int
     other: int
     left: int
-    shift: int
+    sensitivity: int
     squared: int
 
 
@@ -186,20 +186,22 @@ def moment_weights(region: Region, relation: Relation, *, gaussian: bool, size_i
     columns = region.dimension
     twice = 1 if relation is Relation.ADD_REMOVE else 2
     if not gaussian:
-        shift = twice * (columns + 1) * region.reach
-        return MomentWeights(2, 2, columns + 1, shift, shift**2)
-    shift = twice * 12 * columns * (columns + 1)
+        sensitivity = twice * (columns + 1) * region.reach
+        return MomentWeights(2, 2, columns + 1, sensitivity, sensitivity**2)
+    sensitivity = twice * 12 * columns * (columns + 1)
     if region.ball:
-        return MomentWeights(5, 7, 5, shift, twice * 25)
-    return MomentWeights(10, 10, 7, shift, twice * 50 * columns * (columns + 1))
+        return MomentWeights(5, 7, 5, sensitivity, twice * 25)
+    return MomentWeights(10, 10, 7, sensitivity, twice * 50 * columns * (columns + 1))
 
 
 def _entries_alone(region: Region, *, gaussian: bool) -> MomentWeights:
     """Return the weights under change-one with a public number of rows."""
     columns = region.dimension
     if gaussian:
-        shift = 7 * columns * (columns + 1)
-        return MomentWeights(5, 7, 0, shift, 50) if region.ball else MomentWeights(1, 1, 0, shift, columns**2)
+        sensitivity = 7 * columns * (columns + 1)
+        return (
+            MomentWeights(5, 7, 0, sensitivity, 50) if region.ball else MomentWeights(1, 1, 0, sensitivity, columns**2)
+        )
     # in units of 1/64, rounded up
     within = math.isqrt(2048 * columns * (columns + 3) - 1) + 1 if region.ball else 32 * columns * (columns + 1)
     return MomentWeights(64, 64, 0, within, within**2)

@@ -123,7 +123,9 @@ class NoisyAnswers(Synthesizer):
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
-        return noise_for(self.allowance, self.allowance.amount, shift=measurement.shift, squared=measurement.squared)
+        return noise_for(
+            self.allowance, self.allowance.amount, sensitivity=measurement.shift, squared=measurement.squared
+        )
 
     def _deviation_with(self, measurement: Measurement) -> float:
         """Return the standard deviation of a count when that is measured."""
