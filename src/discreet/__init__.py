@@ -120,6 +120,7 @@ _ROOMS = (
     "attacks",
     "display",
     "errors",
+    "frames",
     "laws",
     "ledger",
     "local",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ConflictingParameters, ParameterError
+from discreet.frames import numbers
 from discreet.laws import Law
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
@@ -22,7 +23,6 @@ from discreet.statistics.columns import (
     Missing,
     Rows,
     Totals,
-    numbers,
     paired,
     replacement,
     row_weights,

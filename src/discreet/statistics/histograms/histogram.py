@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.frames import held_by_numpy, is_large, key_form
 from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
@@ -21,10 +22,7 @@ from discreet.statistics.columns import (
     WEIGHT_UNIT,
     bounded_keys,
     distinct_table,
-    held_by_numpy,
-    is_large,
     key_codes,
-    key_form,
     row_weights,
     split,
     stated_contribution,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.frames import truths
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation
-from discreet.statistics.columns import WEIGHT_UNIT, Missing, row_weights, split, stated_contribution, truths
+from discreet.statistics.columns import WEIGHT_UNIT, Missing, row_weights, split, stated_contribution
 from discreet.statistics.pricing import NoisyVector, stated_price
 from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables, answered
 

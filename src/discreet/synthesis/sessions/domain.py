@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingBound, ParameterError, UnknownName
+from discreet.frames import person_codes
 from discreet.query import Type
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.randomness import words
-from discreet.statistics.columns import person_codes
 from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
 
 if TYPE_CHECKING:
