@@ -7,7 +7,7 @@ from discreet.frames.frame import AnyFrame, Frame
 from discreet.frames.keys import Typed, key_form, key_values, listed_keys, present
 from discreet.frames.numeric import held_by_numpy, is_large, numbers, truths
 from discreet.frames.output import to_arrow, to_pandas, to_polars
-from discreet.frames.positions import places
+from discreet.frames.positions import as_column, places
 from discreet.frames.times import python_times
 from discreet.frames.unit_form import named
 from discreet.frames.units import joint_codes, person_codes, unit_array
@@ -21,6 +21,7 @@ __all__ = [
     "FrameColumn",
     "Type",
     "Typed",
+    "as_column",
     "fitted",
     "frame_library",
     "held_by_numpy",

@@ -29,6 +29,7 @@ from discreet.errors import InputError
 
 Mask = NDArray[np.bool_]
 LIBRARIES = ("pandas", "polars", "pyarrow")
+_DATE64_DAY = 86_400_000  # Arrow counts these days in milliseconds
 
 
 class ColumnKind(Enum):
@@ -213,8 +214,9 @@ def _of_arrow(column: Any) -> FrameColumn:
     kind = column.type
     missing = np.asarray(column.is_null())
     if types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind):
-        unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
-        counts = np.asarray(column.cast(pyarrow.int32() if unit == "D" else pyarrow.int64()).fill_null(0))
+        unit = "D" if types.is_date(kind) else kind.unit
+        filled = column.cast(pyarrow.int32() if types.is_date32(kind) else pyarrow.int64()).fill_null(0)
+        counts = np.asarray(filled) // (_DATE64_DAY if types.is_date64(kind) else 1)
         times = counts.astype(np.int64).view(f"{'m' if types.is_duration(kind) else 'M'}8[{unit}]")
         return replace(_of_array(times, missing), zone=getattr(kind, "tz", None) is not None)
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):

@@ -60,15 +60,13 @@ class Typed(tuple[type, Any]):
         return tuple(entry.form for entry in inner) if kind is tuple else inner
 
 
-def key_values(column: object, *, as_written: bool = False) -> NDArray[Any] | Keys:
+def key_values(column: object) -> NDArray[Any] | Keys:
     """Return a column as an array of numbers or times, or as a list of keys in their one form.
-
-    `as_written` keeps numbers of numpy as they are, large ones too: for attacks, which protect nobody.
 
     >>> key_values(["a", np.int64(3), None]), key_values(np.array([3, 2**60]))
     (['a', 3, None], array([ 3., nan]))
     """
-    of_numpy = held_by_numpy(column) and not as_written
+    of_numpy = held_by_numpy(column)
     read = FrameColumn.read(column, _COLUMN)
     array = read.array
     if array is not None:

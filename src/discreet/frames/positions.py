@@ -27,7 +27,7 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
     """
     if held_by_numpy(entries):
         values = [float("nan") if is_large(value) else value for value in values]  # equal to nothing
-    read = FrameColumn.read(_column(entries))
+    read = FrameColumn.read(as_column(entries))
     array = read.array
     if array is None:
         return _looked_up(read.listed(), values)
@@ -40,8 +40,8 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
     return found
 
 
-def _column(entries: Any) -> Any:
-    """Return entries that can be gone through, of no library and no array, as a list."""
+def as_column(entries: Any) -> Any:
+    """Return anything that can be iterated over as a list, and arrays and columns of a library as they are."""
     loose = frame_library(entries) is None and not isinstance(entries, np.ndarray | str | bytes)
     return list(entries) if loose and hasattr(entries, "__iter__") else entries
 

@@ -38,9 +38,11 @@ def in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
     unit, each = np.datetime_data(times.dtype)
     kind = f"{times.dtype.kind}8[us]"
     missing = np.isnat(times)
+    made: NDArray[Any]
     if unit in _FINER and ATTOSECONDS["us"] // ATTOSECONDS[unit] % each == 0:
+        counts = times.astype(f"{times.dtype.kind}8[{each}{unit}]").view(np.int64)
         # numpy's own division wraps around at the far end of a type
-        made = (times.astype(times.dtype).view(np.int64) // (ATTOSECONDS["us"] // ATTOSECONDS[unit] // each)).view(kind)
+        made = (counts // (ATTOSECONDS["us"] // ATTOSECONDS[unit] // each)).view(kind)
     else:
         made = times.astype(kind)
         # a time that wrapped around lies nearer to 1970 than any that does not fit, so it does not lead back
@@ -107,7 +109,7 @@ def _of_numpy(cell: np.datetime64) -> int | None:
         months = count * 12 if unit == "Y" else count
         first = date(1970 + months // 12, months % 12 + 1, 1)
         return (first.toordinal() - EPOCH.toordinal()) * DAY
-    return count * ATTOSECONDS[unit] // ATTOSECONDS["us"]
+    return int(count * ATTOSECONDS[unit] // ATTOSECONDS["us"])
 
 
 def written_microsecond(text: str) -> int | None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.data import InventedTable
 from discreet.errors import InputError
-from discreet.frames import AnyFrame, Frame, frame_library
+from discreet.frames import AnyFrame, Frame, FrameColumn, frame_library
 from discreet.statistics.columns import key_codes
 
 Columns = InventedTable | Mapping[str, ArrayLike] | AnyFrame
@@ -73,9 +73,12 @@ def _is_mixed(data: object, array: NDArray[Any]) -> bool:
 def _of_objects(data: Any, what: str) -> NDArray[Any]:
     """Return a column of a frame, or of Python objects, as an array of one of numpy's types."""
     try:
-        codes, keys = key_codes(data, as_written=True)
+        read = FrameColumn.read(data)
+        codes, keys = key_codes(read.listed()) if read.array is None else (None, [])
     except InputError:
         raise InputError(f"{what} must be one-dimensional, of {_KINDS}, all of one kind") from None
+    if codes is None:
+        return _of_type(read, what)
     if (codes < 0).any():
         raise _missing(what)
     kinds = {type(key) for key in keys}
@@ -86,6 +89,15 @@ def _of_objects(data: Any, what: str) -> NDArray[Any]:
     if array is None or array.ndim != 1:
         raise InputError(f"{what} must be of {_KINDS}, all of one kind")
     return np.asarray(array[codes] if len(keys) else array)
+
+
+def _of_type(read: FrameColumn, what: str) -> NDArray[Any]:
+    """Return a column of numbers, truth values or times as it is; a missing cell raises InputError."""
+    array: Any = read.array
+    gone = np.isnan(array) if array.dtype.kind in "fcmM" else np.zeros(array.size, dtype=np.bool_)
+    if (gone if read.missing is None else gone | read.missing).any():
+        raise _missing(what)
+    return np.asarray(array)
 
 
 def _times(keys: list[Any]) -> NDArray[Any] | None:

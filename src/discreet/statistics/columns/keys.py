@@ -79,15 +79,13 @@ def bounded_keys(column: object, unit: object, *, keys: int) -> tuple[Keys, Coun
     return [named[place] for place in kept.tolist()], counts[kept]
 
 
-def key_codes(column: object, *, as_written: bool = False) -> tuple[NDArray[np.int64], Keys]:
+def key_codes(column: object) -> tuple[NDArray[np.int64], Keys]:
     """Return a number for every row, -1 where its key is missing, and the keys that the numbers stand for.
-
-    `as_written` keeps numbers of numpy as they are, large ones too: for attacks, which protect nobody.
 
     >>> key_codes([True, 1, None, True])
     (array([ 0,  1, -1,  0]), [True, 1])
     """
-    values = key_values(column, as_written=as_written)
+    values = key_values(column)
     if isinstance(values, np.ndarray):
         as_long_as_a_sort(values.size)
         held = present(values)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.frames import numbers, places, python_times
+from discreet.frames import as_column, numbers, places, python_times
 from discreet.laws.number import Number, exact_rational
 
 Codes = NDArray[np.uint16]
@@ -134,7 +134,7 @@ class Binned(Attribute):
 
     def encode(self, column: Any) -> Codes:
         """Return the bin of every number; what is no number is missing, or an error where nothing may be."""
-        found = numbers(column, odd_is_missing=True).astype(np.float64)
+        found = numbers(as_column(column), odd_is_missing=True).astype(np.float64)
         codes = np.searchsorted(np.array(self.edges[1:-1]), found, side="right").astype(np.int64)
         codes[np.isnan(found)] = len(self.values)
         return self._checked(codes)

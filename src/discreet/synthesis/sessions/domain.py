@@ -87,7 +87,7 @@ def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: in
 def bounded(units: Any, most: int) -> NDArray[np.int64]:
     """Return the positions of the rows to keep: at most `most` of each unit, a uniformly random set of its rows.
 
-    Rows that name nobody are not kept; `units` of the room of statistics says which ids are one unit.
+    Rows that name nobody are not kept; `frames.units` says which ids are one unit.
 
     Privacy. The law of what is kept is a product over units, and the factor of a unit depends on its own rows alone.
         So tables that differ in one unit have, coupled, kept tables that differ in at most `most` rows of that unit, or
