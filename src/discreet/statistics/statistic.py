@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 
 from discreet.errors import ConflictingParameters, ParameterError
+from discreet.frames import numbers
 from discreet.laws import Law
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
@@ -23,7 +24,6 @@ from discreet.statistics.columns import (
     Rows,
     Totals,
     bounded,
-    numbers,
     paired,
     replacement,
     row_weights,

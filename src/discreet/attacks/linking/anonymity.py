@@ -17,7 +17,7 @@ from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns import joint_codes, named, person_codes, unit_array
+from discreet.frames import joint_codes, named, person_codes, unit_array
 
 Floats = NDArray[np.float64]
 

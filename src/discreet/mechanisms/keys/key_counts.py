@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.frames import listed_keys
 
 _WANTED = (
     "pass a mapping from keys to counts of people, or a pair (keys, counts) of a one-dimensional array of keys and an "
@@ -24,7 +25,6 @@ _WANTED = (
 )
 _COUNTS = "counts are whole numbers of people: integers of at least 0 and below 2^62"
 _LARGEST = 1 << 62
-_EXACT = 1 << 53  # floats of a smaller size stand for one integer each
 _ORDERED = (bool, int, float, str, bytes)
 
 
@@ -111,22 +111,6 @@ def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int6
     return keys if in_order else _distinct(keys), counts
 
 
-def listed(keys: list[Any] | NDArray[Any]) -> list[Any]:
-    """Return keys of a table as Python objects, whole floats of an array as the integers that they are below 2^53.
-
-    One empty cell makes a column of integers one of floats: whether there was one must not show in 7 or 7.0.
-
-    >>> listed(np.array([0.5, 7.0]))
-    [0.5, 7]
-    """
-    if not isinstance(keys, np.ndarray) or keys.dtype.kind != "f":
-        return keys.tolist() if isinstance(keys, np.ndarray) else keys
-    with np.errstate(all="ignore"):  # a warning would tell that some cell is odd
-        whole = (keys == np.rint(keys)) & (np.abs(keys) < _EXACT)
-    integers = np.where(whole, keys, 0).astype(np.int64).tolist()
-    return [a if is_whole else b for a, b, is_whole in zip(integers, keys.tolist(), whole.tolist(), strict=True)]
-
-
 def _increases(column: object) -> bool:
     """Say whether a column is a plain array of numbers, each larger than the one before: none is missing or twice."""
     if type(column) is not np.ndarray or column.ndim != 1 or column.dtype.kind not in "iuf" or column.itemsize > 8:
@@ -141,8 +125,7 @@ def _as_keys(column: object) -> list[Any]:
     plain = isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray)
     if not plain or column.ndim != 1 or column.dtype.kind not in "biufSUOmM":  # type: ignore[attr-defined]
         raise InputError(_WANTED)
-    # tolist would turn dates of some units into bare integers
-    return list(column) if column.dtype.kind in "mM" else listed(column)  # type: ignore[attr-defined, call-overload, arg-type]
+    return listed_keys(column)  # type: ignore[arg-type]
 
 
 def _distinct(keys: list[Any]) -> list[Any]:

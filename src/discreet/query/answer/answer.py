@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._optional import optional
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
 from discreet.errors import ParameterError
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
@@ -209,17 +209,15 @@ class Answer:
 
     def to_pandas(self, confidence: float = 0.95) -> Any:
         """Return a pandas frame, intervals included."""
-        return optional("pandas", extra="frames", purpose="a pandas frame").DataFrame(self.to_dict(confidence))
+        return to_pandas(self.to_dict(confidence))
 
     def to_polars(self, confidence: float = 0.95) -> Any:
         """Return a Polars frame, intervals included."""
-        polars = optional("polars", extra="frames", purpose="a Polars frame")
-        return polars.DataFrame(self.to_dict(confidence), strict=False)
+        return to_polars(self.to_dict(confidence), strict=False)
 
     def to_arrow(self, confidence: float = 0.95) -> Any:
         """Return an Arrow table, intervals included."""
-        arrow = optional("pyarrow", extra="frames", purpose="an Arrow table")
-        return arrow.table(self.to_dict(confidence))
+        return to_arrow(self.to_dict(confidence))
 
     def plot(self, column: str | None = None, confidence: float = 0.95) -> Plot:
         """Draw an aggregate with its intervals: a line over a single numeric or date key, else bars."""

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.frames import person_codes
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns.numbers import numbers
-from discreet.statistics.columns.units import person_codes
 
 WEIGHT_UNIT = 1 << 20
 
@@ -85,9 +84,3 @@ def row_weights(unit: Any, kept: NDArray[np.bool_], most: int) -> NDArray[np.int
         rows = np.bincount(own)
         weights[kept] = np.minimum(WEIGHT_UNIT, min(most, own.size) * WEIGHT_UNIT // np.maximum(rows, 1))[own]
     return weights
-
-
-def present(values: Any) -> NDArray[np.bool_]:
-    """Say which values of a column are not missing."""
-    array = numbers(values)
-    return ~np.isnan(array) if array.dtype.kind == "f" else np.ones(array.size, dtype=np.bool_)

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._optional import optional
 from discreet.display import Table
 from discreet.errors import InputError
+from discreet.frames import Typed, key_form, to_pandas
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
-from discreet.statistics.columns import Typed, key_form
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
@@ -74,9 +73,7 @@ class EstimateTable(Mapping[Any, Estimate]):
 
     def to_pandas(self) -> Any:
         """Return a frame with the keys as its index and the columns value, low and high."""
-        pandas = optional("pandas", extra="frames", purpose="a pandas frame")
-        columns = {"value": self.value, "low": self.low, "high": self.high}
-        return pandas.DataFrame(columns, index=pandas.Index(list(self.labels), tupleize_cols=False))
+        return to_pandas({"value": self.value, "low": self.low, "high": self.high}, index=self.labels)
 
     def plot(self, *, title: str = "", x_label: str = "") -> Plot:
         """Draw the values with their intervals, at most the first twenty."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.frames import held_by_numpy, is_large, key_form
 from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
@@ -18,10 +19,7 @@ from discreet.privacy import Relation
 from discreet.statistics.columns import (
     bounded_keys,
     distinct_table,
-    held_by_numpy,
-    is_large,
     key_codes,
-    key_form,
     row_weights,
     split,
 )
@@ -40,7 +38,7 @@ class Histogram(Statistic):
     """The number of rows with each key of a public list; rows with other keys, or none, count for nothing.
 
     Every key of the list is answered, held or not. Keys are compared as Python compares them: 1 and 1.0 are the same.
-    Numbers of 2^53 and more are no keys of a numpy or plain pandas column, see `columns.numbers`, and are refused.
+    Numbers of 2^53 and more are no keys of a numpy or plain pandas column, see `frames.numeric`, and are refused.
 
     Privacy. Under add/remove one row moves one count by 1: L1 and L2 distance 1, whatever the number of keys. Under
         change-one it may move two: L1 distance 2, L2 the root of 2. Persons with several rows, weighing c together: c

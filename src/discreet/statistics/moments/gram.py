@@ -49,10 +49,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.frames import Frame, frame_library, numbers
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
 from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, frame_library, numbers, replacement, stated_bounds
+from discreet.statistics.columns import Missing, replacement, stated_bounds
 
 STEPS = 1 << 38
 MOST_COLUMNS = 1 << 10
@@ -149,23 +150,15 @@ def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
 
 def _split(table: Any) -> list[Any]:
     """Return the columns of whatever holds a table, as they are."""
-    library = frame_library(table)
-    if isinstance(table, np.ndarray) and table.ndim == 2:
-        return [table[:, place] for place in range(table.shape[1])]
-    if library == "pandas" and getattr(table, "ndim", 1) == 2:
-        return [table.iloc[:, place] for place in range(table.shape[1])]
-    if library == "polars" and hasattr(table, "get_columns"):
-        return list(table.get_columns())
-    if library == "pyarrow" and hasattr(table, "columns"):
-        return list(table.columns)
-    if library is None and isinstance(table, list | tuple):
-        if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
-            return list(table)
-        raise InputError(
-            "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
-            "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
-        )
-    raise InputError("a table is a matrix with a row a person, a frame, an Arrow table, or a list of arrays")
+    if not isinstance(table, list | tuple):
+        frame = Frame.read(table)
+        return [frame.at(place) for place in range(len(frame.names))]
+    if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
+        return list(table)
+    raise InputError(
+        "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
+        "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
+    )
 
 
 @dataclass(frozen=True, slots=True)

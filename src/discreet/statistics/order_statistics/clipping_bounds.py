@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.frames import numbers
 from discreet.laws import AboveThresholdLaw, Law, Product
 from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms import AboveThreshold, Mechanism
 from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import WEIGHT_UNIT, bounded, numbers, row_weights, split
+from discreet.statistics.columns import WEIGHT_UNIT, bounded, row_weights, split
 from discreet.statistics.options import ClippingOptions, CommonOptions, named_after
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import exact_level, guarantee

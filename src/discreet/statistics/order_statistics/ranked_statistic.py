@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.frames import numbers
 from discreet.laws.number import Number, round_down, round_up
-from discreet.statistics.columns import numbers, row_weights, split
+from discreet.statistics.columns import row_weights, split
 from discreet.statistics.ranks import Integers
 from discreet.statistics.statistic import ClippedStatistic
 

@@ -8,10 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.frames import truths
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation
-from discreet.statistics.columns import row_weights, split, truths
+from discreet.statistics.columns import row_weights, split
 from discreet.statistics.options import NoiseOptions, SumOptions, named_after
 from discreet.statistics.pricing import NoisyVector, priced_noise
 from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet._optional import optional
 from discreet.display.csv_text import write_csv
 from discreet.errors import InputError, ParameterError
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.synthesis.domain.domain import Domain, Records
 
 _MOST = 1 << 63  # of a 64-bit integer, exclusive
@@ -100,8 +101,7 @@ class SyntheticTable:
 
     def to_arrow(self) -> Any:
         """Return an Arrow table, null where a value is missing; weights are a last column."""
-        arrow = optional("pyarrow", extra="frames", purpose="to_arrow()")
-        return arrow.table({name: arrow.array(column.tolist()) for name, column in self._written().items()})
+        return to_arrow(self._written())
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame; weights are a last column.
@@ -115,13 +115,11 @@ class SyntheticTable:
             kind = _kind(one.values, missing=bool(np.any(codes == len(one.values))))
             if kind is not None:
                 columns[one.name] = pandas.array(columns[one.name].tolist(), dtype=kind)
-        return pandas.DataFrame(columns)
+        return to_pandas(columns)
 
     def to_polars(self) -> Any:
         """Return a Polars data frame, null where a value is missing; weights are a last column."""
-        polars = optional("polars", extra="frames", purpose="to_polars()")
-        columns = self._written()
-        return polars.DataFrame({name: polars.Series(name, column.tolist()) for name, column in columns.items()})
+        return to_polars(self._written())
 
     def _written(self) -> dict[str, NDArray[Any]]:
         """Return the columns with that of the weights, if there are any, under a name that is free."""

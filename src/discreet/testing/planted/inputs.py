@@ -16,7 +16,7 @@ from discreet.audit import Level
 from discreet.privacy import Relation
 from discreet.query import Type
 from discreet.query.csv_files import CsvRecords
-from discreet.query.frames import frame_table
+from discreet.query.frame_table import frame_table
 from discreet.query.policy import CsvFormat
 from discreet.statistics import Count, Histogram, Rows
 from discreet.testing.planted.fault import UNITS, Planted

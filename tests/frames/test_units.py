@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from discreet import statistics
 from discreet.errors import InputError
+from discreet.frames.units import joint_codes, person_codes
 from discreet.mechanisms import Mechanism
 from discreet.statistics.columns.keys import bounded_keys, distinct_counts
-from discreet.statistics.columns.units import joint_codes, person_codes
 from discreet.testing import Subject, conformance_checks
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.planted.fault import UNITS

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import statistics
 from discreet.errors import InputError
+from discreet.frames.numeric import held_by_numpy, safe_floats
 from discreet.mechanisms.keys.key_counts import KeyCounts
 from discreet.statistics.columns.keys import bounded_keys, distinct_counts, key_codes
-from discreet.statistics.columns.numbers import held_by_numpy, safe_floats
 
 PRICE: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1}
 LARGE = [2**60 + place for place in range(1000)]
