@@ -78,7 +78,7 @@ class Purse:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
         if not isinstance(neighbors, Neighbors):
             raise ParameterError(
-                "say who is protected: Neighbors(relation, size), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
+                "say who is protected: Neighbors(relation, people), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
                 parameter="neighbors",
             )
         relation = neighbors.relation
@@ -96,7 +96,7 @@ class Purse:
         if positive_price(delta, name="delta") >= 1:
             raise ParameterError("delta is a probability below 1", parameter="delta")
         target = ApproxDP(epsilon, delta, relation=relation)
-        warn_if_senseless(target, people=neighbors.size)
+        warn_if_senseless(target, people=neighbors.people)
         return cls(target, largest_rho(target), neighbors)
 
     @property

@@ -163,7 +163,7 @@ def prepare(
     delta: Number | None = None,
     rho: Number | None = None,
     share: Number | None = None,
-    size: int | None = None,
+    people: int | None = None,
 ) -> Prepared:
     """Return a release that could be made at a price, or refuse it; nothing is charged and no data is read."""
     check_session(session)
@@ -183,7 +183,7 @@ def prepare(
             parameter="epsilon",
         )
     price = price_under(session.policy.budget, stated(epsilon=epsilon, delta=delta, rho=rho, share=share))
-    neighbors = neighbors_of(session, stated_table, size)
+    neighbors = neighbors_of(session, stated_table, people)
     try:
         made = make(workload, neighbors, price)
     except DiscreetError as problem:
@@ -235,35 +235,39 @@ def _given(price: Stated) -> Price:
     return Price(epsilon=price.epsilon) if price.delta is None else Price(epsilon=price.epsilon, delta=price.delta)
 
 
-def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neighbors:
+def neighbors_of(session: Session, table: TablePolicy, people: int | None) -> Neighbors:
     """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
     rows = rows_of_one_unit(table)
     exact = table.size if rows == 1 else None
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE):
+    if people is not None and (
+        isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= LARGEST_SIZE
+    ):
         raise ParameterError(
-            f"size= is a whole number of records, from 1 to {LARGEST_SIZE:,}, that you may tell everybody. Nothing was "
-            "spent.",
-            parameter="size",
+            f"people= must be a whole number of records, from 1 to {LARGEST_SIZE:,}, that you may tell everybody. "
+            "Nothing was spent.",
+            parameter="people",
         )
-    if exact is not None and size is not None and size != exact:
+    if exact is not None and people is not None and people != exact:
         raise ConflictingParameters(
-            f"the policy declares the size of {table.name}: leave size= out. Nothing was spent.", parameter="size"
+            f"the policy declares how many people {table.name} has: leave people= out. Nothing was spent.",
+            parameter="people",
         )
-    known = exact if exact is not None else size
+    known = exact if exact is not None else people
     if known is None:
         raise MissingParameter(
-            f"say about how many records {table.name} has: size=, a number that you may tell everybody, never one that "
-            f"was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
-            parameter="size",
+            f"say about how many records {table.name} has: people=, a number that you may tell everybody, never one "
+            f"that was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
+            parameter="people",
         )
-    # where another table has the public size, a unit that is changed may have had no row here, or have none now
+    # where another table has the public number of people, a unit that is changed may have had no row here, or have
+    # none now
     counted = session.policy.relation is Relation.ADD_REMOVE or table.size is not None
     return Neighbors(session.policy.relation, known, rows, everyone=counted)
 
 
 def _or_declare(table: TablePolicy, rows: int) -> str:
     if rows == 1 and (table.size is None or isinstance(table.unit, UnitIsRow)):
-        return "; or let the curator declare size = ... in the policy"
+        return "; or let the curator declare people = ... in the policy"
     return f" (a unit may have {rows} of them)"
 
 

@@ -58,10 +58,10 @@ def test_with_a_boundless_price_every_answer_is_right(relation: Relation, family
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**9])
+@pytest.mark.parametrize("people", [1, 400, 10**9])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, size), epsilon=1, delta=1e-12)
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
+    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, people), epsilon=1, delta=1e-12)
     release = method(skewed(count))
     assert release.plan == method.plan
     assert len(release.table) == DOMAIN.cells

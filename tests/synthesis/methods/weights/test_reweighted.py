@@ -52,7 +52,7 @@ def test_base_and_rounds_spend_no_more_than_the_purse(relation: Relation, price:
 def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(domain: Domain) -> None:
     records, asked = twins(domain, 5_000), conjunctions(domain, ways=2, count=200, repeats=False)
     purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 5_000), rho=10**6)
-    base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), rows=SUPPORT)
+    base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), size=SUPPORT)
     with pytest.warns(SenselessParameter):
         method = Reweighted.on(base, purse, reach=np.inf)
     with pytest.warns(SenselessParameter):
@@ -69,7 +69,7 @@ def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(do
 def test_the_bound_holds_against_every_distribution_on_the_support(reach: float) -> None:
     records, asked = twins(SMALL, 2_000), conjunctions(SMALL, count=100)
     purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 2_000), rho=Fraction(1, 10))
-    base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), rows=SUPPORT)
+    base = Independent(workload=asked, purse=purse.part(Fraction(1, 2)), size=SUPPORT)
     rounds, released = replace(Reweighted.on(base, purse).rounds, reach=reach), base(records)
     support, prior = support_of(released.table, SUPPORT)
     course = rounds(records, asked, purse, support, prior, lambda *_: None, anchor=released.answers)
@@ -90,10 +90,10 @@ def test_the_bound_holds_against_every_distribution_on_the_support(reach: float)
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**8])
+@pytest.mark.parametrize("people", [1, 400, 10**8])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbors(relation, size), epsilon=1, delta=1e-9)
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
+    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbors(relation, people), epsilon=1, delta=1e-9)
     steps: list[tuple[int, int]] = []
     release = method(twins(WIDE, count), progress=lambda done, all_: steps.append((done, all_)))
     assert release.plan == method.plan
@@ -128,7 +128,7 @@ def test_a_base_whose_guarantee_does_not_add_up_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"does not add up .* `Purse.part`"):
         Reweighted.on(half, purse)
     with pytest.raises(ParameterError, match="costs the whole purse"):
-        Reweighted.on(Independent(workload=asked, purse=purse, rows=9), purse)
+        Reweighted.on(Independent(workload=asked, purse=purse, size=9), purse)
 
 
 @pytest.mark.parametrize(

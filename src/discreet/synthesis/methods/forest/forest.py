@@ -168,15 +168,15 @@ class Forest:
         """Return the share of this distribution that satisfies each query."""
         return answers(self, workload)
 
-    def table(self, rows: int) -> SyntheticTable:
-        """Return records of this distribution, every count of an attribute given its parent rounded, not sampled.
+    def table(self, size: int) -> SyntheticTable:
+        """Return `size` records of this distribution: counts of an attribute given its parent are rounded, not sampled.
 
         The pairing of values within the rows of one parent value is random.
         """
-        codes = np.zeros((len(self.parents), rows), dtype=np.uint16)
+        codes = np.zeros((len(self.parents), size), dtype=np.uint16)
         for here in self.order:
             parent = self.parents[here]
-            groups = codes[parent] if parent >= 0 else np.zeros(rows, dtype=np.uint16)
+            groups = codes[parent] if parent >= 0 else np.zeros(size, dtype=np.uint16)
             conditional = self.conditionals[here]
             totals = np.bincount(groups, minlength=len(conditional)).astype(np.int64)
             codes[here] = assign(groups, apportion_groups(conditional, totals))

@@ -22,7 +22,7 @@ from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
     OneWays,
-    checked_rows,
+    checked_size,
     divided_by_size,
     measured_attributes,
     one_way_shares,
@@ -77,7 +77,7 @@ class Tree(Synthesizer):
     name: ClassVar[str] = "tree"
     workload: Workload
     purse: Purse
-    rows: int
+    size: int
 
     def __post_init__(self) -> None:
         if not looks_at_pairs(self.workload.domain):
@@ -96,11 +96,11 @@ class Tree(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        rows: int | None = None,
+        size: int | None = None,
     ) -> Tree:
         """State the price, and perhaps how many rows the synthetic table has."""
         purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
+        return cls(workload=workload, purse=purse, size=checked_size(size, workload.domain, neighbors))
 
     @property
     def most_edges(self) -> int:
@@ -126,7 +126,7 @@ class Tree(Synthesizer):
     def plan(self) -> Mapping[str, Any]:
         """The rows of the table, how the purse is divided, and the deviation of the noise of a pair."""
         return {
-            "rows": self.rows,
+            "size": self.size,
             "one_ways": ONE_WAYS,
             "choices": CHOICES,
             "pairs": 1 - ONE_WAYS - CHOICES,
@@ -147,7 +147,7 @@ class Tree(Synthesizer):
         names = self.workload.domain.names
         edges = tuple((names[one], names[other]) for one, other in selection.edges)
         evidence = {"edges": edges, "records": one_ways.total, "model": model}
-        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(4, 4)
         return release
 

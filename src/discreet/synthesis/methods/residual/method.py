@@ -73,7 +73,7 @@ class Residual(Synthesizer):
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """
@@ -170,16 +170,16 @@ class Residual(Synthesizer):
         """Measure, put together, finish."""
         known = self.purse.neighbors.stated_count
         found = self._measured(records, known, progress)
-        size = self.purse.neighbors.size
+        people = self.purse.neighbors.people
         unbiased = self.finish is ResidualFinish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]
         if not unbiased:
             arrays = [non_negative(one, number_of_records(found)) for one in arrays]
-        table, made = synthetic_table(moved, forest, self.purse.neighbors.size, self.cores)
+        table, made = synthetic_table(moved, forest, self.purse.neighbors.people, self.cores)
         cells = np.diff(self.workload.offsets)
-        deviations = np.repeat(np.array(self.deviations_of_counts) / size, cells)
-        answers = np.concatenate([one.ravel() for one in arrays]) / size
+        deviations = np.repeat(np.array(self.deviations_of_counts) / people, cells)
+        answers = np.concatenate([one.ravel() for one in arrays]) / people
         evidence = {"residuals": found, "table": made, "number of records": float(found.parts[()])}
         return self._made(table, answers, evidence, deviations if unbiased else None)
 

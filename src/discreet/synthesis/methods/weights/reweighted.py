@@ -86,7 +86,7 @@ class Reweighted(Synthesizer):
         from discreet.synthesis.methods.forest import Tree
 
         purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls.on(Tree(workload=workload, purse=purse.part(Fraction(1, 2)), rows=SUPPORT), purse)
+        return cls.on(Tree(workload=workload, purse=purse.part(Fraction(1, 2)), size=SUPPORT), purse)
 
     @classmethod
     def on(cls, base: Synthesizer, purse: Purse, *, reach: float = _REACH) -> Reweighted:

@@ -124,10 +124,10 @@ class AdaptiveRounds:
         than there are; half of the share goes to the choices.
         """
         share_total = Fraction(0) if purse.neighbors.same_count else share * _TOTAL_SHARE
-        left, size, swing = share - share_total, purse.neighbors.size, purse.neighbors.swing
+        left, people, swing = share - share_total, purse.neighbors.people, purse.neighbors.swing
 
         def noise(count: int) -> float:
-            return purse.single_deviation(left / (2 * count), sensitivity=swing) / (2 * size)
+            return purse.single_deviation(left / (2 * count), sensitivity=swing) / (2 * people)
 
         count = _MOST
         while count > _LEAST and noise(count) * math.sqrt(count) > _BALANCE:
