@@ -278,8 +278,7 @@ def loss_refuted(tally: EventTally, delta: float, rest: float, *, reach: float, 
 
     Accuracy. Let e be the least epsilon for which the guarantee holds for S, and g the first point of the grid that is
         at least e. If the bound exceeds e then g was refuted, though the guarantee holds at g; that happens with
-        probability
-        at most rest.
+        probability at most rest.
     """
     grid = np.linspace(0.0, reach, points)
     refuted = log_wealths(tally, grid, delta) >= math.log(1.0 / rest)

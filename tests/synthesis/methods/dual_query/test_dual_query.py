@@ -206,7 +206,7 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
     assert all(gap == 0 for _, gap in release.evidence["gaps"])
     asked = {"eta": made.eta, "rounds": count, "draws": 400, "queries": 40, "records": 12}
     bound = dual_query_error(**asked, confidence=1 - Fraction(ALARM))
-    assert np.abs(release.answers - workload.shares(records)).max() <= bound < 0.5
+    assert np.abs(release.answers - workload.frequencies(records)).max() <= bound < 0.5
 
 
 def test_the_release_follows_from_the_transcript_and_from_nothing_else():
@@ -377,7 +377,7 @@ def test_with_a_large_budget_all_answers_are_close():
     records = Records(Domain.of({f"b{place}": [0, 1] for place in range(12)}), bits.astype(np.uint16))
     workload = conjunctions(records.domain, ways=3, count=500, seed=1)
     neighbors = Neighbors(Relation.CHANGE_ONE, people=size)
-    truth = workload.shares(records)
+    truth = workload.frequencies(records)
     release = DualQuery.of(workload, neighbors, rho=5, rounds=150)(records)
     error = np.abs(release.answers - truth)
     # over twelve runs the average was .001 to .002 and the largest .005 to .012: far from what is refused here

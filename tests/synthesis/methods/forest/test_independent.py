@@ -90,7 +90,7 @@ def test_one_attribute_and_attributes_of_one_value_are_released_too() -> None:
         release = method(invented(domain, 50))
         assert release.table.records.codes.shape == (len(domain), 9)
         if domain.cells == 1:
-            assert release.answers.tolist() == asked.shares(invented(domain, 50)).tolist()
+            assert release.answers.tolist() == asked.frequencies(invented(domain, 50)).tolist()
 
 
 @given(values=st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), total=st.floats(0, 10))

@@ -129,4 +129,4 @@ def test_with_a_boundless_price_a_chain_is_found_and_its_pairs_are_exact(relatio
     with pytest.warns(SenselessParameter):
         release = Tree.of(asked, Neighbors(relation, 20_000), rho=10**6, size=100)(records)
     assert sorted(release.evidence["edges"]) == [("a", "b"), ("b", "c"), ("c", "d")]
-    np.testing.assert_allclose(release.answers, asked.shares(records), atol=1e-6)
+    np.testing.assert_allclose(release.answers, asked.frequencies(records), atol=1e-6)

@@ -59,7 +59,7 @@ def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(do
         release = method(records)
     with pytest.warns(SenselessParameter):
         plain = base(records)
-    truth = asked.shares(records)
+    truth = asked.frequencies(records)
     assert np.abs(plain.answers - truth).max() > 0.2  # twins agree always, and half the time under independence
     assert np.abs(release.answers - truth).max() < 0.1
 
@@ -80,11 +80,11 @@ def test_the_bound_holds_against_every_distribution_on_the_support(reach: float)
     penalty = first * course.deviation**2
     assert (course.strength > first) == (reach < 1)  # twins are further than 0.05 nats from independence
     assert divergence_of(course.weights, prior) <= reach
-    offset = released.answers - asked.shares(support, prior)
+    offset = released.answers - asked.frequencies(support, prior)
     random = np.random.default_rng(8)
     for other in [prior, np.full(64, 1 / 64), course.weights, *random.dirichlet(np.ones(64), 20)]:
         divergence = float(other @ np.log(other / prior))
-        missed = (measured - offset[chosen]) - asked.shares(support, other)[chosen]
+        missed = (measured - offset[chosen]) - asked.frequencies(support, other)[chosen]
         bound = (1 + 4 * penalty) / 2 * (course.strength / first * divergence + np.sum(missed**2) / (2 * penalty))
         assert np.sum(largest**2) <= bound * (1 + 1e-6)
 

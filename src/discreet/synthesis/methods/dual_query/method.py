@@ -64,11 +64,10 @@ class DualQuery(Synthesizer):
         Proof: round t draws independently with chance proportional to exp(sign L(q)), L(q) = eta ((t - 1) ((2c -
         N)/(2n) + 1/2) - S(q)), n the public number of people, c the count of q, N the number of records, S(q) how many
         of the t - 1 records played satisfy q. Given the earlier draws S is fixed, and one unit moves 2c - N by at most
-        swing (see
-        `Neighbors`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two outcomes differ
-        by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are exact
-        (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than its
-        price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
+        swing (see `Neighbors`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two
+        outcomes differ by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are
+        exact (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than
+        its price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
     Accuracy. With `EQUAL` weights, `error` bounds all errors at once, by the theorem of `dual_query_error`; with
         `LIKELY` ones they are measured.
     Cost. A round reads every query once; memory is proportional to the workload, never to the domain.
@@ -241,7 +240,7 @@ class DualQuery(Synthesizer):
             shares[:played] = _PLAYED_SHARE / played
             weights = most_likely(Evidence.of(self.workload, support, rounds, float(self.eta)), shares)
         evidence = {"transcript": tuple(rounds), "gaps": tuple(game.gaps)}
-        return self._made(SyntheticTable(support, weights), self.workload.shares(support, weights), evidence)
+        return self._made(SyntheticTable(support, weights), self.workload.frequencies(support, weights), evidence)
 
 
 @dataclass(slots=True)

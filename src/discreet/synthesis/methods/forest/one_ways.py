@@ -70,7 +70,7 @@ class OneWays:
         sums = [float(one.values.sum(dtype=np.float64)) for one in self.noisy.values()]
         return max(1.0, float(np.average(sums, weights=weights))) if sums else 1.0
 
-    def shares(self) -> tuple[Floats, ...]:
+    def frequencies(self) -> tuple[Floats, ...]:
         """Return the shares of values of each attribute: the nearest ones that are at least 0 and sum to 1."""
         found = [np.full(size, 1 / size) for size in self.domain.sizes]
         for place, one in self.noisy.items():
@@ -163,7 +163,7 @@ class Independent(Synthesizer):
         """Measure, then answer from the product."""
         one_ways = OneWays.measure(records, self.purse, self.shares)
         progress(1, 2)
-        model = Forest.of(records.domain, one_ways.shares())
+        model = Forest.of(records.domain, one_ways.frequencies())
         evidence = {"records": one_ways.total, "model": model}
         release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(2, 2)

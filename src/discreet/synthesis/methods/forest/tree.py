@@ -224,7 +224,7 @@ def scored(
     The score is the distance from the product of the noisy one-ways, less what their own noise adds to that distance,
     less the penalty for the noise of measuring the pair.
     """
-    shares, total = one_ways.shares(), one_ways.total
+    shares, total = one_ways.frequencies(), one_ways.total
     alone = {place: _MEAN_NORMAL * harm(shares[place] * total, one.deviation) for place, one in one_ways.noisy.items()}
     scores, harms = np.zeros(len(pairs), dtype=np.int64), np.zeros(len(pairs))
     for place, ((one, other), histogram) in enumerate(zip(pairs, pair_histograms(records, pairs), strict=True)):

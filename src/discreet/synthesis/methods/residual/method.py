@@ -59,8 +59,8 @@ class Residual(Synthesizer):
         is never read.
     Accuracy. With `ResidualFinish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and
         `deviations` are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6
-        from scale 1
-        on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that confidence.
+        from scale 1 on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that
+        confidence.
         Proof: unbiasedness and variances by `Residuals`. Integer Gaussian noise of scale s has E exp(t X) <=
         exp(t^2 s^2/2) (Canonne, Kamath, Steinke 2020), so that an answer, linear in independent such noises, has
         E exp(t error) <= exp(t^2 V/2) with V its variance; Markov's inequality on both sides gives 2 exp(-w^2/(2 V)).

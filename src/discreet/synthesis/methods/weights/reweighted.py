@@ -37,8 +37,7 @@ class Reweighted(Synthesizer):
     Privacy. The whole release keeps `guarantee`.
         Proof: the base is paid from `Purse.part` of a share, so that its guarantee is a pure epsilon or a rho, which
         add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the rest.
-        When
-        they begin the base's release is public, so its rows are a public support and its answers a public start;
+        When they begin the base's release is public, so its rows are a public support and its answers a public start;
         `AdaptiveRounds` is then an adaptive release, and the shares add up to at most 1.
     Accuracy. The bound of `AdaptiveRounds` holds against every distribution W on the support: what the weights cannot
         reach, because no row of the base looks like it, they do not guarantee.

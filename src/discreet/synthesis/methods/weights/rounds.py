@@ -174,7 +174,7 @@ class AdaptiveRounds:
         """Run; `anchor`, where given, are better answers than the prior's own, to which changes are added."""
         centered = 2 * workload.counts(records) - len(records)
         total = self._total(records, purse)
-        plain = workload.shares(support, prior)
+        plain = workload.frequencies(support, prior)
         offset = np.zeros(len(workload)) if anchor is None else anchor - plain
         answers = plain + offset
         noise = purse.single_deviation(self.share_measurement, sensitivity=purse.neighbors.swing) / (2 * total)
@@ -195,7 +195,7 @@ class AdaptiveRounds:
             truths = np.vstack([truths, [satisfied(workload, query, support.codes) for query in fresh]])
             start = np.append(fit.multipliers, np.zeros(len(fresh)))
             fit, strength = self._fit(truths, np.array(values) - offset[chosen], deviation, prior, strength, start)
-            answers = workload.shares(support, fit.weights) + offset
+            answers = workload.frequencies(support, fit.weights) + offset
         progress(self.rounds, self.rounds)
         return Course(
             weights=fit.weights,
