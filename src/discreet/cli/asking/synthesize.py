@@ -23,7 +23,7 @@ from discreet.cli.console import (
     say_table,
     say_written,
 )
-from discreet.display import Table
+from discreet.display import Progress, Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
 from discreet.query.policy import LARGEST_SIZE, Source
@@ -37,7 +37,6 @@ from discreet.synthesis import (
     marginals,
     predict,
 )
-from discreet.synthesis.base import Progress
 from discreet.synthesis.methods import METHODS, spelled
 from discreet.synthesis.sessions import BINS, Prepared, exact, plan_lines, released_with
 from discreet.synthesis.sessions import plain as plan_values

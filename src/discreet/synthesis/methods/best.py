@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from discreet.display import Progress
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.forest import Independent, Tree, default_size, looks_at_pairs, measured_attributes
 from discreet.synthesis.methods.residual import Residual, ResidualFinish

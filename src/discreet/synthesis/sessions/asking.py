@@ -7,9 +7,10 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
 from discreet.synthesis.methods import Price, method_named
 from discreet.synthesis.methods.dual_query import DualQuery

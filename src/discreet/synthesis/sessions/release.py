@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.display import definition_list
+from discreet.display import Progress, definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
@@ -19,7 +19,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
 from discreet.query.pricing import Stated, stated
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make, Price
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
@@ -274,10 +274,10 @@ def _or_declare(table: TablePolicy, rows: int) -> str:
 def told(progress: Progress | None) -> Progress:
     """Return a progress whose own mistakes, such as a closed terminal, cost nobody a release that is paid for."""
 
-    def tell(done: int, steps: int) -> None:
+    def tell(done: int, total: int | None) -> None:
         if progress is not None:
             with contextlib.suppress(Exception):
-                progress(done, steps)
+                progress(done, total)
 
     return tell
 

@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, deviation_of, noise_for
+from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParameter, ParameterError
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, silent
+from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters

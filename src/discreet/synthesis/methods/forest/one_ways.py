@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Noisy, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Noisy, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (

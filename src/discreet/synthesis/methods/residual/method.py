@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Noisy, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import (

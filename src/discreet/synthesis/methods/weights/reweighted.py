@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Progress, Purse, checked_share
+from discreet.synthesis.base import Purse, checked_share
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.weights.multiplicative import Fit, divergence_of, entropic_fit, satisfied
 from discreet.synthesis.workloads import Workload
