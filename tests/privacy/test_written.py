@@ -99,7 +99,7 @@ def test_equal_guarantees_mean_the_same_numbers():
 
 
 def test_session_statistics_and_synthesis_read_a_price_alike():
-    added = Neighbors(Relation.ADD_REMOVE, size=100)
+    added = Neighbors(Relation.ADD_REMOVE, people=100)
     for given_price in (0.1, np.float32(0.1), np.float64(0.1), TENTH):
         assert stated(epsilon=given_price).epsilon == TENTH
         assert stated_price(epsilon=given_price).epsilon == TENTH

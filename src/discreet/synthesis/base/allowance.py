@@ -91,7 +91,7 @@ class Allowance:
         """Read the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
         if not isinstance(neighbors, Neighbors):
             raise ParameterError(
-                "say who is protected: Neighbors(relation, size), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
+                "say who is protected: Neighbors(relation, people), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
                 parameter="neighbors",
             )
         relation = neighbors.relation
@@ -103,7 +103,7 @@ class Allowance:
         if delta is None:
             return cls(PureDP(epsilon, relation=relation), price.epsilon, neighbors)
         target = ApproxDP(epsilon, delta, relation=relation)
-        warn_if_senseless(target, people=neighbors.size)
+        warn_if_senseless(target, people=neighbors.people)
         return cls(target, largest_rho(written(target.epsilon), written(target.delta)), neighbors)
 
     @property

@@ -53,25 +53,25 @@ class SyntheticTable:
         weighed = "" if self.weights is None else ", weighted"
         return f"SyntheticTable({len(self):,} rows{weighed}; {', '.join(self.domain.names)})"
 
-    def unweighted(self, rows: int) -> SyntheticTable:
-        """Return a table of so many rows without weights, each record about as often as its weight says.
+    def unweighted(self, size: int) -> SyntheticTable:
+        """Return a table of `size` rows without weights, each record about as often as its weight says.
 
-        Accuracy. A record of the share w of the weight appears floor(w rows) or ceil(w rows) times, so a query that
-            k records decide moves by less than k/rows.
+        Accuracy. A record of the share w of the weight appears floor(w size) or ceil(w size) times, so a query that
+            k records decide moves by less than k/size.
             Proof: the largest remainders get the rows that the integer parts leave over, one each; fewer are left over
-            than there are remainders. The share of every record moves by less than 1/rows.
+            than there are remainders. The share of every record moves by less than 1/size.
 
         >>> domain = Domain.of(color=["red", "green"])
         >>> table = SyntheticTable(domain.encode({"color": ["red", "green"]}), np.array([3.0, 1.0]))
         >>> table.unweighted(8).columns()["color"].tolist().count("red")
         6
         """
-        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-            raise ParameterError("rows is a whole number of at least 1", parameter="rows")
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ParameterError("size must be a whole number, at least 1", parameter="size")
         weights = np.ones(len(self)) if self.weights is None else self.weights
-        wanted = weights / weights.sum() * rows
+        wanted = weights / weights.sum() * size
         counts = np.floor(wanted).astype(np.int64)
-        left = rows - int(counts.sum())
+        left = size - int(counts.sum())
         counts[np.argsort(counts - wanted, kind="stable")[:left]] += 1
         return SyntheticTable(Records(self.domain, np.repeat(self.records.codes, counts, axis=1)))
 
@@ -82,7 +82,7 @@ class SyntheticTable:
     def to_csv(self, path: str | Path) -> Path:
         """Write the rows as UTF-8 text with commas and a header, an empty field where a value is missing.
 
-        Weights are a last column; `table.unweighted(rows=...).to_csv(path)` writes repeated rows instead. Days are
+        Weights are a last column; `table.unweighted(size=...).to_csv(path)` writes repeated rows instead. Days are
         written as days, also where they are kept as times at midnight.
         """
         target, columns = Path(path), self._written()
