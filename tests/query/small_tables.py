@@ -25,7 +25,7 @@ from discreet.query.policy.declarations import (
     UnitIsRow,
     UnitLimits,
 )
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.query.pricing.priced_query import priced
 from tests.query.reference_engine import ReferenceEngine
 
@@ -94,7 +94,7 @@ def priced_for(table, *aggregates, keys=(), budget=None, rows_expected=None, bou
     return priced(
         query_for(*aggregates, keys=keys),
         policy,
-        stated(**price),
+        read_price(**price),
         rows_expected=rows_expected,
         bounded=bounded,
         bounded_rows=bounded_rows,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
 from discreet.synthesis.methods.answers import Given, NoisyAnswers
@@ -67,6 +67,7 @@ __all__ = [
     "Accounting",
     "Aim",
     "Allocation",
+    "Allowance",
     "Attribute",
     "Baseline",
     "Best",
@@ -90,7 +91,6 @@ __all__ = [
     "NoisyAnswers",
     "Optimum",
     "Prediction",
-    "Purse",
     "Records",
     "Report",
     "Residual",

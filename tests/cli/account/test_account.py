@@ -19,7 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cli.account import account
-from discreet.cli.account.facts import AccountQuestion, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.account.facts import (
+    AccountQuestion,
+    advanced,
+    basic,
+    certify,
+    curve,
+    least_misses,
+    misses_from,
+    renyi,
+)
 from discreet.cli.account.plan import FAMILIES
 from discreet.cli.account.wording import belief, odds
 from discreet.cli.options import read_number
@@ -171,7 +180,7 @@ def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> Non
 def test_the_plot_has_two_labeled_panels_and_marks_the_answer() -> None:
     from discreet.cli.account.plot import price_plot
 
-    made = price(
+    made = certify(
         [record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], AccountQuestion(1e-5, None)
     )
     left, right = price_plot(made).figure.axes
@@ -326,7 +335,7 @@ def test_no_test_misses_less_than_is_said_and_the_best_one_hardly_more(mu: float
 
 @pytest.mark.theorem("least_misses.privacy")
 def test_the_curve_of_misses_lies_below_the_best_tests() -> None:
-    made = price([record("gaussian dp", mu=1, relation="unstated", unit="patient")], AccountQuestion(1e-5, None))
+    made = certify([record("gaussian dp", mu=1, relation="unstated", unit="patient")], AccountQuestion(1e-5, None))
     alarms = np.linspace(0.0, 1.0, 21)
     found = misses_from(curve(made), alarms)
     truth = np.array([made.loss.tradeoff(float(one)).upper for one in alarms])
@@ -355,7 +364,7 @@ def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
 
 def test_the_odds_speak_of_what_the_relation_hides() -> None:
     made = {
-        relation: price([record("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None))
+        relation: certify([record("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None))
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
     assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])

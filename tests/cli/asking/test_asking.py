@@ -112,7 +112,7 @@ REFUSALS = [
     (("not sql at all (", "--epsilon", "1"), 1, ""),
     (("", "--epsilon", "1"), 1, ""),
     ((COUNT,), 2, "epsilon"),
-    ((COUNT, "--epsilon", "1", "--share", "0.5"), 2, "keep one"),
+    ((COUNT, "--epsilon", "1", "--share", "0.5"), 2, "write one of them"),
     ((COUNT, "--rho", "0.1"), 2, "epsilon"),
     ((COUNT, "--epsilon", "much"), 2, "not a number"),
     ((COUNT, "--epsilon", "-1"), 2, ""),

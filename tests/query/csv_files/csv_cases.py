@@ -22,7 +22,7 @@ from discreet.query.policy import terms_of
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.file import read_policy
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.query.session.opening import with_source
 
 POLICY = """[data]
@@ -95,7 +95,7 @@ class Prices:
         session = Session(self.policy, analyst="ana", engine=engine, ledger=MemoryLedger(terms_of(self.policy)))
         self.asked: dict[tuple[str, str], tuple[SumRequest, int]] = {}
         for name, sql in product(self.names, (COUNT, PEOPLE, SUM)):
-            made = session._desk.priced(sql.replace("FROM t", f"FROM {name}"), stated(epsilon=1))
+            made = session._desk.priced(sql.replace("FROM t", f"FROM {name}"), read_price(epsilon=1))
             (measure,) = made.measures
             self.asked[name, sql] = made.request(), measure.bounding.total * measure.norms.one
         session.close()

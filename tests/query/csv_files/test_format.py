@@ -82,11 +82,11 @@ def test_a_decimal_comma_is_read_in_columns_declared_as_numbers_and_only_there(t
 def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_path: Path) -> None:
     policy = written(tmp_path, b"uid;k;x\n7;a;1\n7,0;b;1\n007;c;1\n", csv=section(delimiter='";"', decimal='","'))
     policy.write_text(policy.read_text().replace('uid = {type = "text"}', 'uid = {type = "integer"}'))
-    from discreet.query.pricing.price import stated
+    from discreet.query.pricing.price import read_price
     from tests.query.csv_files.csv_cases import PEOPLE
 
     with opened(policy) as session:
-        made = session._desk.priced(PEOPLE, stated(epsilon=1))
+        made = session._desk.priced(PEOPLE, read_price(epsilon=1))
         assert session.engine.run(made.request()).cells == [[1]]
 
 

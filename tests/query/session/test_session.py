@@ -96,8 +96,8 @@ def test_the_ledger_is_charged_the_sum_of_the_parts_under_every_budget(budget, p
         whole = Fraction(0)
         for query, price in zip(queries, prices, strict=True):
             answer = session.sql(query, **price)
-            parts = [one.rho if one.rho is not None else one.epsilon for one in answer.priced.spends]
-            assert sum(parts) == answer.priced.payment.amount
+            parts = [one.rho if one.rho is not None else one.epsilon for one in answer.priced.parts]
+            assert sum(parts) == answer.priced.cost.amount
             whole += sum(parts)
         found = session.budget.spent
         name = "rho" if isinstance(budget, ZCDP) else "epsilon"
@@ -292,7 +292,7 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
             with pytest.raises(NotCopyable):
                 attempt(session)
         made = session._desk.priced(
-            ASK, __import__("discreet.query.pricing.price", fromlist=["stated"]).stated(epsilon=1)
+            ASK, __import__("discreet.query.pricing.price", fromlist=["read_price"]).read_price(epsilon=1)
         )
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]
         shown += [str(session.budget), repr(session.ledger), str(session.explain(ASK, epsilon=1))]

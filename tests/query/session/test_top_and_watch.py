@@ -90,8 +90,8 @@ def test_no_person_moves_a_score_further_than_the_sensitivity_of_the_choice(kind
     assert moved == choice.sensitivity.value
     assert choice.monotone == (relation is ADD_REMOVE and all(entry >= 0 for one in scores for entry in one))
     assert choice.relation is relation
-    amount = Fraction(choice.guarantee.rho if made.payment.noise is Noise.GAUSSIAN else choice.guarantee.epsilon)
-    assert amount == made.payment.amount
+    amount = Fraction(choice.guarantee.rho if made.cost.noise is Noise.GAUSSIAN else choice.guarantee.epsilon)
+    assert amount == made.cost.amount
     assert choice.guarantee == made.guarantee
 
 
@@ -250,7 +250,7 @@ def test_what_a_watch_needs_is_refused_at_once():
 
 
 def test_a_watch_without_a_price_is_offered_the_prices_that_it_takes():
-    with pytest.raises(MissingParameter, match="epsilon=, or share=") as refusal:
+    with pytest.raises(MissingParameter, match="epsilon= or share=") as refusal:
         session_on(Told(), ZCDP(1)).watch(5)
     assert "rho=" not in str(refusal.value)
     assert "error=" not in str(refusal.value)

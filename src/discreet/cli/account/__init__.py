@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, cast
 import click
 from click.core import ParameterSource
 
-from discreet.cli.account.facts import AccountQuestion, CertifiedCost, price
+from discreet.cli.account.facts import AccountQuestion, CertifiedLoss, certify
 from discreet.cli.account.plan import FAMILIES, Family, ReleasePlan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
 from discreet.cli.account.wording import bill, machine
@@ -164,7 +164,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_sta
         )
     _check_suffix(asked["plot"])
     with spinner(console, "Pricing"):
-        answer = price(records, question)
+        answer = certify(records, question)
         written = _files(answer, asked, unit_stated=unit_stated)
     if asked["as_json"]:
         say_json(machine(answer))
@@ -176,7 +176,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_sta
         say_written(console, path)
 
 
-def _files(answer: CertifiedCost, asked: AccountOptions, *, unit_stated: bool) -> list[Path]:
+def _files(answer: CertifiedLoss, asked: AccountOptions, *, unit_stated: bool) -> list[Path]:
     """Write what was asked for; return the paths."""
     written = []
     drawing = price_plot(answer) if asked["plot"] is not None or asked["html"] is not None else None

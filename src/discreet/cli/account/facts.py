@@ -82,7 +82,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class CertifiedCost:
+class CertifiedLoss:
     """The certified answer to a question about some records, and what belongs beside it."""
 
     records: tuple[ReleaseRecord, ...]
@@ -105,13 +105,13 @@ class CertifiedCost:
         return self.answer.upper if self.question.asked == "delta" else float(self.question.given)
 
 
-def price(records: Sequence[ReleaseRecord], question: AccountQuestion) -> CertifiedCost:
+def certify(records: Sequence[ReleaseRecord], question: AccountQuestion) -> CertifiedLoss:
     """Answer a question about records."""
     loss = replay(records)
     answer = question.ask(loss)
     chance = Fraction(question.given) if question.asked == "epsilon" else Fraction(answer.upper)
     compared = comparisons(loss, chance) if loss.releases > 1 and 0 < chance < 1 else ()
-    return CertifiedCost(
+    return CertifiedLoss(
         tuple(records), loss, question, answer, question.ask(loss.remove), question.ask(loss.add), compared,
         least_misses(loss, FALSE_ALARMS),
     )  # fmt: skip
@@ -200,7 +200,7 @@ def least_misses(loss: PrivacyLoss, alarms: float) -> float:
     return min(max(best, 0.0), 1 - alarms)
 
 
-def curve(price_: CertifiedCost) -> DeltaCurve:
+def curve(price_: CertifiedLoss) -> DeltaCurve:
     """Return certified bounds on delta(epsilon), closer together where delta is large."""
     loss = price_.loss
     least = min(_LEAST_DRAWN, price_.delta / 100) if price_.delta > 0 else _LEAST_DRAWN

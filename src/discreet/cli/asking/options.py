@@ -8,27 +8,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import click
 
 from discreet._optional import optional
 from discreet.cli.console import Refusal, readable_console, spinner
 from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
-from discreet.laws.number import Number
+from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
 
 _MOST_BYTES = 1_000_000
 
 
-class Price(TypedDict):
-    """The price of a query, as the session takes it."""
+class AskedPrice(PriceOptions):
+    """The price of a query, and for how many rows a group an error is to hold, as the session takes them."""
 
-    epsilon: Number | None
-    delta: Number | None
-    rho: Number | None
-    share: Number | None
-    error: Number | None
     rows_expected: int | None
 
 
@@ -87,10 +82,10 @@ def _argument(sql: str) -> str:
     return _in_utf8(data, "the query")
 
 
-def prices(asked: dict[str, Any]) -> Price:
+def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take the options that state a price out of all options."""
     names = ("epsilon", "delta", "rho", "share", "error", "rows_expected")
-    return cast("Price", {name: asked.pop(name) for name in names})
+    return cast("AskedPrice", {name: asked.pop(name) for name in names})
 
 
 def who(policy: Policy, analyst: str | None) -> str:

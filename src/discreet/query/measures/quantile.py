@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.number import round_down, round_up
-from discreet.privacy import Relation
+from discreet.privacy import Price, Relation
 from discreet.privacy.guarantees import in_words
 from discreet.query.expression import Expression
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, argument_on_grid, rounding
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, argument_on_grid, rounding
 from discreet.query.plan import WEIGHT, Aggregate, Bounding
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.order_statistics import QuantileTree
@@ -54,13 +54,13 @@ class QuantilesOfGroups(Measure):
         """Value, low and high of one level, or one position a level."""
         return 3 if len(self.levels) == 1 else len(self.levels)
 
-    def mechanism(self, spend: Spend) -> RankInterval | QuantileTree:
+    def mechanism(self, part: Price) -> RankInterval | QuantileTree:
         """Return the choice that every group makes."""
         asked: dict[str, Any] = {
             "relation": self.bounding.relation,
             "steps": self.scale.steps,
-            "epsilon": spend.epsilon,
-            "rho": spend.rho,
+            "epsilon": part.epsilon,
+            "rho": part.rho,
             "contribution": self._rows_of_a_unit,
         }
         if len(self.levels) == 1:
@@ -73,9 +73,9 @@ class QuantilesOfGroups(Measure):
         twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
         return self.bounding.rows * (2 if twice else 1)
 
-    def release(self, groups: Sequence[tuple[Any, Any]], spend: Spend) -> list[list[int]]:
+    def release(self, groups: Sequence[tuple[Any, Any]], part: Price) -> list[list[int]]:
         """Choose in every group, given its occupied positions and their weights; private until here."""
-        choice = self.mechanism(spend)
+        choice = self.mechanism(part)
         heavier = WEIGHT // self.bounding.unit
         chosen: list[tuple[int, ...]] = []
         for positions, weights in groups:
@@ -97,7 +97,7 @@ class QuantilesOfGroups(Measure):
         exact = self.scale.value(min(max(position, 0), self.scale.steps))
         return int(exact) if rounding(self.scale, self.argument) == 0 else float(exact)
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
         """Return the values with the interval that was bought: it does not shrink with the confidence."""
         bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
         half = rounding(self.scale, self.argument)
@@ -114,16 +114,16 @@ class QuantilesOfGroups(Measure):
             found.append(rows)
         return found
 
-    def rank_error(self, spend: Spend, confidence: float) -> float | None:
+    def rank_error(self, part: Price, confidence: float) -> float | None:
         """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
-        choice = self.mechanism(spend)
+        choice = self.mechanism(part)
         return choice.value.error(confidence) if isinstance(choice, RankInterval) else None
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
         count = len(self.levels)
         what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
-        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(spend).guarantee)}"
+        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(part).guarantee)}"
 
 
 def pieces(steps: int) -> int:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
-from discreet.privacy import ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, convert
+from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import QuantilesOfGroups, Spend
+from discreet.query.measures import QuantilesOfGroups
 from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
 from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.priced_query import PricedQuery
@@ -128,28 +128,28 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
     rows: list[list[object]] = []
     for asked in made.query.aggregation.asked:
         index, inner = made.places[asked.name]
-        measure, spend = made.measures[index], made.spends[index]
-        widths = measure.width(spend, confidence, rows_expected)
-        half = _width(measure, spend, widths[inner] if inner < len(widths) else None, confidence)
-        rows.append([asked.name, _part(spend), measure.spread(spend)[inner], half, measure.words(spend)])
-    if made.selection is not None and made.selection_spend is not None and not made.selection.asked:
-        rows.append(["(keys)", _part(made.selection_spend), None, "", made.selection.words(made.selection_spend)])
-    unit = "epsilon" if made.payment.noise.name == "LAPLACE" else "rho"
+        measure, part = made.measures[index], made.parts[index]
+        widths = measure.width(part, confidence, rows_expected)
+        half = _width(measure, part, widths[inner] if inner < len(widths) else None, confidence)
+        rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
+    if made.selection is not None and made.selection_part is not None and not made.selection.asked:
+        rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
+    unit = "epsilon" if made.cost.noise.name == "LAPLACE" else "rho"
     title = f"half-width at {100 * confidence:.6g} %" + (
         f" for {rows_expected:,} rows a group" if rows_expected else ""
     )
     return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
 
 
-def _part(spend: Spend) -> float:
-    return float(spend.epsilon if spend.epsilon is not None else spend.rho or 0)
+def _part(part: Price) -> float:
+    return float(part.epsilon if part.epsilon is not None else part.rho or 0)
 
 
-def _width(measure: Any, spend: Any, width: float | None, confidence: float) -> object:
+def _width(measure: Any, part: Any, width: float | None, confidence: float) -> object:
     if width is not None:
         return f"{width:.5g}"
     if isinstance(measure, QuantilesOfGroups):
-        rank = measure.rank_error(spend, confidence)
+        rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
     return "depends on the rows of a group: state rows_expected="
 
@@ -158,8 +158,8 @@ def _groups(made: PricedQuery) -> str:
     aggregation = made.query.aggregation
     if not aggregation.keys:
         return "one, the whole table"
-    if made.selection is not None and made.selection_spend is not None:
-        return made.selection.words(made.selection_spend)
+    if made.selection is not None and made.selection_part is not None:
+        return made.selection.words(made.selection_part)
     count = 1
     for key in aggregation.keys:
         count *= len(key.domain or ())

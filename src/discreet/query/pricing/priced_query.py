@@ -11,14 +11,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Price
 from discreet.query.expression import Column, Type, Value, declared_otherwise
 from discreet.query.measures import (
     Additive,
     Measure,
     QuantilesOfGroups,
     SelectedKeys,
-    Spend,
     count,
     mean,
     quantiles,
@@ -43,7 +42,7 @@ from discreet.query.plan import (
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.price import Payment, Stated, cheapest, noise_of, payment
+from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of
 from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
@@ -67,12 +66,12 @@ class PricedQuery:
 
     query: QueryPlan
     bounding: Bounding
-    payment: Payment
+    cost: Cost
     measures: tuple[Measure, ...]
     places: Mapping[str, Place]
     selection: SelectedKeys | None
-    spends: tuple[Spend, ...]  # one for each measure
-    selection_spend: Spend | None
+    parts: tuple[Price, ...]  # one for each measure
+    selection_part: Price | None
     version: str
     unit: str  # where the unit of protection is found in the table
     ordered: tuple[Aggregate, ...]  # what is asked, in the order of its meaning
@@ -81,7 +80,7 @@ class PricedQuery:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release keeps."""
-        return self.payment.guarantee
+        return self.cost.guarantee
 
     @property
     def digest(self) -> str:
@@ -90,7 +89,7 @@ class PricedQuery:
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
         measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
-        spent = [f"{spend.epsilon} {spend.rho}" for spend in self.spends]
+        spent = [f"{part.epsilon} {part.rho}" for part in self.parts]
         together = [self.places[one.name] for one in self.ordered]
         parts = [
             _FORMAT,
@@ -100,9 +99,9 @@ class PricedQuery:
             f"Relation.{self.bounding.relation.name}",
             [str(self.bounding.total), str(self.bounding.squared)],
             self.bounded,
-            self.payment.noise.value,
-            str(self.payment.amount),
-            str(self.payment.delta),
+            self.cost.noise.value,
+            str(self.cost.amount),
+            str(self.cost.delta),
             self.version,
             self.unit,
             measured,
@@ -112,7 +111,7 @@ class PricedQuery:
 
     def words(self) -> tuple[str, ...]:
         """Return public words about what is released, for the ledger."""
-        return tuple([measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True)])
+        return tuple([measure.words(part) for measure, part in zip(self.measures, self.parts, strict=True)])
 
     def request(self) -> SumRequest:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
@@ -154,15 +153,15 @@ class PricedQuery:
             keys, units = self._selected(self.selection, sums)
         place = {key: index for index, key in enumerate(sums.keys)}
         released: list[tuple[tuple[int, ...], ...]] = []
-        for measure, spend in zip(self.measures, self.spends, strict=True):
+        for measure, part in zip(self.measures, self.parts, strict=True):
             noisy: Sequence[Sequence[int]] = [units]
             if isinstance(measure, QuantilesOfGroups):
                 found = next(histograms)
-                noisy = measure.release([found.get(key, ((), ())) for key in keys], spend)
+                noisy = measure.release([found.get(key, ((), ())) for key in keys], part)
             elif isinstance(measure, Additive):
                 columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
                 noisy = measure.release(
-                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], spend
+                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], part
                 )
             released.append(tuple(map(tuple, noisy)))
         return ReleasedTable(tuple(keys), tuple(released))
@@ -176,7 +175,7 @@ class PricedQuery:
             for key, count in zip(sums.keys, sums.cells[self._request.cells.index(Units())], strict=True)
             if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
         }
-        named = selection.release(counts, self.spends[-1])
+        named = selection.release(counts, self.parts[-1])
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
@@ -197,7 +196,7 @@ def as_released(query: QueryPlan) -> bool:
 def priced(
     query: QueryPlan,
     policy: Policy,
-    price: Stated,
+    price: Price,
     *,
     rows_expected: int | None = None,
     bounded: str | None = None,
@@ -217,22 +216,22 @@ def priced(
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
 
-    def at(settled: Stated) -> PricedQuery:
-        paid = payment(policy.budget, settled, private_keys=not public, relation=relation)
-        made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
-        weights = [_HALF_WIDTH[paid.noise]] * len(made)
+    def at(settled: Price) -> PricedQuery:
+        cost = cost_under(policy.budget, settled, private_keys=not public, relation=relation)
+        made, places, selection = _measures_and_keys(asked, bounding, cost, private_keys=not public)
+        weights = [_HALF_WIDTH[cost.noise]] * len(made)
         if selection is not None:
-            weights[-1] = selection.weight(paid.noise)
-        spends = paid.spends(weights)
+            weights[-1] = selection.weight(cost.noise)
+        parts = cost.parts(weights)
         return PricedQuery(
             query=query,
             bounding=bounding,
-            payment=paid,
+            cost=cost,
             measures=made,
             places=places,
             selection=selection,
-            spends=spends,
-            selection_spend=None if selection is None else spends[-1],
+            parts=parts,
+            selection_part=None if selection is None else parts[-1],
             version=policy.version,
             unit=unit,
             ordered=asked,
@@ -244,7 +243,7 @@ def priced(
     word = "rho" if noise is Noise.GAUSSIAN else "epsilon"
 
     def with_amount(amount: Fraction) -> PricedQuery:
-        return at(Stated(delta=price.delta, **{word: amount}))
+        return at(Price(delta=price.delta, **{word: amount}))
 
     settled = _cheapest_parts if public else _cheapest_whole
     return _checked_length(settled(with_amount, price.error, rows_expected))
@@ -256,17 +255,17 @@ def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows
 
     def part(measure: Measure) -> Fraction | None:
         def width(amount: Fraction) -> float:
-            return _widest(measure, some.payment.spend(amount), rows_expected)
+            return _widest(measure, some.cost.part(amount), rows_expected)
 
         return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
 
     found = [part(measure) for measure in some.measures]
     needed = sum((one for one in found if one is not None), Fraction(0))
     if not needed:
-        return at(cheapest(lambda amount: _widest(some.measures[0], some.payment.spend(amount), rows_expected), error))
+        return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), rows_expected), error))
     parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
     made = at(sum(parts, Fraction(0)))
-    return replace(made, spends=tuple(made.payment.spend(one) for one in parts))
+    return replace(made, parts=tuple(made.cost.part(one) for one in parts))
 
 
 def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
@@ -274,16 +273,16 @@ def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, rows
 
     def width(amount: Fraction) -> float:
         made = at(amount)
-        parts = zip(made.measures, made.spends, strict=True)
-        return max(_widest(measure, spend, rows_expected) for measure, spend in parts if measure.asked)
+        parts = zip(made.measures, made.parts, strict=True)
+        return max(_widest(measure, part, rows_expected) for measure, part in parts if measure.asked)
 
     return at(cheapest(width, error))
 
 
-def _widest(measure: Measure, spend: Spend, rows_expected: int | None) -> float:
+def _widest(measure: Measure, part: Price, rows_expected: int | None) -> float:
     """Return the largest half-width predicted for a measure."""
     found = []
-    for asked, one in zip(measure.asked, measure.width(spend, 0.95, rows_expected), strict=False):
+    for asked, one in zip(measure.asked, measure.width(part, 0.95, rows_expected), strict=False):
         if one is None:
             raise _no_width(asked)
         found.append(one)
@@ -305,14 +304,14 @@ def _no_width(asked: Aggregate) -> ParameterError:
 
 
 def _measures_and_keys(
-    asked: tuple[Aggregate, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
+    asked: tuple[Aggregate, ...], bounding: Bounding, cost: Cost, *, private_keys: bool
 ) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
     """Return the measures; where keys are private, their selection is the last one, and counts the units."""
     if not private_keys:
-        return *measures(asked, bounding, paid.noise), None
+        return *measures(asked, bounding, cost.noise), None
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
-    made, places = measures(tuple(one for one in asked if one not in counts), bounding, paid.noise)
-    selection = SelectedKeys(counts, bounding, paid.delta)
+    made, places = measures(tuple(one for one in asked if one not in counts), bounding, cost.noise)
+    selection = SelectedKeys(counts, bounding, cost.delta)
     return (*made, selection), {**places, **{one.name: (len(made), 0) for one in counts}}, selection
 
 

@@ -20,13 +20,13 @@ from discreet.errors import (
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
 from discreet.ledger.contract import GRANTED, Parts, taking_up
-from discreet.privacy import Guarantee, Relation
+from discreet.privacy import Guarantee, Price, Relation
 from discreet.privacy.numbers import as_written
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan, Scan
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow
-from discreet.query.pricing import PricedQuery, Stated, fresh_digest, priced
+from discreet.query.pricing import PricedQuery, fresh_digest, priced
 from discreet.query.reading import read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
@@ -68,7 +68,7 @@ class Desk:
     def priced(
         self,
         sql: str,
-        price: Stated,
+        price: Price,
         *,
         rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,

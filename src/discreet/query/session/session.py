@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from discreet.display import definition_list
-from discreet.errors import MissingParameter, NotCopyable
+from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
@@ -18,7 +18,7 @@ from discreet.query.engines import evaluate
 from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
-from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
+from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, read_price
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import TopAnswer, top
@@ -108,7 +108,7 @@ class Session:
 
         `rows_expected` is about how many rows a group has, for the widths of means.
         """
-        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = self._desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
@@ -152,7 +152,7 @@ class Session:
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
-        desk, price = self._desk, stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        desk, price = self._desk, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         desk.check(made)
 
@@ -182,7 +182,7 @@ class Session:
 
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
-        price = stated(epsilon=epsilon, rho=rho, share=share)
+        price = read_price(epsilon=epsilon, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
         made = self._desk.priced(sql, price, bounds=bounds, keys=keys)
         self._desk.check(made)
         return top(self._desk, made, k, timeout)
@@ -202,13 +202,8 @@ class Session:
         The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
         besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
         """
-        if epsilon is None and share is None:
-            raise MissingParameter(
-                "say what the whole watch may cost: epsilon=, or share= of a budget that is counted in epsilon. "
-                "Nothing was spent.",
-                parameter="epsilon",
-            )
-        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
+        price = read_price(epsilon=epsilon, share=share, accepts=("epsilon", "share"))
+        return Watch(self, threshold, price, hits, answer_epsilon, gap)
 
     @contextmanager
     def grant(

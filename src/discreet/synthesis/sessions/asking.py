@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
+from discreet.privacy import Price
 from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
-from discreet.synthesis.methods import Price, method_named
+from discreet.synthesis.methods import method_named
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.workloads import Workload
 
@@ -151,7 +152,7 @@ def dual_query(
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}
 
     def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
-        return DualQuery.of(workload, neighbors, **price, **choices)
+        return DualQuery.of(workload, neighbors, **price.amounts(), **choices)
 
     from discreet.synthesis.sessions.release import prepare
     from discreet.synthesis.sessions.transcript import released_with

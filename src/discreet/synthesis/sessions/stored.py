@@ -86,7 +86,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
     return SyntheticRelease(
         method=fields["method"],
         workload=made.workload,
-        neighbors=made.purse.neighbors,
+        neighbors=made.allowance.neighbors,
         guarantee=made.guarantee,
         table=SyntheticTable(Records(made.workload.domain, fields["codes"]), fields["weights"]),
         answers=fields["answers"],

@@ -79,7 +79,7 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
         release. Nor do they cost more than the whole release.
         Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
     """
-    relation = made.purse.neighbors.relation
+    relation = made.allowance.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
     epsilon = sum((draws * width for width, draws in ranges), Fraction(0))
     rho = ZCDP(sum((draws * width**2 for width, draws in ranges), Fraction(0)) / 8, relation=relation)

@@ -55,8 +55,8 @@ class Measured(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of the purse."""
-        return self._answers.purse.guarantee
+        """The guarantee of the allowance."""
+        return self._answers.allowance.guarantee
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -70,7 +70,7 @@ class Measured(Mechanism):
         measurement = method.measurement
         steps = measurement.steps(method.workload.counts(records)[measurement.ties.measured], len(records))
         noisy = method._noise(measurement).law(steps)
-        known = len(records) if self._counted else method.purse.neighbors.stated_count
+        known = len(records) if self._counted else method.allowance.neighbors.stated_count
         return Product([*getattr(noisy, "laws", (noisy,)), Finite([known], [Fraction(1)])])
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:

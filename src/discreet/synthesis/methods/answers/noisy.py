@@ -16,7 +16,15 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, deviation_of, noise_for
+from discreet.synthesis.base import (
+    Allowance,
+    Neighbors,
+    Progress,
+    Synthesizer,
+    SyntheticRelease,
+    deviation_of,
+    noise_for,
+)
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -51,7 +59,7 @@ class NoisyAnswers(Synthesizer):
     for the table's: where there are many more queries than records in the table these are usually far better, but there
     is no theorem.
 
-    Privacy. Keeps the guarantee of the purse.
+    Privacy. Keeps the guarantee of the allowance.
         Proof: one `NoisyVector`, with the distances of `Measurement`; all else is computed from what it released.
     Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
         `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of
@@ -71,7 +79,7 @@ class NoisyAnswers(Synthesizer):
 
     name: ClassVar[str] = "answers"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     given: Given
 
     @classmethod
@@ -92,13 +100,13 @@ class NoisyAnswers(Synthesizer):
         if given is not None and not isinstance(given, Given):
             raise ParameterError("given is Given.NOISY or Given.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload, purse, given or (Given.TABLE if whole else Given.NOISY))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload, allowance, given or (Given.TABLE if whole else Given.NOISY))
 
     @cached_property
     def measurement(self) -> Measurement:
         """What gets noise; public."""
-        neighbors = self.purse.neighbors
+        neighbors = self.allowance.neighbors
         rows, known = neighbors.rows, neighbors.same_count
         tied = ties(self.workload, negations=known)
         families = overlap(self.workload, tied.measured)
@@ -108,14 +116,14 @@ class NoisyAnswers(Synthesizer):
         added = max(families.added, 1)
         direct = Measurement(tied, None, rows * added, rows**2 * added)
         signed = ties(self.workload, negations=True)
-        factor = _best_factor(len(signed.measured), pure=self.purse.pure)
+        factor = _best_factor(len(signed.measured), pure=self.allowance.pure)
         queries = len(signed.measured)
         centered = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
         return min((direct, centered), key=self._deviation_with)
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
-        return noise_for(self.purse, self.purse.amount, shift=measurement.shift, squared=measurement.squared)
+        return noise_for(self.allowance, self.allowance.amount, shift=measurement.shift, squared=measurement.squared)
 
     def _deviation_with(self, measurement: Measurement) -> float:
         """Return the standard deviation of a count when that is measured."""
@@ -134,7 +142,7 @@ class NoisyAnswers(Synthesizer):
             "queries": len(self.workload),
             "measured": len(measurement.ties.measured),
             "form": "counts" if measurement.factor is None else "2c - N, with N",
-            "noise": "Laplace" if self.purse.pure else "Gaussian",
+            "noise": "Laplace" if self.allowance.pure else "Gaussian",
             "L1 distance of neighbors": measurement.shift,
             "square of their L2 distance": measurement.squared,
             "deviation of a count": self.deviation,
@@ -143,11 +151,11 @@ class NoisyAnswers(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Count, add noise, make consistent."""
-        measurement, known = self.measurement, self.purse.neighbors.stated_count
+        measurement, known = self.measurement, self.allowance.neighbors.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]
         released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
         every, total = measurement.counts(released, known)
-        size = self.purse.neighbors.size
+        size = self.allowance.neighbors.size
         noisy = every / size
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
