@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 from discreet._version import __version__
 
 if TYPE_CHECKING:
     from discreet import (
         attacks,
+        data,
+        display,
         errors,
         laws,
         ledger,
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         randomness,
         statistics,
         synthesis,
+        testing,
     )
     from discreet.audit import AuditRoom, Level, Outcome, Verdict, goodness_of_fit
     from discreet.laws import Enclosure
@@ -100,6 +103,8 @@ __all__ = [
     "audit",
     "calibrate",
     "compose",
+    "data",
+    "display",
     "errors",
     "goodness_of_fit",
     "largest_count",
@@ -114,11 +119,13 @@ __all__ = [
     "statistics",
     "subsample",
     "synthesis",
+    "testing",
 ]
 
 _ROOMS = (
     "attacks",
     "audit",
+    "data",
     "display",
     "errors",
     "laws",
@@ -130,11 +137,9 @@ _ROOMS = (
     "randomness",
     "statistics",
     "synthesis",
+    "testing",
 )
 
 # rooms and names are loaded when they are first asked for: `import discreet` loads none of them
 __getattr__ = loader("discreet", rooms=_ROOMS, names=__all__, of=("privacy", "laws", "mechanisms", "audit", "query"))
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__dir__ = listing("discreet")

@@ -1,4 +1,4 @@
-"""Imports that wait: of an optional package, and of the names of a package that are asked for later (PEP 562)."""
+"""Imports that wait: of an optional package, and of a package's names that are asked for later (PEP 562)."""
 
 from __future__ import annotations
 
@@ -61,3 +61,18 @@ def loader(package: str, *, rooms: Sequence[str] = (), names: Sequence[str], of:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load
+
+
+def listing(package: str) -> Callable[[], list[str]]:
+    """Return the `__dir__` of a package: its public names and the special ones, without what it imports for itself.
+
+    >>> "Laplace" in listing("discreet")(), "loader" in listing("discreet")()
+    (True, False)
+    """
+    module = sys.modules[package]
+
+    def names() -> list[str]:
+        special = [name for name in vars(module) if name.startswith("__") and name.endswith("__")]
+        return sorted({*module.__all__, *special})
+
+    return names

@@ -76,7 +76,7 @@ def _with_legend(drawn: Axes, *, columns: int) -> Plot:
 
 
 def _basic(count: int) -> float:
-    return float(privacy.repeated(dp.PureDP(EACH), count).epsilon)  # type: ignore[attr-defined]
+    return float(privacy.repeated(dp.PureDP(EACH), count).epsilon)
 
 
 def _advanced(count: int) -> float:

@@ -104,7 +104,8 @@ def guarantee_lines() -> Lines:
 
 def _sampled(guarantee: Any) -> privacy.Guarantee:
     """Return what a release on a Poisson sample of a tenth guarantees."""
-    return privacy.amplify_by_poisson(guarantee, 0.1)
+    found: privacy.Guarantee = privacy.amplify_by_poisson(guarantee, 0.1)
+    return found
 
 
 def _guarantees() -> list[privacy.Guarantee]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
     from discreet.attacks.asking import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.attacks.ceilings import Flip, ceiling
     from discreet.attacks.census import (
         BlockReconstruction,
-        Statement,
+        PublishedFact,
         block_tables,
         noised_block_tables,
         reconstruct_block,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         Averaging,
         Differencing,
         MinimumSize,
-        Shape,
+        NoiseShape,
         StickyNoise,
         Wording,
         averaging,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         thresholds,
         tracker,
     )
-    from discreet.attacks.law_map import LawMap, Region, fundamental_law, reconstruction_line, tracing_line
+    from discreet.attacks.law_map import LawMap, LawRegion, fundamental_law, reconstruction_line, tracing_line
     from discreet.attacks.linking import (
         AttackedRelease,
         BestMatch,
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
         AttackQueries,
         Characters,
         Conjunctions,
-        Fit,
-        Question,
+        FitDistance,
+        ParityQuestion,
         RandomSubsets,
         Reconstruction,
         Solver,
@@ -102,13 +102,13 @@ if TYPE_CHECKING:
     )
     from discreet.attacks.tracing import (
         Membership,
+        MembershipScore,
         PrivateFrequencies,
         Publish,
         Rounded,
-        Score,
-        Statistic,
         TableLinkage,
         TableMembership,
+        TracingStatistic,
         advantage_ceiling,
         area_ceiling,
         area_ceiling_of,
@@ -135,33 +135,33 @@ __all__ = [
     "Curse",
     "Differencing",
     "Exposure",
-    "Fit",
+    "FitDistance",
     "Flip",
     "Identification",
     "Identified",
     "LawMap",
+    "LawRegion",
     "Linkage",
     "MatchRule",
     "Membership",
+    "MembershipScore",
     "MinimumSize",
+    "NoiseShape",
+    "ParityQuestion",
     "PrivateFrequencies",
     "Publish",
-    "Question",
+    "PublishedFact",
     "RandomSubsets",
     "Reconstruction",
-    "Region",
     "Rounded",
     "Run",
-    "Score",
     "Scoreboard",
-    "Shape",
     "Solver",
-    "Statement",
-    "Statistic",
     "StickyNoise",
     "SubsetQueries",
     "TableLinkage",
     "TableMembership",
+    "TracingStatistic",
     "Uniques",
     "Weighing",
     "Wording",
@@ -231,6 +231,4 @@ _FLOORS = ("ceilings", "asking", "linking", "isolating", "census", "reconstructi
 # an attack loads its floor and those before it, the light ones first: linkage does not need the linear programs
 __getattr__ = loader("discreet.attacks", rooms=_FLOORS, names=__all__, of=_FLOORS)
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__dir__ = listing("discreet.attacks")

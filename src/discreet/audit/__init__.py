@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 from discreet.audit.canaries import Canaries, OneRun, one_run
 from discreet.audit.exact import Compared, Lawful, OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
@@ -53,10 +53,7 @@ _ARTIFACT = "floating-point artifact: round the output to look past it"
 
 # these need runs of many draws: they are loaded when they are first asked for
 __getattr__ = loader("discreet.audit", names=("best_expected_bound", "cap"), of=("statistical",))
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__dir__ = listing("discreet.audit")
 
 
 def audit(  # noqa: PLR0913  each is a public choice, and by keyword only

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from discreet._optional import optional, present
+from discreet._optional import listing, optional, present
 from discreet.errors import MissingExtra
 
 __all__ = ["main"]
+
+__dir__ = listing("discreet.cli")
 
 
 def main() -> None:

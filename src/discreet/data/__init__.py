@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.data.invented_block import CensusBlock, census_block
 from discreet.data.invented_browsing import Browsing, browsing
 from discreet.data.invented_city import City, Discharges, Register, register
@@ -46,3 +47,5 @@ __all__ = [
     "survey",
     "visits",
 ]
+
+__dir__ = listing("discreet.data")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.ledger.contract import Balance, Charge, Entry, EntryKind, Request, Stored, Terms, Verification
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import MemoryLedger
@@ -20,3 +21,5 @@ __all__ = [
     "Terms",
     "Verification",
 ]
+
+__dir__ = listing("discreet.ledger")

@@ -1,5 +1,6 @@
 """Secure bits in, exact integers out."""
 
+from discreet._optional import listing
 from discreet.randomness.choice import AliasTable, choose_by_weights
 from discreet.randomness.coins import bernoulli, bernoulli_array, bernoulli_exp
 from discreet.randomness.keystream import bits, word, words
@@ -19,3 +20,5 @@ __all__ = [
     "word",
     "words",
 ]
+
+__dir__ = listing("discreet.randomness")

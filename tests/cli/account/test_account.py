@@ -34,8 +34,17 @@ from discreet.cli.account.wording import belief, odds
 from discreet.cli.options import read_number
 from discreet.cli.program import program
 from discreet.errors import ParameterError
-from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss
-from discreet.privacy.records.record import record, records_from_json, replay
+from discreet.privacy import (
+    GaussianDP,
+    PureDP,
+    Relation,
+    ReleaseRecord,
+    gaussian_loss,
+    laplace_loss,
+    randomized_response_loss,
+    records_from_json,
+    replay,
+)
 
 SGD = ("gaussian", "--scale", 1, "--rate", 0.01, "--steps", 10_000, "--delta", 1e-5)
 QUICK = ("pure", "--epsilon", 0.1, "--steps", 50, "--delta", 1e-5)
@@ -160,7 +169,10 @@ def test_records_are_saved_and_priced_again_to_the_bit(tmp_path: Path) -> None:
 
 def test_a_ledger_of_several_records_has_one_price(tmp_path: Path) -> None:
     people = {"relation": "add/remove", "unit": "patient"}
-    ledger = [record("gaussian", scale=20, count=100, **people), record("laplace", scale=30, count=50, **people)]
+    ledger = [
+        ReleaseRecord.of("gaussian", scale=20, count=100, **people),
+        ReleaseRecord.of("laplace", scale=30, count=50, **people),
+    ]
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps([one.to_dict() for one in ledger]), encoding="utf-8")
     found = plain_values("--records", path, "--delta", 1e-5)
@@ -181,7 +193,8 @@ def test_the_plot_has_two_labeled_panels_and_marks_the_answer() -> None:
     from discreet.cli.account.plot import price_plot
 
     made = certify(
-        [record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], AccountQuestion(1e-5, None)
+        [ReleaseRecord.of("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)],
+        AccountQuestion(1e-5, None),
     )
     left, right = price_plot(made).figure.axes
     assert (left.get_xlabel(), left.get_ylabel(), left.get_yscale()) == ("epsilon", "delta", "log")
@@ -335,7 +348,9 @@ def test_no_test_misses_less_than_is_said_and_the_best_one_hardly_more(mu: float
 
 @pytest.mark.theorem("least_misses.privacy")
 def test_the_curve_of_misses_lies_below_the_best_tests() -> None:
-    made = certify([record("gaussian dp", mu=1, relation="unstated", unit="patient")], AccountQuestion(1e-5, None))
+    made = certify(
+        [ReleaseRecord.of("gaussian dp", mu=1, relation="unstated", unit="patient")], AccountQuestion(1e-5, None)
+    )
     alarms = np.linspace(0.0, 1.0, 21)
     found = misses_from(curve(made), alarms)
     truth = np.array([made.loss.tradeoff(float(one)).upper for one in alarms])
@@ -364,7 +379,9 @@ def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
 
 def test_the_odds_speak_of_what_the_relation_hides() -> None:
     made = {
-        relation: certify([record("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None))
+        relation: certify(
+            [ReleaseRecord.of("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None)
+        )
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
     assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])

@@ -101,10 +101,11 @@ def test_the_largest_of_many_products_on_a_circle_has_its_mean(codewords: int) -
 
 @pytest.mark.theorem("UnitVectors.accuracy")
 def test_the_best_cap_on_the_sphere_is_that_of_calculus() -> None:
-    # a cap of the share c has the mean product 1 - c: the shift is (E - 1) c (1 - c) / (1 + (E - 1) c)
+    # a cap that is the part c of the sphere has the mean product 1 - c: the shift is (E - 1) c (1 - c) / (1 + (E - 1)
+    # c)
     growth = math.expm1(2.0)
-    share = (math.sqrt(1 + growth) - 1) / growth
-    expected = growth * share * (1 - share) / (1 + growth * share)
+    part = (math.sqrt(1 + growth) - 1) / growth
+    expected = growth * part * (1 - part) / (1 + growth * part)
     assert least_error(Fraction(2), 3) == pytest.approx(1 / expected**2, rel=1e-7)
 
 

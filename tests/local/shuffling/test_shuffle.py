@@ -316,10 +316,10 @@ def test_slices_that_share_a_law_of_the_rest_share_the_least() -> None:
     )
     high = np.arange(2000, 2400, 9)
     z, weights, rows = _with_rest(blanket, 40.0, np.zeros(high.size), high, np.ones(high.size), np.arange(high.size))
-    share = blanket.rest / (1 - 2 * blanket.each)
+    probability = blanket.rest / (1 - 2 * blanket.each)
     for place in range(high.size):
         lows = np.round(z[rows == place] * float(blanket.rest / blanket.third)).astype(np.int64)
-        law = BinomialWindow.of(20_000 - int(high[place]), share, 40.0)
+        law = BinomialWindow.of(20_000 - int(high[place]), probability, 40.0)
         for count in (len(lows) // 3, len(lows) // 2):
             least = float(law.chances[: lows[count] - law.first].sum())  # of all counts below a box
             assert weights[rows == place][:count].sum() >= least * (1 - 1e-9)
@@ -464,8 +464,8 @@ def test_the_price_for_the_accountant_is_the_whole_curve(people: int) -> None:
     assert loss.relation is Relation.CHANGE_ONE
     assert not loss.attained
     assert loss.max_loss().upper == 2.0
-    for share in (0.0, 0.3, 0.777, 1.0, 1.4):
-        level = share * shuffled.epsilon
+    for part in (0.0, 0.3, 0.777, 1.0, 1.4):
+        level = part * shuffled.epsilon
         assert loss.delta(level).upper >= shuffled.delta_at(level) * (1 - 1e-12)
     assert shuffled.epsilon * (1 - 1e-6) <= loss.epsilon(1e-6).upper <= shuffled.epsilon * 1.01
     twice = (loss * 2).epsilon(1e-5).upper

@@ -38,8 +38,9 @@ from discreet.privacy import (
 )
 from discreet.privacy.accounting.directed_loss import clear_caches
 from discreet.privacy.records.kinds import SHAPES, ReleaseKind
-from discreet.privacy.records.record import ReleaseRecord, record, records_from_json, records_to_json, replay
+from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json, replay
 
+record = ReleaseRecord.of
 PEOPLE = {"relation": Relation.ADD_REMOVE, "unit": "patient"}
 STEP = record("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **PEOPLE)
 
@@ -233,11 +234,11 @@ def test_a_record_is_frozen_hashable_and_prints_the_call_that_makes_it():
         STEP.count = 1
     assert len({STEP, ReleaseRecord.from_json(STEP.to_json())}) == 1
     assert repr(STEP) == (
-        "record('gaussian', scale=1, sensitivity=1, relation='add/remove', unit='patient', sampler='poisson', "
-        "rate=0.01, count=10000)"
+        "ReleaseRecord.of('gaussian', scale=1, sensitivity=1, relation='add/remove', unit='patient', "
+        "sampler='poisson', rate=0.01, count=10000)"
     )
     for one in LEDGER:
-        assert eval(repr(one), {"record": record, "Fraction": Fraction}) == one  # noqa: S307 (our own text)
+        assert eval(repr(one), {"ReleaseRecord": ReleaseRecord, "Fraction": Fraction}) == one  # noqa: S307 (our own text)
 
 
 def test_the_writer_of_a_record_stays_in_it():

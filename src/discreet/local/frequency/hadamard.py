@@ -43,8 +43,8 @@ class OneBitHadamard(_Listed, PureOracle):
         most e^epsilon and
         at least 1, and the row tells nothing: it was drawn, or computed from the number of the person, without the
         value.
-    Accuracy. Unbiased with variance ((e^epsilon + 1)^2 / (e^epsilon - 1)^2 - f) / n for the share f of a value, up to
-        the rounding of p: 1.06, 1.27, 2.4 and 14 times the optimum at epsilon 0.5, 1, 2 and 4.
+    Accuracy. Unbiased with variance ((e^epsilon + 1)^2 / (e^epsilon - 1)^2 - f) / n for the frequency f of a value, up
+        to the rounding of p: 1.06, 1.27, 2.4 and 14 times the optimum at epsilon 0.5, 1, 2 and 4.
         Proof: two different values have the same sign in half of the rows, so that a report of one agrees with the
         other with probability r = p / 2 + (1 - p) / 2 = 1/2 exactly; `PureOracle` with p = e^epsilon / (e^epsilon + 1)
         gives (f p (1 - p) + (1 - f) / 4) / (n (p - 1/2)^2), which is the stated one.

@@ -9,12 +9,12 @@ from discreet.local.protocol.inputs import (
     checked_items,
     counted,
     domain_size,
+    frequency_of_people,
     is_integer,
     listed_labels,
     number_of_people,
     one_entry_each,
     public_labels,
-    share_of_people,
     whole_within,
 )
 from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, local_epsilon, toss

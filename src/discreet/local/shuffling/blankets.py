@@ -201,8 +201,8 @@ class Blanket:
         rise, fall, stuck = _log(found) - _log(delta), _log(self.delta(high)) - _log(delta), 0
         while high - low > _RELATIVE_WIDTH * high:
             # a chord of ln delta, drawn a little beyond the root so that both ends move; halves where that is slow
-            share = rise / (rise - fall) if stuck < 3 and fall < rise else 0.5
-            middle = low + (high - low) * min(max(share, 2.0**-12), 1 - 2.0**-12)
+            part = rise / (rise - fall) if stuck < 3 and fall < rise else 0.5
+            middle = low + (high - low) * min(max(part, 2.0**-12), 1 - 2.0**-12)
             found = self.delta(middle)
             height = _log(found) - _log(delta)
             stuck = 0 if stuck == 3 else stuck + 1
@@ -262,14 +262,14 @@ def _with_rest(
     if not (blanket.rest > 0 and blanket.third > 0):
         return masses, chance, rows
     people = blanket.people
-    share = blanket.rest / (1 - 2 * blanket.each)
+    probability = blanket.rest / (1 - 2 * blanket.each)
     weight = float(blanket.third / blanket.rest) * (1 - 4 * UNIT)
     width = max(1, math.floor(_COARSENESS * people / weight))
     # slices whose law of c hardly differs share the law of the last one, in which c is least
-    group = high // max(1, math.floor(_COARSENESS / 2 * people / (weight * float(share))))
+    group = high // max(1, math.floor(_COARSENESS / 2 * people / (weight * float(probability))))
     found: list[tuple[Floats, Floats, NDArray[np.int64]]] = []
     for start, end in _runs(group):
-        law = BinomialWindow.of(people - int(high[end - 1]), share, log_tail)
+        law = BinomialWindow.of(people - int(high[end - 1]), probability, log_tail)
         low, _, part = law.cut(np.full(law.chances.size, width))
         part[-1] += law.above
         z = masses[start:end, None] + weight * low[None, :]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from discreet.privacy.accounting.directed_loss import DirectedLoss, clear_caches, directed, least_rho
-
-__all__ = ["DirectedLoss", "clear_caches", "directed", "least_rho"]

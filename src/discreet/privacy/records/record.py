@@ -51,7 +51,7 @@ class ReleaseRecord:
         and whatever was asked before; elsewhere bounds may differ in their last digits, and hold.
 
     >>> people = {"relation": "add/remove", "unit": "patient"}
-    >>> step = record("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people)
+    >>> step = ReleaseRecord.of("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people)
     >>> step.loss.epsilon(1e-5).upper
     6.18771...
     >>> ReleaseRecord.from_json(step.to_json()) == step
@@ -159,17 +159,14 @@ class ReleaseRecord:
         sampled = [] if self.rate is None else [f"sampler={self.sampler.value!r}", f"rate={_shown(self.rate)}"]
         often = [] if self.count == 1 else [f"count={self.count}"]
         who = [f"relation={self.relation.value!r}", f"unit={self.unit!r}"]
-        return f"record({', '.join([repr(self.kind.value), *numbers, *who, *sampled, *often])})"
-
-
-record = ReleaseRecord.of
+        return f"ReleaseRecord.of({', '.join([repr(self.kind.value), *numbers, *who, *sampled, *often])})"
 
 
 def replay(records: Iterable[ReleaseRecord]) -> PrivacyLoss:
     """Return the price of all recorded releases together, for one unit of protection and one relation.
 
-    >>> first = record("pure", epsilon=0.5, relation="add/remove", unit="patient")
-    >>> second = record("laplace", scale=4, relation="add/remove", unit="patient", count=2)
+    >>> first = ReleaseRecord.of("pure", epsilon=0.5, relation="add/remove", unit="patient")
+    >>> second = ReleaseRecord.of("laplace", scale=4, relation="add/remove", unit="patient", count=2)
     >>> replay([first, second]).max_loss().upper
     1.0
     """

@@ -12,7 +12,7 @@ from discreet.laws.number import Number
 from discreet.synthesis.base import Allowance, Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
-from discreet.synthesis.methods.residual import Finish, Residual
+from discreet.synthesis.methods.residual import Residual, ResidualFinish
 from discreet.synthesis.methods.weights import SUPPORT, Mwem, Reweighted
 from discreet.synthesis.workloads import Marginals, Workload
 
@@ -133,7 +133,7 @@ def _weighed(workload: Workload, allowance: Allowance, attributes: int, *, all_p
 def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) -> Best | None:
     """Return how to release cells of marginals: by residuals where their noise is known to be small, else by a tree."""
     if len(workload) > len(workload.sets) and len(workload) <= _RESIDUAL_CELLS:
-        residual = Residual(workload, allowance, finish=Finish.NON_NEGATIVE)
+        residual = Residual(workload, allowance, finish=ResidualFinish.NON_NEGATIVE)
         expected = expected_distance(residual)
         if expected <= _DISTANCE:
             exact = f"before negative cells are mended, noise moves a marginal by {expected:.2g} in L1, which is little"

@@ -43,7 +43,7 @@ class MonotoneUnderChange(NoisyMax):
         self.relation = Relation.CHANGE_ONE
 
 
-class Measured(Mechanism):
+class MeasuredAnswers(Mechanism):
     """What `NoisyAnswers` measures of all records, and the number of them that it tells: stated, or counted."""
 
     def __init__(self, *, counted: bool) -> None:
@@ -116,6 +116,6 @@ FAULTS = [
     Planted("AboveThreshold: monotone, false on tables", "an added row moves values both ways", Level.EXACT,
             **_twins(AboveThreshold, stream, epsilon=1, threshold=0)),
     Planted("Neighbors: everyone has a record, false", "the records are counted, not stated", Level.EXACT,
-            lambda: OnTables(Measured(counted=True), query=with_data, rows=["a", "b", None], people=3),
-            lambda: OnTables(Measured(counted=False), query=with_data, rows=["a", "b", None], people=3)),
+            lambda: OnTables(MeasuredAnswers(counted=True), query=with_data, rows=["a", "b", None], people=3),
+            lambda: OnTables(MeasuredAnswers(counted=False), query=with_data, rows=["a", "b", None], people=3)),
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from discreet.synthesis.methods.answers.noisy import NoisyAnswers
 from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
-from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
+from discreet.synthesis.methods.residual.method import Residual, ResidualFinish, noise_scales
 from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.methods.spending import Noted
 
@@ -278,7 +278,7 @@ def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
 def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], relation: Relation, count: int) -> None:
     domain = _domain((1, 2, 1, 3))
     workload = Marginals(domain, [(0, 1), (1, 0), (1,), (1, 3, 2), (0, 3), (3,), (3,)])
-    for finish in Finish:
+    for finish in ResidualFinish:
         method = Residual.of(workload, Neighbors(relation, size=25), finish=finish, **price)
         release = method(_records(domain, count))
         assert release.answers.shape == (len(workload),)

@@ -40,7 +40,7 @@ from discreet.synthesis.workloads import PADDING, Marginals, Workload
 _MOST_WORK = 1 << 26
 
 
-class Given(enum.Enum):
+class AnswerSource(enum.Enum):
     """Which answers are given: the noisy ones cut off at 0 and 1, or those of the table that fits them."""
 
     NOISY = "noisy, cut off at 0 and 1"
@@ -80,7 +80,7 @@ class NoisyAnswers(Synthesizer):
     name: ClassVar[str] = "answers"
     workload: Workload
     allowance: Allowance
-    given: Given
+    given: AnswerSource
 
     @classmethod
     def of(
@@ -91,17 +91,17 @@ class NoisyAnswers(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        given: Given | None = None,
+        given: AnswerSource | None = None,
     ) -> NoisyAnswers:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
 
         Unless stated, the answers `given` are the table's where it is over all cells, else the noisy ones.
         """
-        if given is not None and not isinstance(given, Given):
-            raise ParameterError("given is Given.NOISY or Given.TABLE", parameter="given")
+        if given is not None and not isinstance(given, AnswerSource):
+            raise ParameterError("given is AnswerSource.NOISY or AnswerSource.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload, allowance, given or (Given.TABLE if whole else Given.NOISY))
+        return cls(workload, allowance, given or (AnswerSource.TABLE if whole else AnswerSource.NOISY))
 
     @cached_property
     def measurement(self) -> Measurement:
@@ -166,7 +166,7 @@ class NoisyAnswers(Synthesizer):
     @property
     def _as_near(self) -> bool:
         """Whether the answers are, in L2, no farther from the truth than their noise."""
-        return self.given is Given.NOISY or fits_whole(self.workload.domain, len(self.workload))
+        return self.given is AnswerSource.NOISY or fits_whole(self.workload.domain, len(self.workload))
 
     def _consistent(
         self, noisy: NDArray[np.float64], progress: Progress
@@ -183,7 +183,7 @@ class NoisyAnswers(Synthesizer):
             steps, made = record_count(len(queries)), "weights of records found by best responses"
             table, fit = fitted_records(self.workload, queries, noisy[queries], lambda done: progress(done, steps))
         held = fit.answers[tied.place]
-        answers = noisy if self.given is Given.NOISY else np.where(tied.turned, 1 - held, held)
+        answers = noisy if self.given is AnswerSource.NOISY else np.where(tied.turned, 1 - held, held)
         certificate = {
             "gap of the fit": fit.gap,
             "square of the fit's move": fit.moved,

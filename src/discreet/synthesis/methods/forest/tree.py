@@ -152,7 +152,7 @@ class Tree(Synthesizer):
         progress(4, 4)
         return release
 
-    def _measure(self, records: Records, selection: Selection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
+    def _measure(self, records: Records, selection: EdgeSelection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
         """Release the pairs, and once more the attributes that no pair has, with all that is left of the allowance."""
         touched = {place for edge in selection.edges for place in edge}
         alone = [place for place in measured_attributes(records.domain) if place not in touched]
@@ -178,7 +178,7 @@ def looks_at_pairs(domain: Domain) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class EdgeSelection:
     """The chosen edges, in order, what it would cost to measure each (in records), and the shares that were spent."""
 
     edges: tuple[tuple[int, int], ...]
@@ -188,7 +188,7 @@ class Selection:
 
 def grow_forest(
     records: Records, allowance: Allowance, one_ways: OneWays, *, deviation: float, step: Fraction
-) -> Selection:
+) -> EdgeSelection:
     """Choose edges until they connect all, or until stopping wins; each choice costs one step of the allowance.
 
     The score of a pair says by how much its dependence exceeds the noise; that of stopping is 0.
@@ -214,7 +214,7 @@ def grow_forest(
         one, other = ends[chosen[-1]]
         trees[trees == trees[other]] = trees[one]
         left = left[trees[ends[left, 0]] != trees[ends[left, 1]]]
-    return Selection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
+    return EdgeSelection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
 
 
 def scored(

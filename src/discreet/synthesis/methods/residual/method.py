@@ -42,7 +42,7 @@ from discreet.synthesis.workloads import Marginals, Workload
 _STEPS = 1 << 20
 
 
-class Finish(enum.Enum):
+class ResidualFinish(enum.Enum):
     """What is done to the estimates: nothing, or whatever makes the error of sparse marginals smaller at some bias."""
 
     UNBIASED = "unbiased"
@@ -57,8 +57,9 @@ class Residual(Synthesizer):
         Proof: `Allocation` where the price is rho, or the rho of an approximate guarantee; `measure_histograms` where
         it is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
         is never read.
-    Accuracy. With `Finish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and `deviations`
-        are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6 from scale 1
+    Accuracy. With `ResidualFinish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and
+        `deviations` are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6
+        from scale 1
         on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that confidence.
         Proof: unbiasedness and variances by `Residuals`. Integer Gaussian noise of scale s has E exp(t X) <=
         exp(t^2 s^2/2) (Canonne, Kamath, Steinke 2020), so that an answer, linear in independent such noises, has
@@ -81,7 +82,7 @@ class Residual(Synthesizer):
     workload: Marginals
     allowance: Allowance
     aim: Aim | None = None
-    finish: Finish = Finish.UNBIASED
+    finish: ResidualFinish = ResidualFinish.UNBIASED
 
     @classmethod
     def of(
@@ -93,7 +94,7 @@ class Residual(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         aim: Aim | None = None,
-        finish: Finish = Finish.UNBIASED,
+        finish: ResidualFinish = ResidualFinish.UNBIASED,
     ) -> Residual:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
 
@@ -103,7 +104,7 @@ class Residual(Synthesizer):
             raise ParameterError(
                 "residuals are of marginals: make the workload with marginals(...)", parameter="workload"
             )
-        if not isinstance(aim, Aim | None) or not isinstance(finish, Finish):
+        if not isinstance(aim, Aim | None) or not isinstance(finish, ResidualFinish):
             raise ParameterError("aim is an Aim, finish is a Finish", parameter="aim")
         made = cls(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
         check_residuals(made.cores)
@@ -119,7 +120,7 @@ class Residual(Synthesizer):
     @cached_property
     def allocation(self) -> Allocation:
         """How precisely each residual is measured, where the noise is Gaussian."""
-        aim = self.aim or (Aim.SUM if self.finish is Finish.UNBIASED else Aim.EACH_ORDER)
+        aim = self.aim or (Aim.SUM if self.finish is ResidualFinish.UNBIASED else Aim.EACH_ORDER)
         return Allocation.of(self.cores, self.workload.domain.sizes, self.allowance.neighbors, aim)
 
     @cached_property
@@ -170,7 +171,7 @@ class Residual(Synthesizer):
         known = self.allowance.neighbors.stated_count
         found = self._measured(records, known, progress)
         size = self.allowance.neighbors.size
-        unbiased = self.finish is Finish.UNBIASED
+        unbiased = self.finish is ResidualFinish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]
         if not unbiased:
