@@ -86,4 +86,4 @@ def _asked(ledger: Ledger, request: Request) -> str:
         ledger.note(found, "failed")
     else:
         ledger.store(found, json.dumps({"answer": 41}))
-    return f"charge {found.number} at {written(found.price)}"
+    return f"charge {found.number} at {written(found.cost)}"

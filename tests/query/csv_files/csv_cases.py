@@ -95,7 +95,7 @@ class Prices:
         session = Session(self.policy, analyst="ana", engine=engine, ledger=MemoryLedger(terms_of(self.policy)))
         self.asked: dict[tuple[str, str], tuple[SumRequest, int]] = {}
         for name, sql in product(self.names, (COUNT, PEOPLE, SUM)):
-            made = session._desk.priced(sql.replace("FROM t", f"FROM {name}"), read_price(epsilon=1))
+            made = session._charging.priced(sql.replace("FROM t", f"FROM {name}"), read_price(epsilon=1))
             (measure,) = made.measures
             self.asked[name, sql] = made.request(), measure.bounding.total * measure.norms.one
         session.close()

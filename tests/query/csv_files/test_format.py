@@ -86,7 +86,7 @@ def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_
     from tests.query.csv_files.csv_cases import PEOPLE
 
     with opened(policy) as session:
-        made = session._desk.priced(PEOPLE, read_price(epsilon=1))
+        made = session._charging.priced(PEOPLE, read_price(epsilon=1))
         assert session.engine.run(made.request()).cells == [[1]]
 
 

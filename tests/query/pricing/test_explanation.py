@@ -78,7 +78,7 @@ def test_the_bias_of_every_form_is_said_in_words(stated, sql, budget, price, wor
 
 def test_a_bounded_table_has_its_own_words():
     session = session_on(PureDP(4), rows=2)
-    session._desk._bounded["t"] = ("t, 2 rows a unit", 2)
+    session._charging._bounded["t"] = ("t, 2 rows a unit", 2)
     found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert "units with more rows than the bounded table keeps" in found.bias
 

@@ -32,6 +32,7 @@ from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst, TablePolicy, UnitColumn
 from discreet.query.session.charging import FAILED, UNBOUNDED
+from discreet.query.session.grants import grant_once
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
 PEOPLE = Relation.ADD_REMOVE
@@ -191,7 +192,7 @@ def test_a_closed_session_refuses_every_question_before_the_charge():
 
     def once(session):
         work = {"digest": "0" * 64, "description": "", "releases": (), "work": lambda *_: ("made", "text")}
-        session._desk.grant_once("visits", ["cost"], PureDP(1), **work)
+        grant_once(session, "visits", ["cost"], PureDP(1), **work)
 
     with open_session() as session:
         watching = session.watch(3, epsilon=1)
@@ -291,7 +292,7 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
         for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(NotCopyable):
                 attempt(session)
-        made = session._desk.priced(
+        made = session._charging.priced(
             ASK, __import__("discreet.query.pricing.price", fromlist=["read_price"]).read_price(epsilon=1)
         )
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]

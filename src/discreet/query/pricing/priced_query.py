@@ -43,7 +43,7 @@ from discreet.query.plan import (
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
 from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of
-from discreet.query.pricing.released_table import ReleasedTable, public_keys
+from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
 from discreet.randomness import bits
 
 Place = tuple[int, int]  # which measure, and which of its aggregates
@@ -178,6 +178,20 @@ class PricedQuery:
         named = selection.release(counts, self.parts[-1])
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
+
+    def finished(self, released: ReleasedTable, evaluate: Evaluate) -> Finished:
+        """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
+        aggregation = self.query.aggregation
+        columns: dict[str, list[Value]] = {
+            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
+        }
+        types = {key.name: key.expression.type for key in aggregation.keys}
+        known = [measure.values(released.released[index]) for index, measure in enumerate(self.measures)]
+        for asked in aggregation.asked:
+            index, inner = self.places[asked.name]
+            columns[asked.name] = list(known[index][inner])
+            types[asked.name] = Type.REAL
+        return finish(columns, types, self.query.finish, evaluate)
 
 
 def fresh_digest() -> str:

@@ -13,15 +13,13 @@ from discreet.errors import (
     PolicyError,
     QueryFailed,
     QueryRefused,
-    RelationMismatch,
     ReleaseSuperseded,
     UnknownName,
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
-from discreet.ledger.contract import GRANTED, Parts, taking_up
-from discreet.privacy import Guarantee, Price, Relation
-from discreet.privacy.numbers import as_written
+from discreet.ledger.contract import GRANTED
+from discreet.privacy import Guarantee, Price
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan, Scan
@@ -43,11 +41,11 @@ UNBOUNDED = (
 )
 
 
-class Desk:
-    """One analyst at one engine and one ledger; a `Session` has one, and adds the questions that people ask.
+class Charging:
+    """What an analyst asks of one engine, charged in one ledger; a `Session` has one.
 
-    Every release takes the same road: what can be refused is refused; the charge is durable; data is read; the answer
-    is stored; only then it is handed out.
+    Every release takes the same steps: what can be refused is refused; the charge is durable; data is read; the answer
+    is stored; only then it is returned.
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
@@ -82,7 +80,7 @@ class Desk:
         return priced(query, self.policy, price, rows_expected=rows_expected, bounded=handle, bounded_rows=rows)
 
     def __reduce__(self) -> NoReturn:
-        raise NotCopyable("a session's desk cannot be copied or pickled; open the policy again in the other process")
+        raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
 
     def refuse_after_failure(self) -> None:
         """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
@@ -141,7 +139,7 @@ class Desk:
             if charged is not None:
                 self.guarded(lambda: [charged(found)], found)
             made, text = self.guarded(lambda: work(found), found)
-            record = self._ended(found, text)
+            record = self.ended(found, text)
             self.last = request.cost
             return made, text, record
 
@@ -177,103 +175,16 @@ class Desk:
             raise QueryFailed(FAILED)
         return found
 
-    def grant(self, table: str, columns: Sequence[str], guarantee: Guarantee, purpose: str) -> Mapping[str, Any]:
-        """Return rows for a mechanism, charged and recorded as `Session.grant` says."""
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        if not isinstance(guarantee, Guarantee):
-            raise ParameterError("guarantee must be a guarantee, such as PureDP(0.5)", parameter="guarantee")
-        charge = self.charge(self._stated_here(as_written(guarantee)), f"{purpose}: {table} ({', '.join(columns)})", ())
-        found: Mapping[str, Any] = self.guarded(rows, charge)
-        self.ledger.note(charge, GRANTED)
-        return found
-
-    def grant_once(
-        self,
-        table: str,
-        columns: Sequence[str],
-        guarantee: Guarantee,
-        *,
-        digest: str,
-        description: str,
-        releases: tuple[str, ...],
-        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
-        charged: Callable[[Charge], None] | None = None,
-    ) -> tuple[Any, str | None, Record]:
-        """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
-
-        `work` and `charged` are as for `once`. The caller owes `guarantee`, as for a grant.
-        """
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        request = self.request(self._stated_here(guarantee), digest, description, releases)
-        return self.once(request, lambda charge: work(rows(), charge), charged=charged)
-
-    def grant_again(
-        self,
-        table: str,
-        columns: Sequence[str],
-        cost: Guarantee,
-        *,
-        charge: Charge,
-        start: int,
-        seen: Parts,
-        description: str,
-        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
-    ) -> tuple[Any, Record]:
-        """Hand rows once more to a mechanism that a crash interrupted, for an additional cost; see `grant_once`.
-
-        `charge` is that of the release, which has no outcome yet; `cost` what taking it up again at part `start` adds
-        to it, for a release that has come as far as `seen`. `work` is told the additional charge.
-        """
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        request = taking_up(charge, cost=self._stated_here(cost), description=description)
-        more = self.ledger.take_up(charge, request, start=start, seen=seen)
-        self.last = charge.cost  # another release costs that, not what this one lacks
-        made, text = self.guarded(lambda: work(rows(), more), more)
-        self.ledger.note(more, GRANTED)
-        return made, self._ended(charge, text)
-
-    def _ended(self, charge: Charge, text: str | None) -> Record:
+    def ended(self, charge: Charge, text: str | None) -> Record:
         """Keep the text of a release, or the word that it was made."""
         if text is None:
             self.ledger.note(charge, GRANTED)
             return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
         return _record(self.ledger.store(charge, text), replayed=False)
 
-    def _stated_here(self, guarantee: Guarantee) -> Guarantee:
-        """Return a guarantee for the policy's neighbors; one for other neighbors is worth something else."""
-        if guarantee.relation is Relation.UNSTATED:
-            return guarantee.under(self.policy.relation)
-        if guarantee.relation is not self.policy.relation:
-            raise RelationMismatch(
-                f"the guarantee is stated for other neighbors than the policy's ({self.policy.relation.value}): state "
-                "it for these. Nothing was spent."
-            )
-        return guarantee
-
-    def _rows(self, table: str, columns: Sequence[str]) -> Callable[[], Mapping[str, Any]]:
-        """Return what reads columns of a private table."""
-        known = self._table(table)
-        if not all(isinstance(name, str) for name in columns):
-            raise ParameterError("columns are names of columns", parameter="columns")
-        if any(name.lower() == "unit" for name in columns):
-            raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
-        missing = [name for name in columns if name not in known.columns]
-        if missing:
-            raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
-        return lambda: self.engine.rows(Scan(known.name), list(columns))
-
-    def _table(self, name: str) -> TablePolicy:
-        for one in self.policy.tables.values():
-            if one.name.lower() == str(name).lower():
-                return one
-        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
-
     def bound(self, name: str) -> None:
         """Ask the engine for a bounded table, once; a failure, which can depend on the data, ends the session."""
-        table = self._table(name)
+        table = private_table(self.policy, name)
         if isinstance(table.unit, UnitIsRow):
             raise ParameterError(f"every row of {name} is a unit of its own: there is nothing to bound")
         rows = table.limits.rows
@@ -288,6 +199,14 @@ class Desk:
                 self._failed = True
                 raise QueryFailed(UNBOUNDED)
             self._bounded[table.name] = made, rows
+
+
+def private_table(policy: Policy, name: str) -> TablePolicy:
+    """Return the private table of a name, in any capitals."""
+    for one in policy.tables.values():
+        if one.name.lower() == str(name).lower():
+            return one
+    raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(policy.tables)}")
 
 
 def checked_timeout(timeout: float | None) -> float:

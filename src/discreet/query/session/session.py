@@ -15,11 +15,11 @@ from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
 from discreet.query.answer import Answer
 from discreet.query.engines import evaluate
-from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
-from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, read_price
-from discreet.query.session.charging import Desk
+from discreet.query.pricing import Explanation, ReleasedTable, explain, read_price
+from discreet.query.session.charging import Charging
+from discreet.query.session.grants import grant
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import TopAnswer, top
 from discreet.query.session.watch import Watch
@@ -36,7 +36,7 @@ class Session:
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        self._desk = Desk(policy, analyst=analyst, engine=engine, ledger=ledger)
+        self._charging = Charging(policy, analyst=analyst, engine=engine, ledger=ledger)
         self.policy, self.analyst = policy, analyst
 
     @classmethod
@@ -109,7 +109,7 @@ class Session:
         `rows_expected` is about how many rows a group has, for the widths of means.
         """
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = self._desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        made = self._charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
             made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
@@ -152,19 +152,20 @@ class Session:
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
-        desk, price = self._desk, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
-        desk.check(made)
+        charging, price = self._charging, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        charging.check(made)
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
-            released = made.release(desk.engine)
+            released = made.release(charging.engine)
             return released, released.to_json(made.query)
 
-        request = desk.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
-        released, text, record = desk.once(request, work, timeout=timeout)
+        request = charging.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        return Answer(made, released, _finished(made, released), record, self.policy.unit, self.policy.lineage, sql)
+        finished = made.finished(released, evaluate)
+        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
 
     def top(
         self,
@@ -183,9 +184,9 @@ class Session:
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
         price = read_price(epsilon=epsilon, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
-        made = self._desk.priced(sql, price, bounds=bounds, keys=keys)
-        self._desk.check(made)
-        return top(self._desk, made, k, timeout)
+        made = self._charging.priced(sql, price, bounds=bounds, keys=keys)
+        self._charging.check(made)
+        return top(self._charging, made, k, timeout)
 
     def watch(
         self,
@@ -214,14 +215,14 @@ class Session:
         The one door by which other rooms reach rows. The caller owes `guarantee`: what leaves the block must keep it
         for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
-        yield self._desk.grant(table, columns, guarantee, purpose)
+        yield grant(self._charging, table, columns, guarantee, purpose)
 
     def bound(self, table: str) -> None:
         """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
 
         Worth it where many queries are expected: each then costs little more than a plain query.
         """
-        self._desk.bound(table)
+        self._charging.bound(table)
 
     def rehearse(self, sql: str, *, size: int = 10_000, **price: Any) -> Answer:
         """Run a query on generated tables of `size` rows each: no private row is read and nothing is spent."""
@@ -235,19 +236,19 @@ class Session:
     @property
     def budget(self) -> Budget:
         """What was spent, what is left, and about how many more answers like the last one fit."""
-        last = self._desk.last
+        last = self._charging.last
         more = None if last is None else self.ledger.fits(self.analyst, last)
         return Budget(self.ledger.balance(self.analyst), last, more)
 
     @property
     def engine(self) -> Engine:
         """The engine, for other parts of this room; what it returns is private."""
-        return self._desk.engine
+        return self._charging.engine
 
     @property
     def ledger(self) -> Ledger:
         """The ledger: everything that was asked of this data."""
-        return self._desk.ledger
+        return self._charging.ledger
 
     def tables(self) -> TableTypes:
         """Return the tables and columns that can be asked about, with their types.
@@ -258,7 +259,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
-        self._desk.closed = True
+        self._charging.closed = True
         self.engine.close()
         if isinstance(self.ledger, SqliteLedger):
             self.ledger.close()
@@ -278,21 +279,6 @@ class Session:
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
-
-
-def _finished(made: PricedQuery, released: ReleasedTable) -> Finished:
-    """Shape released integers into the table that was asked for."""
-    aggregation = made.query.aggregation
-    columns: dict[str, list[Any]] = {
-        key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-    }
-    types = {key.name: key.expression.type for key in aggregation.keys}
-    known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
-    for asked in aggregation.asked:
-        index, inner = made.places[asked.name]
-        columns[asked.name] = list(known[index][inner])
-        types[asked.name] = Type.REAL
-    return finish(columns, types, made.query.finish, evaluate)
 
 
 @dataclass(frozen=True, slots=True)

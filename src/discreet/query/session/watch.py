@@ -47,7 +47,7 @@ class Watch:
             hits = int(hits)
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
             raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
-        self._desk, self._threshold, self._hits = session._desk, exact, hits
+        self._charging, self._threshold, self._hits = session._charging, exact, hits
         self._tells_gaps = truth_value(gap, name="gap")
         self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self._stream: AboveThreshold | None = None
@@ -120,14 +120,14 @@ class Watch:
             times = self._unit(measure)
             self._failed = True  # unless it ends well: whether the engine fails may depend on the data, so once is all
             # a verdict in a tuple: None is what a failure returns
-            (told,) = self._desk.guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
+            (told,) = self._charging.guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
             self._failed = False
             return told
 
     def _read(self, sql: str, options: Mapping[str, Any]) -> tuple[Simple, PricedQuery]:
         """Return the count that a question asks for; no private data is read."""
-        made = self._desk.priced(sql, Price(epsilon=self._cost.amount), **options)
-        self._desk.check(made)
+        made = self._charging.priced(sql, Price(epsilon=self._cost.amount), **options)
+        self._charging.check(made)
         return _counted(made), made
 
     def _start(self, measure: Simple) -> None:
@@ -136,7 +136,7 @@ class Watch:
         self._most = measure.bounding.moved(measure.norms)[0]
         stream = self._stream_for(measure)
         whole = replace(self._cost, amount=self._cost.amount + (self._answer_epsilon or 0))
-        self._charge = self._desk.charge(whole.guarantee, f"watch for {self._hits} hits", (repr(stream),))
+        self._charge = self._charging.charge(whole.guarantee, f"watch for {self._hits} hits", (repr(stream),))
         self._stream = stream
 
     def _stream_for(self, measure: Simple) -> AboveThreshold:
@@ -183,7 +183,7 @@ class Watch:
         return self._one // measure.bounding.unit
 
     def _value(self, made: PricedQuery) -> int:
-        sums = self._desk.engine.run(made.request())
+        sums = self._charging.engine.run(made.request())
         return sums.cells[0][0] if sums.cells[0] else 0
 
     def __reduce__(self) -> NoReturn:

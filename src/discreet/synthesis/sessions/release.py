@@ -119,8 +119,11 @@ class Prepared:
         charged: Callable[[Charge], None] | None = None,
     ) -> SyntheticRelease:
         """Charge and release, or hand out what was released before for the same digest; see `released`."""
-        made, text, record = self.session._desk.grant_once(
-            self.table.name, self.columns, self.guarantee, digest=self.digest, description=self.description,
+        from discreet.query.session import grant_once
+
+        made, text, record = grant_once(
+            self.session, self.table.name, self.columns, self.guarantee,
+            digest=self.digest, description=self.description,
             releases=(f"{self.made.name}: {len(self.made.workload):,} counting queries",),
             work=self.work(run or (lambda records, _: self.made(records, progress=told(progress)))), charged=charged,
         )  # fmt: skip

@@ -109,6 +109,8 @@ def _taken_up(
         nobody = Records(domain, np.zeros((len(domain), 0), dtype=np.uint16))
         release = made.continued(nobody, transcript, progress=tell)
         return noted(release, _stored(session, charge, to_text(release)))
+    from discreet.query.session import grant_again
+
     start = done + 1
     # a second attempt from here: the file does not show how far the first one came, so it counts as having come far
     last = len(made.draws) if seen.taken_up >= start else seen.most
@@ -117,8 +119,9 @@ def _taken_up(
         transcript.count_with(_counter(session, charge, more.number))
         return made.continued(records, transcript, progress=tell)
 
-    release, record = session._desk.grant_again(
-        prepared.table.name, prepared.columns, rounds_again(made, start, last), charge=charge, start=start, seen=seen,
+    release, record = grant_again(
+        session, prepared.table.name, prepared.columns, rounds_again(made, start, last),
+        charge=charge, start=start, seen=seen,
         description=f"{_once_more(start, last, charge)}: {prepared.description}", work=prepared.work(run),
     )  # fmt: skip
     return noted(release, record)
