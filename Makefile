@@ -53,6 +53,7 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
+	@MYPYPATH=src $(RUN) -m mypy --config-file= --strict --follow-imports=silent --cache-dir .mypy_cache/outside tests/typing/documented_calls.py
 	@$(VENV)/bin/lint-imports
 
 format: $(READY) ## put the source into its one form
