@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.attacks.law_map import Region, fundamental_law, reconstruction_line, tracing_line
+from discreet.attacks.law_map import LawRegion, fundamental_law, reconstruction_line, tracing_line
 from discreet.attacks.reconstructing.fourier_attack import recovered_share
 from discreet.errors import ParameterError
 from discreet.privacy import gaussian_loss
@@ -58,8 +58,13 @@ def test_from_the_safe_noise_on_the_counts_keep_the_guarantee_together(found, ro
 
 
 def test_regions_are_named_by_what_happened(found):
-    assert found.regions[1].tolist() == [Region.RECONSTRUCTED, Region.RECONSTRUCTED, Region.BETWEEN, Region.SAFE]
-    assert set(np.unique(found.regions[:, -1].astype(str))) == {str(Region.SAFE)}
+    assert found.regions[1].tolist() == [
+        LawRegion.RECONSTRUCTED,
+        LawRegion.RECONSTRUCTED,
+        LawRegion.BETWEEN,
+        LawRegion.SAFE,
+    ]
+    assert set(np.unique(found.regions[:, -1].astype(str))) == {str(LawRegion.SAFE)}
 
 
 def test_the_table_and_the_plot_show_the_borders(found):
@@ -67,7 +72,7 @@ def test_the_table_and_the_plot_show_the_borders(found):
     assert "reconstructed up to" in text
     assert "8,192" in text
     names = [handle.get_label() for handle in found.plot().figure.legends[0].legend_handles]
-    assert Region.SAFE.value in names
+    assert LawRegion.SAFE.value in names
     assert "1,023" in repr(found)
     assert "queries" in found._repr_html_()
 
@@ -106,7 +111,7 @@ def test_luck_with_few_people_is_not_taken_for_success(people):
     found = fundamental_law(
         people, queries=[16, 32, 64], errors=np.logspace(3, 5, 21).tolist(), epsilon=1, delta=1e-6, seed=1
     )
-    assert set(found.regions.ravel().tolist()) == {Region.SAFE}
+    assert set(found.regions.ravel().tolist()) == {LawRegion.SAFE}
 
 
 def test_the_largest_seed_and_a_single_cell_make_a_map():

@@ -39,7 +39,7 @@ from discreet.privacy.numbers import (
 from discreet.query.pricing.price import stated
 from discreet.statistics.pricing.price import stated_price
 from discreet.synthesis import Neighbors
-from discreet.synthesis.base.purse import Purse
+from discreet.synthesis.base.allowance import Allowance
 
 TENTH = Fraction(1, 10)
 prices = st.floats(1e-6, 10.0)
@@ -104,8 +104,8 @@ def test_session_statistics_and_synthesis_read_a_price_alike():
         assert stated(epsilon=given_price).epsilon == TENTH
         assert stated_price(epsilon=given_price).epsilon == TENTH
         assert stated_price(epsilon=None, rho=given_price).rho == TENTH
-        assert Purse.of(added, epsilon=given_price).amount == TENTH
-        assert Purse.of(added, rho=given_price).amount == TENTH
+        assert Allowance.of(added, epsilon=given_price).amount == TENTH
+        assert Allowance.of(added, rho=given_price).amount == TENTH
 
 
 @given(prices)

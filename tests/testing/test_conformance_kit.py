@@ -16,6 +16,7 @@ from discreet.privacy import PrivacyLoss, PureDP
 from discreet.statistics import Count, Rows
 from discreet.testing import ConformanceFailure, Subject, conformance_checks
 from discreet.testing.planted.inputs import ApartByType
+from tests.forms import FEW, runs_for_forms
 
 CHECKS = {check.name: check for check in conformance_checks()}
 
@@ -220,6 +221,19 @@ def test_a_sound_mechanism_passes_every_check(check: Any) -> None:
 def test_a_broken_mechanism_fails_the_check_that_is_about_it(broken: Any, duty: str) -> None:
     with pytest.raises(ConformanceFailure):
         CHECKS[duty](Subject(broken, [0, 7, 13]))
+
+
+class TellsByItsTypeAtOne(TellsByItsType):
+    @property
+    def guarantee(self) -> PureDP:
+        return PureDP(1)
+
+
+def test_as_few_runs_as_the_sample_makes_convict_a_form_that_tells() -> None:
+    few = runs_for_forms(Subject(TellsByItsTypeAtOne, [0, 7]))
+    assert few == FEW
+    with pytest.raises(ConformanceFailure, match="the form of the outputs"):
+        CHECKS["the wire format tells nothing"](Subject(TellsByItsTypeAtOne, [0, 7], wire=few))
 
 
 def test_one_noise_for_all_coordinates_is_caught() -> None:

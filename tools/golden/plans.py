@@ -33,7 +33,7 @@ def plan_lines() -> Lines:
             yield f"{key}/refused", f"{type(refused).__name__}: {_one_line(refused)}"
             continue
         yield f"{key}/digest", found.digest
-        yield f"{key}/price", written(found.price)
+        yield f"{key}/cost", written(found.guarantee)
         yield f"{key}/groups", found.groups
         yield f"{key}/bounding", f"{found.bounding} | {found.bias}"
         yield f"{key}/statement", f"sha256 {hashlib.sha256(found.sql.encode()).hexdigest()}"
@@ -76,7 +76,7 @@ def answer_lines() -> Lines:
         if done.get(room, 0) >= ANSWERED:
             continue
         try:
-            if isinstance(_explained(session, sql).price, ApproxDP):
+            if isinstance(_explained(session, sql).guarantee, ApproxDP):
                 continue
             with fixed_words(key):
                 answer = session.sql(sql, epsilon=1)

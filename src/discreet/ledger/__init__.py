@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet._optional import listing
-from discreet.ledger.contract import Balance, Charge, Entry, Kind, Request, Stored, Terms, Verification
+from discreet.ledger.contract import Balance, Charge, Entry, EntryKind, Request, Stored, Terms, Verification
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import MemoryLedger
 from discreet.ledger.sqlite import SqliteLedger
@@ -12,7 +12,7 @@ __all__ = [
     "Balance",
     "Charge",
     "Entry",
-    "Kind",
+    "EntryKind",
     "Ledger",
     "MemoryLedger",
     "Request",

@@ -46,6 +46,7 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
+from discreet.privacy.price import Amounts, Price, PriceOptions, cheapest, largest_rho
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ZCDP",
+    "Amounts",
     "ApproxDP",
     "ApproxFilter",
     "Batch",
@@ -80,6 +82,8 @@ __all__ = [
     "Norm",
     "Odometer",
     "Partition",
+    "Price",
+    "PriceOptions",
     "PrivacyLoss",
     "PureDP",
     "PureFilter",
@@ -100,6 +104,7 @@ __all__ = [
     "bounded_range_loss",
     "calibrate",
     "change_one_loss",
+    "cheapest",
     "combine",
     "compose",
     "convert",
@@ -111,6 +116,7 @@ __all__ = [
     "implies",
     "laplace_loss",
     "largest_count",
+    "largest_rho",
     "parallel",
     "pointwise_delta",
     "privacy_filter",

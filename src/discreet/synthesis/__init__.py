@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from discreet._optional import listing
-from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
-from discreet.synthesis.methods.answers import Given, NoisyAnswers
+from discreet.synthesis.methods.answers import AnswerSource, NoisyAnswers
 from discreet.synthesis.methods.dual_query import (
     Accounting,
     Drawing,
@@ -22,7 +22,7 @@ from discreet.synthesis.methods.dual_query import (
     most_draws,
 )
 from discreet.synthesis.methods.forest import Forest, Independent, Tree
-from discreet.synthesis.methods.residual import Aim, Allocation, Finish, Residual, Residuals
+from discreet.synthesis.methods.residual import Aim, Allocation, Residual, ResidualFinish, Residuals
 from discreet.synthesis.methods.weights import Mwem, Reweighted
 from discreet.synthesis.reporting import (
     Baseline,
@@ -68,6 +68,8 @@ __all__ = [
     "Accounting",
     "Aim",
     "Allocation",
+    "Allowance",
+    "AnswerSource",
     "Attribute",
     "Baseline",
     "Best",
@@ -79,9 +81,7 @@ __all__ = [
     "ErrorCurves",
     "Errors",
     "FileTranscript",
-    "Finish",
     "Forest",
-    "Given",
     "Independent",
     "Literals",
     "Marginals",
@@ -91,10 +91,10 @@ __all__ = [
     "NoisyAnswers",
     "Optimum",
     "Prediction",
-    "Purse",
     "Records",
     "Report",
     "Residual",
+    "ResidualFinish",
     "Residuals",
     "Responder",
     "Response",

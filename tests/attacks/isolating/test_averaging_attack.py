@@ -14,7 +14,7 @@ import discreet as dp
 from discreet.attacks import (
     Averaging,
     Charged,
-    Shape,
+    NoiseShape,
     StickyNoise,
     averaging,
     rephrasings,
@@ -132,7 +132,7 @@ def test_noise_of_the_rows_does_not_depend_on_words(run):
 
 
 @pytest.mark.theorem("averaging.accuracy")
-@pytest.mark.parametrize("shape", list(Shape))
+@pytest.mark.parametrize("shape", list(NoiseShape))
 @pytest.mark.parametrize("seed", range(4))
 def test_rephrasing_takes_the_noise_of_a_text_away(run, shape, seed):
     # the noise comes from a seed: nothing here is left to chance
@@ -144,7 +144,7 @@ def test_rephrasing_takes_the_noise_of_a_text_away(run, shape, seed):
     assert found.error < 4 * found.standard_error
     assert np.std(found.estimates - TRUTH) == pytest.approx(sigma, rel=0.15)
     assert (found.queries, found.replayed, found.refused) == (count, 0, False)
-    if shape is Shape.BOUNDED:
+    if shape is NoiseShape.BOUNDED:
         assert np.abs(found.estimates - TRUTH).max() <= math.sqrt(3) * sigma
         # Hoeffding's bound, at the false alarm of this suite
         assert found.error <= math.sqrt(3) * sigma * math.sqrt(2 * math.log(2 / ALARM) / count)
@@ -284,4 +284,4 @@ def test_what_the_toy_engine_or_the_words_cannot_do_is_refused():
         StickyNoise(lambda _: [(1,)], deviation=1, seed=1, key="id")("SELECT SUM(x) FROM t")
     with pytest.raises(ParameterError, match="only 7 such wordings"):
         rephrasings("t", ["a = 1"], count=8, dummies=["b >= 0"])
-    assert repr(Shape.BOUNDED) == "Shape.BOUNDED"
+    assert repr(NoiseShape.BOUNDED) == "NoiseShape.BOUNDED"

@@ -12,7 +12,7 @@ import pytest
 from discreet.attacks import (
     PrivateFrequencies,
     Rounded,
-    Statistic,
+    TracingStatistic,
     area_ceiling,
     exactly,
     membership,
@@ -43,7 +43,7 @@ def attacked(invented, publish, *, deviation=0.0, **changed):
 
 
 @pytest.mark.theorem("membership.accuracy")
-@pytest.mark.parametrize("statistic", list(Statistic))
+@pytest.mark.parametrize("statistic", list(TracingStatistic))
 @pytest.mark.parametrize("decimals", [None, 2])
 def test_exact_and_rounded_frequencies_give_three_quarters_of_the_group_away(invented, statistic, decimals):
     # invented people come from a seed, and nothing else is drawn: nothing here is left to chance
@@ -103,7 +103,7 @@ def test_an_outsider_is_accused_no_more_often_than_allowed_whatever_was_publishe
 
 
 @pytest.mark.theorem("membership.accuracy")
-@pytest.mark.parametrize("statistic", list(Statistic))
+@pytest.mark.parametrize("statistic", list(TracingStatistic))
 @pytest.mark.parametrize("positions", [7, 100, 1000, 50_000])
 def test_nobody_stands_out_among_people_with_the_same_bits(statistic, positions):
     random = np.random.default_rng(positions)
@@ -194,7 +194,7 @@ def test_the_result_tells_totals_and_draws_the_curve():
     assert names == ["a coin", "theory", "measured", "false alarms allowed"]
     with pytest.raises(ValueError, match="read-only"):
         found.scores[0] = 1
-    assert repr(Statistic.INNER_PRODUCT) == "Statistic.INNER_PRODUCT"
+    assert repr(TracingStatistic.INNER_PRODUCT) == "TracingStatistic.INNER_PRODUCT"
 
 
 def test_extreme_levels_have_plain_expectations():
@@ -207,7 +207,9 @@ def test_extreme_levels_have_plain_expectations():
 
 def test_frequencies_of_nobody_and_everybody_do_not_break_the_likelihood_ratio():
     panel = Panel.of([[0, 1], [1, 1]])
-    found = membership([0.0, 1.0], [0.5, 0.5], panel, reference=panel, people=4, statistic=Statistic.LIKELIHOOD_RATIO)
+    found = membership(
+        [0.0, 1.0], [0.5, 0.5], panel, reference=panel, people=4, statistic=TracingStatistic.LIKELIHOOD_RATIO
+    )
     assert np.isfinite(found.scores).all()
     assert found.scores[0] > found.scores[1]
 

@@ -69,7 +69,7 @@ def test_explain_says_the_plan_and_spends_nothing(policy: Path) -> None:
     for words in ("best", "15: ", "epsilon 1", "4 times into what is left", "reason", "nothing was spent"):
         assert words in text
     found = json.loads(made(policy, *WARDS, "--epsilon", 1, "--explain", "--json")[1])
-    assert (found["method"], found["fits"], found["price"]["epsilon"]) == ("best", 4, 1.0)
+    assert (found["method"], found["fits"], found["cost"]["epsilon"]) == ("best", 4, 1.0)
     assert spent(policy) == 0
 
 
@@ -114,9 +114,9 @@ def test_random_questions_are_the_default(policy: Path) -> None:
         ((*WARDS, "--epsilon", 1), 2, "--out"),
         ((*WARDS, "--epsilon", 1, "--out", "made.txt"), 2, ".csv or .parquet"),
         ((*WARDS, "--epsilon", 1, "--out", "nowhere/made.csv"), 2, "does not exist"),
-        ((*WARDS, "--out", "made.csv"), 2, "cost: --epsilon, --epsilon with --delta, --rho or --share"),
+        ((*WARDS, "--out", "made.csv"), 2, "write --epsilon, --rho or --share"),
         ((*WARDS, "--epsilon", "x", "--out", "made.csv"), 2, "--epsilon"),
-        ((*WARDS, "--rho", 1, "--out", "made.csv"), 2, "counted in epsilon"),
+        ((*WARDS, "--rho", 1, "--out", "made.csv"), 2, "under a budget in epsilon"),
         ((*WARDS, "--epsilon", 5, "--out", "made.csv"), 3, "Nothing was spent"),
         ((*WARDS, "--ways", 2, "--epsilon", 1, "--out", "made.csv"), 2, "keep one"),
         ((*WARDS[:-2], "--epsilon", 1, "--out", "made.csv"), 2, "has: --size, a number"),

@@ -18,7 +18,7 @@ from discreet.local import DirectResponse, FrequencyOracle, HybridGeometry
 from discreet.local.frequency import geometry
 from discreet.local.frequency import geometry as radon
 from discreet.local.keys import hashing
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from discreet.privacy import PureDP
 from discreet.randomness.keystream import words
 from discreet.randomness.rigor import ball, precision
@@ -148,25 +148,25 @@ def test_estimates_are_unbiased_with_exactly_the_stated_variance(make: Make, eps
     weights = np.array(
         [spec.estimate(np.eye(spec.cells, dtype=np.int64)[report], 1).values for report in range(spec.cells)]
     )
-    means = laws @ weights  # of the estimated share of each value, for one person who holds each value
+    means = laws @ weights  # of the estimated frequency of each value, for one person who holds each value
     spread = laws @ weights**2 - means**2
     scale = float(np.abs(weights).max())
     assert np.allclose(means, np.eye(spec.size), atol=1e-12 * scale)
     for asked in range(spec.size):
-        for share in (0.0, 0.25, 1.0):
+        for frequency in (0.0, 0.25, 1.0):
             # the others hold all other values equally often, block by block where there are blocks
             others = np.zeros(spec.size)
             if isinstance(spec, HybridGeometry):
                 others = _even_over_blocks(spec, asked)
             else:
                 others[np.arange(spec.size) != asked] = 1 / (spec.size - 1)
-            found = share * spread[asked, asked] + (1 - share) * (others @ spread[:, asked])
-            assert found == pytest.approx(spec.variance(1, share), rel=1e-9, abs=1e-12 * scale**2)
-            assert found / 1000 == pytest.approx(spec.variance(1000, share), rel=1e-9, abs=1e-15 * scale**2)
+            found = frequency * spread[asked, asked] + (1 - frequency) * (others @ spread[:, asked])
+            assert found == pytest.approx(spec.variance(1, frequency), rel=1e-9, abs=1e-12 * scale**2)
+            assert found / 1000 == pytest.approx(spec.variance(1000, frequency), rel=1e-9, abs=1e-15 * scale**2)
 
 
 def _even_over_blocks(spec: HybridGeometry, asked: int) -> NDArray[np.float64]:
-    """Shares of the other values in which every block holds the same."""
+    """Frequencies of the other values in which every block holds the same."""
     blocks = np.arange(spec.size) % spec.blocks
     others = np.zeros(spec.size)
     for block in range(spec.blocks):

@@ -85,8 +85,8 @@ def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
         draws, chance = (people, holder.plane) if points else (reports, holder.plane / holder.block)
         middle, spread = draws * float(chance), np.sqrt(draws * float(chance * (1 - chance)))
         counts = np.arange(int(middle), min(int(middle + 10 * spread) + 60, draws) + 1, dtype=np.int64)
-        in_blocks, shares = np.full(spec.blocks, reports), np.ones(counts.size * spec.blocks)
-        support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, shares)
+        in_blocks, frequencies = np.full(spec.blocks, reports), np.ones(counts.size * spec.blocks)
+        support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, frequencies)
         listed = counts[support.interval(rest, Target.TABLE, np.arange(counts.size) * spec.blocks)[0] > 0]
         chances.append(binom.sf(listed[0] - 1, draws, float(chance)) if listed.size else 0.0)
     return float(spec.size * np.mean(chances))

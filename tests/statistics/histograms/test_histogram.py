@@ -16,6 +16,7 @@ from discreet import statistics
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest, most
 from tests.conftest import Rounds
+from tests.forms import runs_for_forms
 from tests.statistics.tables import neighbors
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
@@ -44,7 +45,8 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=2000, full=subject.draws)))
+    draws = rounds(sample=2000, full=subject.draws)
+    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))
 
 
 @pytest.mark.theorem("Histogram.privacy")

@@ -530,7 +530,7 @@ def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, b
                 session, "people", workload, **price, size=90, eta=1, rounds=ROUNDS, transcript=tmp_path / "draws"
             )
         with Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session:
-            prices = [one.price for one in session.ledger.entries() if one.kind.value == "charge"]
+            prices = [one.cost for one in session.ledger.entries() if one.kind.value == "charge"]
             session.ledger.verify()
     made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
     assert prices == [made.guarantee, rounds_again(made, 1, 1), rounds_again(made, 4, 4)]

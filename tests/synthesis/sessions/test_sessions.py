@@ -33,10 +33,10 @@ from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.charging import FAILED
 from discreet.synthesis import (
+    Allowance,
     Bins,
     Domain,
     Neighbors,
-    Purse,
     Synthesizer,
     SyntheticRelease,
     SyntheticTable,
@@ -97,7 +97,7 @@ class Counted(Synthesizer):
 
     name: ClassVar[str] = "counted"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     seen: list[Any]
     problem: Exception | None = None
 
@@ -111,7 +111,7 @@ class Counted(Synthesizer):
             raise self.problem
         progress(1, 1)
         return SyntheticRelease(
-            method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
+            method=self.name, workload=self.workload, neighbors=self.allowance.neighbors, guarantee=self.guarantee,
             table=SyntheticTable(records), answers=self.workload.shares(records), plan=self.plan,
             evidence={"odd": (Fraction(1, 3), float("inf"), None, {"deep": [np.int64(4), np.arange(3)]})},
         )  # fmt: skip
@@ -119,7 +119,7 @@ class Counted(Synthesizer):
 
 def counting(seen: list[Any], problem: Exception | None = None) -> Any:
     def make(workload: Workload, neighbors: Neighbors, price: Any) -> Counted:
-        return Counted(workload=workload, purse=Purse.of(neighbors, **price), seen=seen, problem=problem)
+        return Counted(workload=workload, allowance=Allowance.of(neighbors, **price), seen=seen, problem=problem)
 
     return make
 
@@ -147,7 +147,7 @@ def test_the_ledger_is_charged_the_guarantee_of_the_release_once(budget: Any, pr
         kinds = [kind for kind, _ in entries(session)]
         assert kinds.count("charge") == 1
         charge = next(entry for entry in session.ledger.entries() if entry.kind.value == "charge")
-        assert charge.price == wanted
+        assert charge.cost == wanted
         assert "mwem" in charge.fields["description"]
         assert release.neighbors == Neighbors(Relation.ADD_REMOVE, 60, 3)
 
@@ -231,8 +231,8 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         ({"size": True}, ParameterError, "size="),
         ({"size": 10**400}, ParameterError, "size="),
         ({"epsilon": None}, MissingParameter, "may cost: epsilon=, epsilon= with delta=, rho= or share="),
-        ({"rho": 1, "epsilon": None}, ParameterError, "counted in epsilon"),
-        ({"rho": 1}, ConflictingParameters, "keep one"),
+        ({"rho": 1, "epsilon": None}, ParameterError, "under a budget in epsilon"),
+        ({"rho": 1}, ConflictingParameters, "write one of them"),
         ({"delta": 1e-6}, ParameterError, "the budget is pure"),
         ({"epsilon": float("nan")}, DiscreetError, "epsilon"),
         ({"epsilon": "1"}, DiscreetError, "epsilon"),
@@ -529,11 +529,11 @@ def test_hostile_names_are_names(name: str) -> None:
 
 def test_a_declared_size_is_taken_and_forces_change_one() -> None:
     with open_session(unit="row", rows=None) as opened:
-        sized = replace(opened.policy.tables["visits"], size=60)
+        sized = replace(opened.policy.tables["visits"], people=60)
         policy = replace(opened.policy, tables={"visits": sized})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1)
-        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1)
+        assert made.made.allowance.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1)
         assert made.guarantee == PureDP(1, relation=Relation.CHANGE_ONE)
         with pytest.raises(ConflictingParameters, match="leave size= out"):
             explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=61)
@@ -543,14 +543,14 @@ def test_a_declared_size_is_taken_and_forces_change_one() -> None:
 def test_where_another_table_has_the_public_size_the_number_of_records_is_not_public() -> None:
     with open_session(rows=1) as opened:
         visits = opened.policy.tables["visits"]
-        people = replace(visits, name="people", size=40)
+        people = replace(visits, name="people", people=40)
         policy = replace(opened.policy, tables={"visits": visits, "people": people})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=60)
-        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1, everyone=False)
-        assert not made.made.purse.neighbors.same_count
+        assert made.made.allowance.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1, everyone=False)
+        assert not made.made.allowance.neighbors.same_count
         own = conjunctions(domain_of(session, "people", ["region", "smokes"]), ways=2, count=12)
-        assert explain(session, "people", own, method="mwem", epsilon=1).made.purse.neighbors.same_count
+        assert explain(session, "people", own, method="mwem", epsilon=1).made.allowance.neighbors.same_count
 
 
 def test_a_unit_with_several_rows_needs_a_number_of_rows() -> None:

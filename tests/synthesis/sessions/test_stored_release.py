@@ -47,7 +47,7 @@ def test_a_stored_text_that_is_no_release_is_refused_in_words() -> None:
         assert from_text(text, prepared.made).method == "counted"
         wrong = [
             "", "null", "7", "[]", "{}", "NaN", "[" * 100_000, text[:-1],
-            altered(text, format=2), altered(text, workload="0" * 64), altered(text, method=3),
+            altered(text, format=1), altered(text, workload="0" * 64), altered(text, method=3),
             altered(text, plan=[]), altered(text, evidence=None), altered(text, codes=None),
             altered(text, codes={"pickle": "x"}), altered(text, codes={"array": 3, "list": []}),
             altered(text, answers=array("<f8", [3], b"\0" * 24)),

@@ -17,4 +17,4 @@ from discreet.attacks.isolating.differencing_attack import (
     differencing,
     tracker,
 )
-from discreet.attacks.isolating.sticky import Shape, StickyNoise
+from discreet.attacks.isolating.sticky import NoiseShape, StickyNoise

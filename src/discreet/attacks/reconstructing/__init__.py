@@ -5,12 +5,12 @@ from discreet.attacks.reconstructing.exhaustive_search import exhaustive
 from discreet.attacks.reconstructing.fourier_attack import Characters, fourier, recovered_share, robust_fourier
 from discreet.attacks.reconstructing.least_squares_attack import Solver, least_squares, random_least_squares
 from discreet.attacks.reconstructing.linear_program_attack import linear_program
-from discreet.attacks.reconstructing.marginals import Conjunctions, Fit, from_marginals
+from discreet.attacks.reconstructing.marginals import Conjunctions, FitDistance, from_marginals
 from discreet.attacks.reconstructing.result import Reconstruction
 from discreet.attacks.reconstructing.subsets import AllSubsets, RandomSubsets, SubsetQueries
 from discreet.attacks.reconstructing.weighing import (
     AttackQueries,
-    Question,
+    ParityQuestion,
     Weighing,
     attack_queries,
     expected_fraction,

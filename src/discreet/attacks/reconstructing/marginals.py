@@ -31,7 +31,7 @@ _STILL = 1e-5
 
 
 @told_by_name
-class Fit(Enum):
+class FitDistance(Enum):
     """Which distance between counts is made least, over numbers in [0, 1]."""
 
     SQUARES = "least squares in the box"
@@ -112,7 +112,7 @@ def from_marginals(
     attributes: ArrayLike,
     *,
     ways: int = 2,
-    fit: Fit = Fit.SQUARES,
+    fit: FitDistance = FitDistance.SQUARES,
     error: Number | None = None,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
@@ -149,12 +149,12 @@ def from_marginals(
     design = Conjunctions(attributes, ways=ways)
     owner = Owner.of(design.people, truth, loss, share)
     bound = None if error is None else float(nonnegative(error, name="error"))
-    if not isinstance(fit, Fit):
-        raise ParameterError("fit must be Fit.SQUARES or Fit.ABSOLUTE", parameter="fit")
-    if fit is Fit.ABSOLUTE:
+    if not isinstance(fit, FitDistance):
+        raise ParameterError("fit must be FitDistance.SQUARES or FitDistance.ABSOLUTE", parameter="fit")
+    if fit is FitDistance.ABSOLUTE:
         refuse_large(design)
     answers = design.checked(asked(ask, design))
-    if fit is Fit.SQUARES:
+    if fit is FitDistance.SQUARES:
         estimates = squares_in_the_box(design.gram(), design.transposed(answers))
     else:
         estimates = least_absolute(design.matrix().astype(np.float64), answers)

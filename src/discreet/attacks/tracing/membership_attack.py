@@ -27,7 +27,7 @@ _NORMAL = NormalDist()
 
 
 @told_by_name
-class Statistic(Enum):
+class TracingStatistic(Enum):
     """How a candidate is compared with what was published.
 
     `INNER_PRODUCT`: the sum over positions of (y - p)(m - p)/(p(1 - p)), for a candidate's bits y, published
@@ -180,7 +180,7 @@ def membership(  # noqa: PLR0913  one call, all by keyword: the question, what i
     reference: Panel | ArrayLike,
     people: int,
     level: Number = 0.01,
-    statistic: Statistic = Statistic.INNER_PRODUCT,
+    statistic: TracingStatistic = TracingStatistic.INNER_PRODUCT,
     deviation: Number = 0,
     members: ArrayLike | None = None,
     mu: float | None = None,
@@ -236,8 +236,10 @@ def membership(  # noqa: PLR0913  one call, all by keyword: the question, what i
     shown, known = _frequencies(published, tested, others), _frequencies(frequencies, tested, others)
     if not ((known > 0) & (known < 1)).all():
         raise InputError("population frequencies must lie strictly between 0 and 1")
-    if not isinstance(statistic, Statistic):
-        raise ParameterError("statistic must be Statistic.INNER_PRODUCT or .LIKELIHOOD_RATIO", parameter="statistic")
+    if not isinstance(statistic, TracingStatistic):
+        raise ParameterError(
+            "statistic must be TracingStatistic.INNER_PRODUCT or .LIKELIHOOD_RATIO", parameter="statistic"
+        )
     noise = np.float64(nonnegative(deviation, name="deviation"))
     if np.abs(shown - 0.5).max() > _FARTHEST + 100 * noise:
         raise InputError(
@@ -275,9 +277,9 @@ def area_ceiling(mu: Number) -> Enclosure:
     return Enclosure(low, low + (high - low) / 2, high, "area under the ROC curve of N(0, 1) against N(mu, 1)")
 
 
-def _weights(statistic: Statistic, guessed: Floats, known: Floats, people: int) -> tuple[Floats, float]:
+def _weights(statistic: TracingStatistic, guessed: Floats, known: Floats, people: int) -> tuple[Floats, float]:
     """Return a weight a position and a constant, whose sum over a candidate's variants is the score."""
-    if statistic is Statistic.INNER_PRODUCT:
+    if statistic is TracingStatistic.INNER_PRODUCT:
         weights = (guessed - known) / (known * (1 - known))
         return weights, -float(weights @ known)
     # a frequency of 0 or 1 would make one position decide everything; nobody knows it that well

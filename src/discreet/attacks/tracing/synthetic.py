@@ -23,7 +23,7 @@ _STEPS = 400  # of the false-alarm rate; the ceiling of an area is too high by a
 
 
 @told_by_name
-class Score(Enum):
+class MembershipScore(Enum):
     """How much a candidate looks like somebody in the table.
 
     `ANSWERS`: the sum over queries of (a - p)(q - p)/(p(1 - p)), for the table's answers a, the population's shares p
@@ -44,7 +44,7 @@ class TableMembership:
     the guarantee was given, is one that no attack on any release with it exceeds in expectation.
     """
 
-    score: Score
+    score: MembershipScore
     members: Floats
     outsiders: Floats
     ceiling: float | None
@@ -168,7 +168,7 @@ def table_membership(
     *,
     population: Records,
     workload: Workload,
-    score: Score = Score.ANSWERS,
+    score: MembershipScore = MembershipScore.ANSWERS,
     guarantee: Guarantee | None = None,
 ) -> TableMembership:
     """Score people by how much they look like members of the private table behind a synthetic one.
@@ -187,7 +187,7 @@ def table_membership(
     records = table.records if isinstance(table, SyntheticTable) else table
     _same_domain(records, members, outsiders, population)
     highest = None if guarantee is None else area_ceiling_of(guarantee)
-    if score is Score.NEAREST:
+    if score is MembershipScore.NEAREST:
         found = [_nearest(people, records) for people in (members, outsiders)]
     else:
         weights = table.weights if isinstance(table, SyntheticTable) else None

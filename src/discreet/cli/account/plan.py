@@ -85,7 +85,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SampledRows:
     """Which rows each release is run on, and for which neighbors the price is asked."""
 
     sampler: Sampler = Sampler.EVERYONE
@@ -93,13 +93,13 @@ class Sampling:
     relation: Relation = Relation.UNSTATED
 
 
-def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> Sampling:
+def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> SampledRows:
     """Return the sampling that the options state; a rate alone means Poisson, and each sampler implies its relation."""
     stated = None if relation is None else _RELATIONS[relation]
     if rate is None:
         if sampler is not None:
             raise MissingParameter(f"a {sampler} sample needs its rate: --rate 0.01, say", parameter="rate")
-        return Sampling(relation=stated or Relation.UNSTATED)
+        return SampledRows(relation=stated or Relation.UNSTATED)
     how = Sampler.named((sampler or "poisson").replace("-", " "))
     needed = Relation.CHANGE_ONE if how is Sampler.FIXED_SIZE else Relation.ADD_REMOVE
     if stated not in (None, needed):
@@ -108,16 +108,16 @@ def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> 
             "write --rate with --sampler poisson --relation add-remove, or with --fixed-size --relation change-one",
             parameter="relation",
         )
-    return Sampling(how, rate, needed)
+    return SampledRows(how, rate, needed)
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """Some releases of one family with the same parameters, in the words of the command line; the unit may be open."""
 
     family: Family
     stated: Mapping[str, Number]
-    rows: Sampling
+    rows: SampledRows
     count: int
     unit: str | None
 
@@ -140,7 +140,7 @@ class Plan:
             sampler=self.rows.sampler, rate=self.rows.rate, count=self.count, **named,
         )  # fmt: skip
 
-    def calibrated(self, epsilon: Number, delta: Number) -> Plan:
+    def calibrated(self, epsilon: Number, delta: Number) -> ReleasePlan:
         """Return the plan with the least noise that is certified to meet a target."""
         if self.family.noise in self.stated:
             raise ConflictingParameters(
@@ -157,6 +157,6 @@ class Plan:
         value = format_number(self.stated[self.family.noise], digits=9, rounding=rounding).replace(",", "")
         return f"--{self.family.noise} {value}"
 
-    def _with(self, noise: float) -> Plan:
+    def _with(self, noise: float) -> ReleasePlan:
         value = 1 / noise if self.family.inverse else noise
         return replace(self, stated={**self.stated, self.family.noise: value})

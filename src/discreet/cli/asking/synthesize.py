@@ -26,7 +26,7 @@ from discreet.cli.console import (
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
-from discreet.query.policy import LARGEST_SIZE, Source
+from discreet.query.policy import MOST_PEOPLE, Source
 from discreet.synthesis import (
     SyntheticRelease,
     SyntheticTable,
@@ -77,7 +77,7 @@ class MethodName(click.Choice[str]):
 @options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
 @options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
-@click.option("--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted.")
+@click.option("--size", type=click.IntRange(1, MOST_PEOPLE), help="About how many records; public, never counted.")
 @click.option("--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights.")
 @click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet.")
 @click.option(
@@ -185,7 +185,7 @@ def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """Print what a release would be."""
     if as_json:
-        found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
+        found = {**_machine_plan(prepared.made.name, prepared.plan), "cost": plain(prepared.guarantee)}
         say_json({**found, "fits": prepared.fits})
         return
     console = readable_console()
@@ -196,7 +196,7 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
             ("method", prepared.made.name),
             ("queries", f"{len(workload):,}: {workload.description}"),
             ("columns", f"{len(workload.domain)}, {workload.domain.width:,} values in all"),
-            ("price", in_words(prepared.guarantee)),
+            ("cost", in_words(prepared.guarantee)),
             ("fits", f"{prepared.fits:,} times into what is left of the budget"),
         ],
     )

@@ -56,7 +56,12 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
         doing(f"Looking for people: {name}")
         linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, guarantee=guarantee)
         judged = attacks.table_membership(
-            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, guarantee=guarantee
+            table,
+            *few,
+            population=others,
+            workload=workload,
+            score=attacks.MembershipScore.NEAREST,
+            guarantee=guarantee,
         )
         found.append(_row(name, linked, judged))
     return found

@@ -114,7 +114,7 @@ def tell(stage: Stage, *, seed: int) -> Story:
         spent = over_budget(session)
         own = session.budget.balance
     with Session.open(stage.policy, analyst=ANALYST) as session:
-        explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, people=ABOUT)
+        explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, rows_expected=ABOUT)
         departments = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         totals = session.sql(TOTALS, epsilon=LATER)
         medians = session.sql(MEDIANS, epsilon=LATER)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
@@ -33,13 +33,10 @@ from discreet.privacy.guarantees import (
     PureDP,
     RenyiDP,
     basic_composition,
-    zcdp_epsilon,
 )
 from discreet.privacy.numbers import probability, whole, written
-from discreet.privacy.pairs import boundary
+from discreet.privacy.price import largest_rho
 from discreet.privacy.relation import Relation, combine
-
-_LARGEST_POWER = 2.0**1023
 
 
 class Filter(Account):
@@ -183,7 +180,7 @@ class ApproxFilter(Filter):
         spare = written(probability(slack, name="slack"))
         if not 0 < spare <= written(budget.delta):
             raise ParameterError("slack is a part of delta: above 0 and at most delta", parameter="slack")
-        caps = Fraction(_largest_rho(written(budget.epsilon), spare)), written(budget.delta) - spare
+        caps = largest_rho(written(budget.epsilon), spare), written(budget.delta) - spare
         super().__init__(budget, ConcentratedBooks(), caps)
 
     @property
@@ -284,15 +281,6 @@ def privacy_filter(budget: Guarantee) -> Filter:
         case GaussianDP():
             return GaussianFilter(budget.mu, relation=budget.relation)
     raise not_a_guarantee(budget)
-
-
-@lru_cache(maxsize=64)
-def _largest_rho(epsilon: Fraction, slack: Fraction) -> float:
-    """Return the largest float rho for which rho-zCDP is known to imply (epsilon, slack)-DP."""
-    ceiling = 1.0
-    while ceiling < _LARGEST_POWER and zcdp_epsilon(Fraction(ceiling), slack) <= epsilon:
-        ceiling *= 2
-    return boundary(ceiling, 0.0, lambda rho: zcdp_epsilon(Fraction(rho), slack) <= epsilon)[1]
 
 
 def parallel(guarantees: Iterable[Guarantee], *, relation: Relation, parts_per_person: int = 1) -> Guarantee:

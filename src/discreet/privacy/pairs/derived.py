@@ -251,7 +251,7 @@ def _largest(found: list[Enclosure]) -> Enclosure:
 
 
 class Directed(Protocol):
-    """What a price answers in one direction."""
+    """What a privacy loss answers in one direction."""
 
     def delta(self, epsilon: float | Fraction, /) -> Enclosure:
         """Enclose the least delta at an epsilon."""
@@ -267,15 +267,15 @@ class Directed(Protocol):
 
 
 class TwoDirections(Protocol):
-    """The price of releases, as far as their pair needs to know it: its two directions."""
+    """The privacy loss of releases, as far as their pair needs to know it: its two directions."""
 
     @property
     def remove(self) -> Directed:
-        """The price with the person in the first table only."""
+        """The loss with the person in the first table only."""
 
     @property
     def add(self) -> Directed:
-        """The price with the person in the second table only."""
+        """The loss with the person in the second table only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from discreet.display import definition_list
-from discreet.errors import MissingParameter, NotCopyable
+from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
@@ -18,7 +18,7 @@ from discreet.query.engines import evaluate
 from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
-from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
+from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, read_price
 from discreet.query.session.charging import Desk
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import TopAnswer, top
@@ -99,19 +99,21 @@ class Session:
         rho: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         confidence: float = 0.95,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
     ) -> Explanation:
         """Say what a query would cost and how exact it would be; reads no data and spends nothing.
 
-        `people` is about how many rows a group has, for the widths of means.
+        `rows_expected` is about how many rows a group has, for the widths of means.
         """
-        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = self._desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         fits = self.ledger.fits(self.analyst, made.guarantee)
-        return explain(made, self.engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
+        return explain(
+            made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
+        )
 
     def sql(
         self,
@@ -122,7 +124,7 @@ class Session:
         rho: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         idempotency: str | None = None,
@@ -144,14 +146,14 @@ class Session:
             rho: the price under a budget of zCDP.
             share: the price as a part of the budget.
             error: the half-width wanted at 95 %: the cheapest price for it.
-            people: about how many rows a group has, for `error=` of a mean.
+            rows_expected: about how many rows a group has, for `error=` of a mean.
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
-        desk, price = self._desk, stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
+        desk, price = self._desk, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = desk.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         desk.check(made)
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
@@ -180,7 +182,7 @@ class Session:
 
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
-        price = stated(epsilon=epsilon, rho=rho, share=share)
+        price = read_price(epsilon=epsilon, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
         made = self._desk.priced(sql, price, bounds=bounds, keys=keys)
         self._desk.check(made)
         return top(self._desk, made, k, timeout)
@@ -200,24 +202,19 @@ class Session:
         The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
         besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
         """
-        if epsilon is None and share is None:
-            raise MissingParameter(
-                "say what the whole watch may cost: epsilon=, or share= of a budget that is counted in epsilon. "
-                "Nothing was spent.",
-                parameter="epsilon",
-            )
-        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
+        price = read_price(epsilon=epsilon, share=share, accepts=("epsilon", "share"))
+        return Watch(self, threshold, price, hits, answer_epsilon, gap)
 
     @contextmanager
     def grant(
-        self, table: str, columns: Sequence[str], price: Guarantee, *, purpose: str = "grant"
+        self, table: str, columns: Sequence[str], guarantee: Guarantee, *, purpose: str = "grant"
     ) -> Iterator[Mapping[str, Any]]:
         """Hand rows to a mechanism that keeps a guarantee: charged first, recorded, never shown.
 
-        The one door by which other rooms reach rows. The caller owes the guarantee `price`: what leaves the block must
-        keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
+        The one door by which other rooms reach rows. The caller owes `guarantee`: what leaves the block must keep it
+        for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
-        yield self._desk.grant(table, columns, price, purpose)
+        yield self._desk.grant(table, columns, guarantee, purpose)
 
     def bound(self, table: str) -> None:
         """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
@@ -226,11 +223,11 @@ class Session:
         """
         self._desk.bound(table)
 
-    def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
-        """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
+    def rehearse(self, sql: str, *, size: int = 10_000, **price: Any) -> Answer:
+        """Run a query on generated tables of `size` rows each: no private row is read and nothing is spent."""
         from discreet.query.engines.duckdb import rehearsal
 
-        with rehearsal(self.policy, rows=rows) as (policy, engine):
+        with rehearsal(self.policy, size=size) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))
             answer = type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
             return replace(answer, record=replace(answer.record, rehearsed=True))
@@ -326,4 +323,4 @@ class Budget:
     def _more(self) -> list[tuple[str, str]]:
         if self.more is None:
             return []
-        return [("like the last one", f"about {self.more:,} more answers at its price fit")]
+        return [("like the last one", f"about {self.more:,} more answers at its cost fit")]

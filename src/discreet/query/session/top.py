@@ -71,8 +71,8 @@ class TopKeys:
         each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
         sensitivity = Sensitivity(each, norm=Norm.LINF, relation=bounding.relation)
         monotone = norms.nonnegative and bounding.relation is Relation.ADD_REMOVE
-        payment = self.made.payment
-        price = {"rho" if payment.noise is Noise.GAUSSIAN else "epsilon": payment.amount}
+        cost = self.made.cost
+        price = {"rho" if cost.noise is Noise.GAUSSIAN else "epsilon": cost.amount}
         return TopMechanism(k=self.places, sensitivity=sensitivity, monotone=monotone, **price)
 
     def release(self, engine: Engine) -> list[str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
+from discreet.privacy import Price
 from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
-from discreet.synthesis.methods import Price, method_named
+from discreet.synthesis.methods import method_named
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.workloads import Workload
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.synthesis.sessions.release import Prepared
 
 
-class Asked(TypedDict, total=False):
+class ReleaseTerms(TypedDict, total=False):
     """How a release is asked for: the price as epsilon=, epsilon= with delta=, rho= or share=; and what is public."""
 
     epsilon: Number | None
@@ -82,7 +83,7 @@ def explain_synthesis(
 
 
 def synthesize(
-    session: Session, table: str, workload: Workload, *, method: str = "best", **asked: Unpack[Asked]
+    session: Session, table: str, workload: Workload, *, method: str = "best", **asked: Unpack[ReleaseTerms]
 ) -> SyntheticRelease:
     """Release a workload of a session's table by the method of a name; the default chooses by a public rule.
 
@@ -99,7 +100,7 @@ def synthesize(
 def _released(
     method: str, session: Session, table: str, workload: Workload, asked: Mapping[str, Any]
 ) -> SyntheticRelease:
-    """Release by the method of a name; every other keyword than those of `Asked` is refused."""
+    """Release by the method of a name; every other keyword than those of `ReleaseTerms` is refused."""
     from discreet.synthesis.sessions.release import released
 
     check_keywords(asked, _ASKED)
@@ -122,7 +123,7 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
         )
 
 
-def best(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def best(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by the method that a rule in public numbers chooses; see `Best`, and `plan` for the choice and why."""
     return _released("best", session, table, workload, asked)
 
@@ -151,7 +152,7 @@ def dual_query(
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}
 
     def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
-        return DualQuery.of(workload, neighbors, **price, **choices)
+        return DualQuery.of(workload, neighbors, **price.amounts(), **choices)
 
     from discreet.synthesis.sessions.release import prepare
     from discreet.synthesis.sessions.transcript import released_with
@@ -160,31 +161,31 @@ def dual_query(
     return prepared.release(progress=progress) if transcript is None else released_with(prepared, transcript, progress)
 
 
-def independent(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def independent(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by noisy one-way marginals taken to be independent; see `Independent`."""
     return _released("independent", session, table, workload, asked)
 
 
-def tree(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def tree(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by a tree of noisy two-way marginals; see `Tree`."""
     return _released("tree", session, table, workload, asked)
 
 
-def residual(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def residual(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release marginals with closed-form variances; see `Residual`."""
     return _released("residual", session, table, workload, asked)
 
 
-def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release a tree, then weigh its rows; see `Reweighted`."""
     return _released("reweighted", session, table, workload, asked)
 
 
-def answers(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def answers(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release noisy answers, query by query; see `NoisyAnswers`."""
     return _released("answers", session, table, workload, asked)
 
 
-def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by multiplicative weights over all possible records; see `Mwem`."""
     return _released("mwem", session, table, workload, asked)

@@ -69,12 +69,12 @@ def rows_of_one_unit(table: TablePolicy) -> int:
     """Return how many records of one unit count at most: what the policy says, and 1 where every row is a unit."""
     if isinstance(table.unit, UnitIsRow):
         return 1
-    if table.contributions.rows is None:
+    if table.limits.rows is None:
         raise MissingBound(
             f"say how many rows of one unit count: add rows = ... under {header(('tables', table.name))}. Nothing was "
             "spent."
         )
-    return table.contributions.rows
+    return table.limits.rows
 
 
 def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: int) -> Records:

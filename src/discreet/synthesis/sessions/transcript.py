@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import LedgerMismatch, LedgerTampered
-from discreet.ledger import Charge, Entry, Kind
+from discreet.ledger import Charge, Entry, EntryKind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.synthesis.base import Progress, SyntheticRelease
@@ -59,7 +59,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
 
             return prepared.release(run=run, charged=charged)
         charge, closed = _paid(prepared, transcript.terms)
-        if closed is not None and closed.kind is Kind.ANSWER:
+        if closed is not None and closed.kind is EntryKind.ANSWER:
             return prepared.release()
         if closed is not None:
             raise LedgerMismatch(
@@ -79,7 +79,7 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
         release. Nor do they cost more than the whole release.
         Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
     """
-    relation = made.purse.neighbors.relation
+    relation = made.allowance.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
     epsilon = sum((draws * width for width, draws in ranges), Fraction(0))
     rho = ZCDP(sum((draws * width**2 for width, draws in ranges), Fraction(0)) / 8, relation=relation)
@@ -166,9 +166,9 @@ def _paid(prepared: Prepared, terms: Mapping[str, Any]) -> tuple[Charge, Entry |
     """Return the charge that a transcript names and the entry that closed it, if any; refuse a foreign transcript."""
     session, paid, closed = prepared.session, None, None
     for entry in session.ledger.entries():
-        if entry.number == terms.get("charge") and entry.kind is Kind.CHARGE:
+        if entry.number == terms.get("charge") and entry.kind is EntryKind.CHARGE:
             paid = charge_of(entry)
-        if entry.kind in (Kind.ANSWER, Kind.OUTCOME) and entry.fields["charge"] == terms.get("charge"):
+        if entry.kind in (EntryKind.ANSWER, EntryKind.OUTCOME) and entry.fields["charge"] == terms.get("charge"):
             closed = entry
     own = paid is not None and (paid.digest, paid.analyst) == (prepared.digest, session.analyst)
     if paid is None or not own or terms.get("entry") != paid.entry_hash:

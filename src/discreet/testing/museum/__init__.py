@@ -13,7 +13,7 @@ from discreet.testing.museum.gaussians import (
     IntegerGaussianByTheContinuousFormula,
     ShuffledBatches,
 )
-from discreet.testing.museum.geometric import TruncatedGeometric
+from discreet.testing.museum.geometric import GeometricFromWeights
 from discreet.testing.museum.histograms import (
     LaplaceNoise,
     LaplaceParallel,
@@ -63,7 +63,7 @@ def benchmark() -> tuple[Exhibit, ...]:
     """
     return (
         LaplaceNoise(),
-        TruncatedGeometric(),
+        GeometricFromWeights(),
         NoisyHistogram(),
         NoisyHistogramInverted(),
         NoisyMaximum(),

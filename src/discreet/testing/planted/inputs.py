@@ -15,7 +15,7 @@ from discreet._optional import optional
 from discreet.audit import Level
 from discreet.privacy import Relation
 from discreet.query import Type
-from discreet.query.csv_files import Records
+from discreet.query.csv_files import CsvRecords
 from discreet.query.frames import frame_table
 from discreet.query.policy import CsvFormat
 from discreet.statistics import Count, Histogram, Rows
@@ -98,7 +98,7 @@ class PeopleByRecords(Count):
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             path = Path(folder) / "people.csv"
             path.write_bytes(value.encode())
-            _, *people = Records(path, CsvFormat())
+            _, *people = CsvRecords(path, CsvFormat())
         return len({record[0] for record in people})
 
 

@@ -19,7 +19,7 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbors, Records, Workload, conjunctions, marginals, parities
 from discreet.synthesis.methods.answers import noisy as subject
-from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
+from discreet.synthesis.methods.answers.noisy import AnswerSource, NoisyAnswers, _best_factor, overlap, ties
 from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.responses.draws import draws
 
@@ -253,7 +253,7 @@ def test_a_large_domain_keeps_the_noisy_answers_beside_a_table(relation: Relatio
     noisy = release.evidence["noisy answers"]
     assert np.array_equal(release.answers, np.clip(noisy, 0, 1))
     assert told[-1][0] == told[-1][1] == len(release.table)
-    asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=Given.TABLE)(records)
+    asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=AnswerSource.TABLE)(records)
     assert np.allclose(asked.answers, workload.shares(asked.table.records, asked.table.weights), atol=1e-9)
     assert asked.deviations is None  # nothing in closed form is known of the table's answers
     assert release.deviations is not None
@@ -269,7 +269,7 @@ def test_small_and_empty_tables_are_released(count: int, relation: Relation) -> 
 
 
 def test_what_is_given_is_stated_by_its_enum() -> None:
-    with pytest.raises(ParameterError, match="Given"):
+    with pytest.raises(ParameterError, match="AnswerSource"):
         NoisyAnswers.of(WORKLOADS[0], Neighbors(Relation.ADD_REMOVE, 9), rho=1, given="table")  # type: ignore[arg-type]
 
 

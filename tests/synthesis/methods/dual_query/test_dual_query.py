@@ -21,7 +21,7 @@ from discreet.errors import (
     ParameterError,
 )
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, dual_query_error
+from discreet.synthesis import Allowance, Domain, Neighbors, Records, conjunctions, dual_query_error
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights, _Game
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
@@ -79,8 +79,8 @@ def tiny(relation, rows, draws=(1, 1, 1), eta=Fraction(3, 2)):
     """Return a plan that costs its price to the last, few enough to enumerate all transcripts."""
     workload = conjunctions(small(3).domain, ways=2, count=3, seed=4)
     neighbors = Neighbors(relation, size=3, rows=rows)
-    purse = Purse.of(neighbors, rho=DualQueryPrice(eta, len(draws), draws, neighbors).rho)
-    return DualQuery(workload=workload, purse=purse, eta=eta, draws=draws, weights=Weights.EQUAL, certify=0)
+    allowance = Allowance.of(neighbors, rho=DualQueryPrice(eta, len(draws), draws, neighbors).rho)
+    return DualQuery(workload=workload, allowance=allowance, eta=eta, draws=draws, weights=Weights.EQUAL, certify=0)
 
 
 @pytest.mark.theorem("DualQuery.privacy")
@@ -112,7 +112,9 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
     made, records = tiny(relation, 2, draws=(4, 5, 6)), small(3)
     game = _Game(made, records)
     for turn, count in enumerate(made.draws, start=1):
-        drawing = Drawing(eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.purse.neighbors)
+        drawing = Drawing(
+            eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.allowance.neighbors
+        )
         assert np.array_equal(game.scores(turn), drawing.scores((made.workload.counts(records), 3)))
         assert made.rate == drawing.rate
         assert turn == 1 or made.price.ranges[turn - 2] == (drawing.range, count)
@@ -154,8 +156,8 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
         {"draws": tuple(count + 1 for count in made.draws)},
         {"eta": 2 * made.eta},
         {"draws": made.draws * 2},
-        {"purse": Purse.of(Neighbors(relation, size=100), **price)},
-        {"purse": Purse.of(Neighbors(relation, size=200, rows=2), **price)},
+        {"allowance": Allowance.of(Neighbors(relation, size=100), **price)},
+        {"allowance": Allowance.of(Neighbors(relation, size=200, rows=2), **price)},
     ):
         with pytest.raises(ParameterError, match="cost more"):
             replace(made, **wrong)
@@ -169,9 +171,9 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
 )  # fmt: skip
 def test_an_accounting_that_does_not_prove_the_guarantee_is_refused(price, accounting):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    purse = Purse.of(NEIGHBORS, **price)
+    allowance = Allowance.of(NEIGHBORS, **price)
     with pytest.raises(ParameterError, match="cost more"):
-        DualQuery(workload=workload, purse=purse, eta=Fraction(1, 10**6), draws=(1, 1), accounting=accounting)
+        DualQuery(workload=workload, allowance=allowance, eta=Fraction(1, 10**6), draws=(1, 1), accounting=accounting)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
     records, count = table(), rounds(sample=150, full=400)
     workload = conjunctions(DOMAIN, ways=2, count=40, seed=2)
     made = DualQuery(
-        workload=workload, purse=Purse.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
+        workload=workload, allowance=Allowance.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
         oracle=Responder.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = made(records)
@@ -305,7 +307,7 @@ def test_a_transcript_is_taken_up_in_its_own_terms_only():
     plans = list(variants())
     begun = MemoryTranscript()
     begun.begin(plans[1].terms)
-    again = replace(plans[1], purse=Purse.of(NEIGHBORS, epsilon=1.0, delta=Fraction(1e-3)))
+    again = replace(plans[1], allowance=Allowance.of(NEIGHBORS, epsilon=1.0, delta=Fraction(1e-3)))
     begun.begin(again.terms)  # the same price in other words
     for other in plans[:1] + plans[2:]:
         with pytest.raises(LedgerMismatch):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Independent, Neighbors, Records, conjunctions
-from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis.base.allowance import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays, default_rows, divided_by_size, onto_simplex
 from tests.synthesis.methods.spending import Noted
 
@@ -31,12 +31,12 @@ def invented(domain: Domain, count: int, seed: int = 3) -> Records:
 @pytest.mark.theorem("Independent.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", PRICES)
-def test_the_shares_of_the_histograms_add_up_to_the_purse(relation: Relation, price: dict[str, Fraction]) -> None:
+def test_the_shares_of_the_histograms_add_up_to_the_allowance(relation: Relation, price: dict[str, Fraction]) -> None:
     method = Independent.of(conjunctions(DOMAIN, count=50), Neighbors(relation, 200), rows=50, **price)
-    purse = Noted.like(method.purse)
-    release = replace(method, purse=purse)(invented(DOMAIN, 200))
-    assert purse.spent == 1
-    assert purse.noised == list(method.shares.values())
+    allowance = Noted.like(method.allowance)
+    release = replace(method, allowance=allowance)(invented(DOMAIN, 200))
+    assert allowance.spent == 1
+    assert allowance.noised == list(method.shares.values())
     assert release.guarantee == method.guarantee
 
 

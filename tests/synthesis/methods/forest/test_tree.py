@@ -45,14 +45,14 @@ def stop_after(edges: int) -> Any:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 3)}])
 @pytest.mark.parametrize("edges", [0, 1, 2, 3])
-def test_the_shares_add_up_to_the_purse_wherever_it_stops(relation: Relation, price: Any, edges: int) -> None:
+def test_the_shares_add_up_to_the_allowance_wherever_it_stops(relation: Relation, price: Any, edges: int) -> None:
     method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(relation, 300, rows=2), rows=20, **price)
-    purse = Noted.like(method.purse, stop_after(edges))
-    release = replace(method, purse=purse)(chain(DOMAIN, 300))
-    assert purse.spent == 1
-    assert purse.choices == [CHOICES / 3] * min(edges + 1, 3)
+    allowance = Noted.like(method.allowance, stop_after(edges))
+    release = replace(method, allowance=allowance)(chain(DOMAIN, 300))
+    assert allowance.spent == 1
+    assert allowance.choices == [CHOICES / 3] * min(edges + 1, 3)
     assert len(release.evidence["edges"]) == edges
-    assert set(purse.sensitivities) == {16 * purse.neighbors.l1}
+    assert set(allowance.sensitivities) == {16 * allowance.neighbors.l1}
     assert sum(method.one_way_shares.values()) == ONE_WAYS
 
 
@@ -60,18 +60,18 @@ def test_the_shares_add_up_to_the_purse_wherever_it_stops(relation: Relation, pr
 def test_attributes_that_no_pair_has_are_measured_again_with_what_is_left() -> None:
     method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(Relation.ADD_REMOVE, 300), epsilon=1, rows=20)
     for edges, histograms in ((0, 4 + 4), (1, 4 + 1 + 2), (3, 4 + 3)):
-        purse = Noted.like(method.purse, stop_after(edges))
-        replace(method, purse=purse)(chain(DOMAIN, 300))
-        assert len(purse.noised) == histograms
+        allowance = Noted.like(method.allowance, stop_after(edges))
+        replace(method, allowance=allowance)(chain(DOMAIN, 300))
+        assert len(allowance.noised) == histograms
 
 
 @pytest.mark.theorem("Tree.privacy")
 def test_its_own_choices_never_overspend(rounds: Any) -> None:
     method = Tree.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 50), epsilon=1, delta=1e-6, rows=5)
     for seed in range(rounds(sample=10, full=500)):
-        purse = Noted.like(method.purse)
-        replace(method, purse=purse)(chain(DOMAIN, 50, seed))
-        assert purse.spent == 1
+        allowance = Noted.like(method.allowance)
+        replace(method, allowance=allowance)(chain(DOMAIN, 50, seed))
+        assert allowance.spent == 1
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
@@ -93,9 +93,9 @@ def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size:
 def test_one_attribute_and_attributes_of_one_value_are_released_too() -> None:
     for domain in (Domain.of(a=range(3)), Domain.of(a=range(1)), Domain.of(a=range(1), b=range(1))):
         method = Tree.of(conjunctions(domain, ways=1, count=20), Neighbors(Relation.ADD_REMOVE, 50), epsilon=1, rows=9)
-        purse = Noted.like(method.purse)
-        release = replace(method, purse=purse)(chain(domain, 50))
-        assert purse.spent == (1 if domain.cells > 1 else 0)
+        allowance = Noted.like(method.allowance)
+        release = replace(method, allowance=allowance)(chain(domain, 50))
+        assert allowance.spent == (1 if domain.cells > 1 else 0)
         assert release.evidence["edges"] == ()
         assert release.table.records.codes.shape == (len(domain), 9)
 
@@ -104,9 +104,9 @@ def test_attributes_too_large_to_pair_are_measured_alone() -> None:
     domain = Domain.of(a=range(1_100), b=range(1_100), c=range(2))  # 1,100^2 is more than 2^20
     method = Tree.of(conjunctions(domain, count=4), Neighbors(Relation.ADD_REMOVE, 30), epsilon=1, rows=10)
     assert method.plan["candidates"] == 2  # each of the large ones with c
-    purse = Noted.like(method.purse, stop_after(2))
-    release = replace(method, purse=purse)(chain(domain, 30))
-    assert purse.spent == 1
+    allowance = Noted.like(method.allowance, stop_after(2))
+    release = replace(method, allowance=allowance)(chain(domain, 30))
+    assert allowance.spent == 1
     assert release.evidence["edges"] == (("a", "c"), ("b", "c"))
 
 

@@ -23,7 +23,7 @@ from discreet.synthesis.methods.answers.noisy import NoisyAnswers
 from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
-from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
+from discreet.synthesis.methods.residual.method import Residual, ResidualFinish, noise_scales
 from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.methods.spending import Noted
 
@@ -62,7 +62,7 @@ def _incidence(sizes: Sequence[int], sets: Sequence[Sequence[int]]) -> NDArray[n
 def _design(method: Residual) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What is measured, as a matrix over all possible records, and the variance of each measurement's noise."""
     sizes = method.workload.domain.sizes
-    scales = noise_scales(method.allocation, method.purse.amount)
+    scales = noise_scales(method.allocation, method.allowance.amount)
     blocks, variances = [], []
     for part, scale in zip(method.allocation.residuals, scales, strict=True):
         columns = []
@@ -235,10 +235,10 @@ def test_a_pure_price_is_spent_once(relation: Relation) -> None:
     domain = _domain((2, 3, 4, 2))
     workload = Marginals(domain, [(0, 1, 2), (1, 2), (3,), (2, 3), (3,)])
     method = Residual.of(workload, Neighbors(relation, size=50), epsilon=2)
-    purse = Noted.like(method.purse)
-    replace(method, purse=purse)(_records(domain, 50))
-    assert len(purse.noised) == 2
-    assert purse.spent == 1
+    allowance = Noted.like(method.allowance)
+    replace(method, allowance=allowance)(_records(domain, 50))
+    assert len(allowance.noised) == 2
+    assert allowance.spent == 1
 
 
 @pytest.mark.theorem("Residual.privacy", "measure_histograms.privacy")
@@ -254,7 +254,7 @@ def test_a_pure_price_is_spent_on_histograms_whose_shares_add_up(relation: Relat
     method = Residual.of(Marginals(domain, sets), Neighbors(relation, size=50), epsilon=2)
     for one, share in zip(sets, shares(sets, sizes), strict=True):
         scale = Fraction(1 if relation is Relation.ADD_REMOVE else 2) / (2 * share)
-        assert method.purse.noise(share).noise.scale == scale, one
+        assert method.allowance.noise(share).noise.scale == scale, one
 
 
 def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
@@ -278,7 +278,7 @@ def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
 def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], relation: Relation, count: int) -> None:
     domain = _domain((1, 2, 1, 3))
     workload = Marginals(domain, [(0, 1), (1, 0), (1,), (1, 3, 2), (0, 3), (3,), (3,)])
-    for finish in Finish:
+    for finish in ResidualFinish:
         method = Residual.of(workload, Neighbors(relation, size=25), finish=finish, **price)
         release = method(_records(domain, count))
         assert release.answers.shape == (len(workload),)

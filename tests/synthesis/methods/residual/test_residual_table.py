@@ -15,7 +15,7 @@ from discreet.data import population, population_values
 from discreet.data.invention import coins
 from discreet.synthesis import Domain, Neighbors, Records, marginals
 from discreet.synthesis.methods.residual.finishing import fitted
-from discreet.synthesis.methods.residual.method import Finish, Residual
+from discreet.synthesis.methods.residual.method import Residual, ResidualFinish
 from discreet.synthesis.workloads.marginal_workload import Marginals
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,7 @@ def test_without_much_noise_the_table_has_the_marginals_of_the_private_one() -> 
     rows = population(3_000, seed=7).binned()
     people, pairs = domain.encode({name: rows[name] for name in names}), marginals(domain, ways=2)
     truth = pairs.shares(people)
-    for finish in Finish:
+    for finish in ResidualFinish:
         # a count is off by some hundredths, and the bound is more than a hundred counts in every marginal
         method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, 3_000), rho=10_000, finish=finish)
         assert max(method.deviations_of_counts) < 0.1

@@ -15,7 +15,7 @@ from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParame
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, silent
+from discreet.synthesis.base import Allowance, Neighbors, Progress, Synthesizer, SyntheticRelease, silent
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
@@ -76,7 +76,7 @@ class DualQuery(Synthesizer):
 
     name: ClassVar[str] = "dual query"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     eta: Fraction
     draws: tuple[int, ...]
     accounting: Accounting = Accounting.ZCDP
@@ -94,7 +94,7 @@ class DualQuery(Synthesizer):
         if len(self.draws) < 2:
             raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
         self.workload.literals.check(self.workload.domain)  # cells too many to list are refused before they are paid
-        if not affords(self.purse, self.price):
+        if not affords(self.allowance, self.price):
             raise ParameterError("these draws cost more than the price allows: use DualQuery.of", parameter="draws")
 
     @classmethod
@@ -128,10 +128,10 @@ class DualQuery(Synthesizer):
             weights: how the records count.
             certify: in so many rounds a linear program bounds how much better a record could be; eight, or fewer.
         """
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        way = accounting or (Accounting.PURE if purse.pure else Accounting.ZCDP)
-        if purse.pure != (way is Accounting.PURE):
-            wrong = ConflictingParameters if purse.pure else MissingParameter
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        way = accounting or (Accounting.PURE if allowance.pure else Accounting.ZCDP)
+        if allowance.pure != (way is Accounting.PURE):
+            wrong = ConflictingParameters if allowance.pure else MissingParameter
             raise wrong("the pure accounting needs epsilon= alone, the others delta= or rho=", parameter="delta")
         if rho is not None and way is not Accounting.ZCDP:
             raise ConflictingParameters("rho= is counted by the concentrated accounting", parameter="accounting")
@@ -140,22 +140,22 @@ class DualQuery(Synthesizer):
         if length is not None and length < 2:
             raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
         fast = Accounting.ZCDP if way is Accounting.CERTIFIED else way
-        found = parameters(len(workload), afford(purse, fast), eta=rate, rounds=length)
-        draws = afford(purse, way)(found.eta, found.rounds) if way is not fast else found.draws
+        found = parameters(len(workload), afford(allowance, fast), eta=rate, rounds=length)
+        draws = afford(allowance, way)(found.eta, found.rounds) if way is not fast else found.draws
         return cls(
-            workload=workload, purse=purse, eta=found.eta, draws=(draws,) * found.rounds, accounting=way, oracle=oracle,
-            weights=weights, certify=_certified_rounds(draws) if certify is None else certify,
+            workload=workload, allowance=allowance, eta=found.eta, draws=(draws,) * found.rounds, accounting=way,
+            oracle=oracle, weights=weights, certify=_certified_rounds(draws) if certify is None else certify,
         )  # fmt: skip
 
     @property
     def price(self) -> DualQueryPrice:
         """What the draws cost, by the chosen accounting."""
-        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.purse.neighbors, self.accounting)
+        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.allowance.neighbors, self.accounting)
 
     @property
     def rate(self) -> Fraction:
         """What the integer scores are multiplied by: eta/(2n)."""
-        return self.eta / (2 * self.purse.neighbors.size)
+        return self.eta / (2 * self.allowance.neighbors.size)
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -188,7 +188,7 @@ class DualQuery(Synthesizer):
         guarantee = self.guarantee
         numbers = [str(Fraction(getattr(guarantee, name, 0))) for name in ("epsilon", "delta", "rho")]
         return {
-            "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.purse.neighbors),
+            "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.allowance.neighbors),
             "guarantee": [type(guarantee).__name__, *numbers],
             **{name: str(value) for name, value in self.plan.items()},
         }  # fmt: skip
@@ -261,7 +261,7 @@ class _Game:
 
     def scores(self, turn: int) -> NDArray[Any]:
         """Return 2n/eta times L of every query: private."""
-        size = self.rules.purse.neighbors.size
+        size = self.rules.allowance.neighbors.size
         return integer_scores(self._counts, len(self.records), turn=turn, sums=self._satisfied, size=size)
 
     def draw(self, turn: int) -> Round:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload
@@ -55,12 +55,12 @@ class OneWays:
     noisy: dict[int, Noisy]
 
     @classmethod
-    def measure(cls, records: Records, purse: Purse, shares: dict[int, Fraction]) -> OneWays:
+    def measure(cls, records: Records, allowance: Allowance, shares: dict[int, Fraction]) -> OneWays:
         """Release the histogram of every attribute that has a share."""
         sizes, noisy = records.domain.sizes, dict[int, Noisy]()
         for place, share in shares.items():
             histogram = np.bincount(records.codes[place], minlength=sizes[place]).astype(np.int64)
-            noisy[place] = purse.noisy(histogram, share)
+            noisy[place] = allowance.noisy(histogram, share)
         return cls(records.domain, noisy)
 
     @cached_property
@@ -107,10 +107,10 @@ def default_rows(domain: Domain, size: int) -> int:
 class Independent(Synthesizer):
     """Measure every attribute alone and take them to be independent: the rival that any other method has to beat.
 
-    Privacy. The release keeps the guarantee of its purse.
+    Privacy. The release keeps the guarantee of its allowance.
         Proof: it reads the records through one noisy histogram for each attribute with several values; the shares of
-        the purse are fixed by the sizes of the attributes and add up to at most 1. The number of records is estimated
-        from the same histograms. Model, answers and table are made from what was released.
+        the allowance are fixed by the sizes of the attributes and add up to at most 1. The number of records is
+        estimated from the same histograms. Model, answers and table are made from what was released.
     Accuracy. The answers are exact for the product of the released one-way shares, so their error is that of the
         one-ways and of independence, with no sampling on top. Sizes get shares that make the sum of the expected L1
         errors of the noise least: see `divided_by_size`.
@@ -129,7 +129,7 @@ class Independent(Synthesizer):
 
     name: ClassVar[str] = "independent"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     rows: int
 
     @classmethod
@@ -144,24 +144,24 @@ class Independent(Synthesizer):
         rows: int | None = None,
     ) -> Independent:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, allowance=allowance, rows=checked_rows(rows, workload.domain, neighbors))
 
     @property
     def shares(self) -> dict[int, Fraction]:
-        """The share of the purse that each measured attribute gets."""
-        return one_way_shares(self.workload.domain, Fraction(1), pure=self.purse.pure)
+        """The share of the allowance that each measured attribute gets."""
+        return one_way_shares(self.workload.domain, Fraction(1), pure=self.allowance.pure)
 
     @property
     def plan(self) -> Mapping[str, Any]:
         """The rows of the table and the deviation of the noise of each histogram."""
         names = self.workload.domain.names
-        noise = {names[place]: self.purse.deviation(share) for place, share in self.shares.items()}
+        noise = {names[place]: self.allowance.deviation(share) for place, share in self.shares.items()}
         return {"rows": self.rows, "noise": noise}
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, then answer from the product."""
-        one_ways = OneWays.measure(records, self.purse, self.shares)
+        one_ways = OneWays.measure(records, self.allowance, self.shares)
         progress(1, 2)
         model = Forest.of(records.domain, one_ways.shares())
         evidence = {"records": one_ways.total, "model": model}
@@ -171,7 +171,7 @@ class Independent(Synthesizer):
 
 
 def one_way_shares(domain: Domain, total: Fraction, *, pure: bool) -> dict[int, Fraction]:
-    """Divide a share of the purse over the attributes that have more than one value."""
+    """Divide a share of the allowance over the attributes that have more than one value."""
     places = measured_attributes(domain)
     if not places:
         return {}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Progress, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
@@ -50,9 +50,10 @@ _CHUNK_RECORDS = 1 << 14
 class Tree(Synthesizer):
     """Measure each attribute, then pairs along a forest that private choices grow where dependence exceeds the noise.
 
-    Privacy. The release keeps the guarantee of its purse.
-        Proof: 2/5 of the purse goes to the one-ways. At most m - 1 choices, m the attributes with several values, get a
-        share of (3/50) / (m - 1) each. What they and the one-ways left, at least 27/50, is divided over histograms
+    Privacy. The release keeps the guarantee of its allowance.
+        Proof: 2/5 of the allowance goes to the one-ways. At most m - 1 choices, m the attributes with several values,
+        get a share of (3/50) / (m - 1) each. What they and the one-ways left, at least 27/50, is divided over
+        histograms
         that the released choices name, in parts that released and public numbers decide. So the shares add up to at
         most 1 whatever is chosen. Given what was released before, a step is as private as its share says, also where
         that share was decided by earlier results; by induction from the last step, so is the whole. Everything after is
@@ -76,7 +77,7 @@ class Tree(Synthesizer):
 
     name: ClassVar[str] = "tree"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     rows: int
 
     def __post_init__(self) -> None:
@@ -99,8 +100,8 @@ class Tree(Synthesizer):
         rows: int | None = None,
     ) -> Tree:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, allowance=allowance, rows=checked_rows(rows, workload.domain, neighbors))
 
     @property
     def most_edges(self) -> int:
@@ -115,16 +116,16 @@ class Tree(Synthesizer):
     @property
     def one_way_shares(self) -> dict[int, Fraction]:
         """The share of each one-way histogram, measured first."""
-        return one_way_shares(self.workload.domain, ONE_WAYS, pure=self.purse.pure)
+        return one_way_shares(self.workload.domain, ONE_WAYS, pure=self.allowance.pure)
 
     @property
     def deviation(self) -> float:
         """The deviation of the noise of a pair, if all edges are chosen and share alike."""
-        return self.purse.deviation((1 - ONE_WAYS - CHOICES) / max(self.most_edges, 1))
+        return self.allowance.deviation((1 - ONE_WAYS - CHOICES) / max(self.most_edges, 1))
 
     @property
     def plan(self) -> Mapping[str, Any]:
-        """The rows of the table, how the purse is divided, and the deviation of the noise of a pair."""
+        """The rows of the table, how the allowance is divided, and the deviation of the noise of a pair."""
         return {
             "rows": self.rows,
             "one_ways": ONE_WAYS,
@@ -137,9 +138,9 @@ class Tree(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure the attributes, choose pairs, measure those, and answer from the forest."""
-        one_ways = OneWays.measure(records, self.purse, self.one_way_shares)
+        one_ways = OneWays.measure(records, self.allowance, self.one_way_shares)
         progress(1, 4)
-        selection = grow_forest(records, self.purse, one_ways, deviation=self.deviation, step=self.step)
+        selection = grow_forest(records, self.allowance, one_ways, deviation=self.deviation, step=self.step)
         progress(2, 4)
         pairs, again = self._measure(records, selection)
         progress(3, 4)
@@ -151,8 +152,8 @@ class Tree(Synthesizer):
         progress(4, 4)
         return release
 
-    def _measure(self, records: Records, selection: Selection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
-        """Release the pairs, and once more the attributes that no pair has, with all that is left of the purse."""
+    def _measure(self, records: Records, selection: EdgeSelection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
+        """Release the pairs, and once more the attributes that no pair has, with all that is left of the allowance."""
         touched = {place for edge in selection.edges for place in edge}
         alone = [place for place in measured_attributes(records.domain) if place not in touched]
         cells = [max(harm / max(self.deviation, 1e-6), 1.0) for harm in selection.harms]
@@ -160,12 +161,12 @@ class Tree(Synthesizer):
         if not cells and not alone:
             return {}, OneWays(records.domain, {})
         divisions = divided_by_size(
-            left, [*cells, *(records.domain.sizes[place] for place in alone)], pure=self.purse.pure
+            left, [*cells, *(records.domain.sizes[place] for place in alone)], pure=self.allowance.pure
         )
-        again = OneWays.measure(records, self.purse, dict(zip(alone, divisions[len(cells) :], strict=True)))
+        again = OneWays.measure(records, self.allowance, dict(zip(alone, divisions[len(cells) :], strict=True)))
         histograms = pair_histograms(records, selection.edges)
         pairs = {
-            edge: self.purse.noisy(histogram, share)
+            edge: self.allowance.noisy(histogram, share)
             for edge, histogram, share in zip(selection.edges, histograms, divisions, strict=False)
         }
         return pairs, again
@@ -177,7 +178,7 @@ def looks_at_pairs(domain: Domain) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class EdgeSelection:
     """The chosen edges, in order, what it would cost to measure each (in records), and the shares that were spent."""
 
     edges: tuple[tuple[int, int], ...]
@@ -185,8 +186,10 @@ class Selection:
     spent: Fraction
 
 
-def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation: float, step: Fraction) -> Selection:
-    """Choose edges until they connect all, or until stopping wins; each choice costs one step of the purse.
+def grow_forest(
+    records: Records, allowance: Allowance, one_ways: OneWays, *, deviation: float, step: Fraction
+) -> EdgeSelection:
+    """Choose edges until they connect all, or until stopping wins; each choice costs one step of the allowance.
 
     The score of a pair says by how much its dependence exceeds the noise; that of stopping is 0.
 
@@ -204,14 +207,14 @@ def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation:
     chosen, steps = list[int](), 0
     while len(left):
         steps += 1
-        pick = purse.choose(np.append(scores[left], 0), step, sensitivity=GRID * purse.neighbors.l1)
+        pick = allowance.choose(np.append(scores[left], 0), step, sensitivity=GRID * allowance.neighbors.l1)
         if pick == len(left):
             break
         chosen.append(int(left[pick]))
         one, other = ends[chosen[-1]]
         trees[trees == trees[other]] = trees[one]
         left = left[trees[ends[left, 0]] != trees[ends[left, 1]]]
-    return Selection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
+    return EdgeSelection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
 
 
 def scored(

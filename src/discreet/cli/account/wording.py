@@ -6,7 +6,7 @@ import math
 import textwrap
 from fractions import Fraction
 
-from discreet.cli.account.price import FALSE_ALARMS, Price
+from discreet.cli.account.facts import FALSE_ALARMS, CertifiedLoss
 from discreet.cli.console import Chapter
 from discreet.display import Rounding, Table, format_number
 from discreet.laws import Enclosure
@@ -38,13 +38,13 @@ NAMES = {
 }
 
 
-def bill(price: Price, *, unit_stated: bool, found: str = "") -> list[Chapter]:
+def bill(price: CertifiedLoss, *, unit_stated: bool, found: str = "") -> list[Chapter]:
     """Return the price as chapters: what is released (its noise given, or `found`), what it costs, what others say."""
     parts = [_releases(price, found=found), _answer(price, unit_stated=unit_stated)]
     return [*parts, _others(price)] if price.comparisons else parts
 
 
-def _releases(price: Price, *, found: str) -> Chapter:
+def _releases(price: CertifiedLoss, *, found: str) -> Chapter:
     """List the releases."""
     rows = [[NAMES[one.kind], _parameters(one), _rows_of(one), one.count] for one in price.records[:_MOST_LISTED]]
     left = len(price.records) - len(rows)
@@ -56,7 +56,7 @@ def _releases(price: Price, *, found: str) -> Chapter:
     return Chapter(f"What is released: {_count(price.loss.releases)}", before, table, after)
 
 
-def _answer(price: Price, *, unit_stated: bool) -> Chapter:
+def _answer(price: CertifiedLoss, *, unit_stated: bool) -> Chapter:
     """Give the certified interval and everything it rests on."""
     asked, given = price.question.asked, price.question.given
     other = "delta" if asked == "epsilon" else "epsilon"
@@ -80,14 +80,14 @@ def _wrapped(name: str, words: str) -> list[list[str]]:
     return [[name if place == 0 else "", line] for place, line in enumerate(lines)]
 
 
-def _directions(price: Price) -> list[list[str]]:
+def _directions(price: CertifiedLoss) -> list[list[str]]:
     """Show both directions, named for the relation."""
     if price.removed == price.added:
         return [["  in both directions", "the same"]]
     return [["  a person removed", interval(price.removed)], ["  a person added", interval(price.added)]]
 
 
-def _others(price: Price) -> Chapter:
+def _others(price: CertifiedLoss) -> Chapter:
     """Compare with older theorems on the same releases at the same delta."""
     tight = price.epsilon
     rows: list[list[object]] = [["this accountant", _up(tight), "1"]]
@@ -101,7 +101,7 @@ def _others(price: Price) -> Chapter:
     )
 
 
-def assumptions(price: Price) -> list[str]:
+def assumptions(price: CertifiedLoss) -> list[str]:
     """Say what the interval rests on."""
     said = []
     if price.loss.releases > 1:
@@ -116,12 +116,12 @@ def assumptions(price: Price) -> list[str]:
     return said
 
 
-def meaning(price: Price) -> tuple[str, ...]:
+def meaning(price: CertifiedLoss) -> tuple[str, ...]:
     """Say the price as odds and as a test, for people."""
     return (odds(price), tested(price))
 
 
-def odds(price: Price) -> str:
+def odds(price: CertifiedLoss) -> str:
     """Say how far a belief of 50:50 can move; an (epsilon, delta) guarantee is an epsilon guarantee that may fail."""
     what = "which of two rows is yours" if price.loss.relation is Relation.CHANGE_ONE else "whether you are in the data"
     if not math.isfinite(price.epsilon):
@@ -147,7 +147,7 @@ def belief(epsilon: float) -> str:
     return f"{format_number(rest, digits=12)}:{written}"
 
 
-def tested(price: Price) -> str:
+def tested(price: CertifiedLoss) -> str:
     """Say what the best test can do."""
     missed = format_number(100 * price.misses, digits=3, rounding=Rounding.DOWN)
     alarms = format_number(100 * FALSE_ALARMS)
@@ -165,7 +165,7 @@ def interval(found: Enclosure) -> str:
     return f"{low} to {_up(found.upper)}"
 
 
-def machine(price: Price) -> dict[str, object]:
+def machine(price: CertifiedLoss) -> dict[str, object]:
     """Return the price as plain values for JSON; null stands for 'no bound'."""
     return {
         "question": {"asked": price.question.asked, "given": float(price.question.given)},

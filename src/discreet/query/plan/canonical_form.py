@@ -27,7 +27,17 @@ from typing import Any
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, Project, PublicJoin, Query, Rows, Scan
+from discreet.query.plan.query_plan import (
+    Aggregate,
+    Aggregation,
+    FilterRows,
+    Key,
+    Project,
+    PublicJoin,
+    QueryPlan,
+    RowSource,
+    Scan,
+)
 
 VERSION = 1
 _Names = Mapping[str, "int | tuple[Any, ...]"]
@@ -57,7 +67,7 @@ _WHOLE: dict[Operation, Callable[..., int]] = {
 _JUNCTIONS = (Operation.AND, Operation.OR)
 
 
-def canonical(query: Query) -> str:
+def canonical(query: QueryPlan) -> str:
     """Return the canonical text of a query, as JSON.
 
     `names` are the columns of the answer: two queries that differ in them alone are two.
@@ -94,12 +104,12 @@ def ordered_values(domain: Sequence[Value]) -> list[Value]:
     return sorted(domain, key=lambda value: (type(value).__name__, value))  # one type, so that any two can be compared
 
 
-def ordered_asked(aggregation: Aggregation) -> tuple[Asked, ...]:
+def ordered_asked(aggregation: Aggregation) -> tuple[Aggregate, ...]:
     """Return what is asked in the order of its meaning, however the query lists and names it."""
     nodes = _Nodes()
     _, names = _rows(aggregation.source, nodes)
 
-    def rank(one: Asked) -> tuple[str, str, str, str]:
+    def rank(one: Aggregate) -> tuple[str, str, str, str]:
         argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
         return one.kind.name, argument, str(one.bounds), str(one.level)
 
@@ -292,7 +302,7 @@ def _whole(operation: Operation, values: Sequence[Value]) -> int | None:
     return result if -_LARGEST <= result < _LARGEST else None
 
 
-def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
+def _rows(rows: RowSource, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
     """Return what is done to the rows, step by step, and what their columns stand for."""
     chain = [rows]
     while not isinstance(chain[-1], Scan):
@@ -303,7 +313,7 @@ def _rows(rows: Rows, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, Any]]:
     for step in reversed(chain):
         if isinstance(step, Scan):
             steps.append(["scan", step.table])
-        elif isinstance(step, Filter):
+        elif isinstance(step, FilterRows):
             conditions.append(nodes.number(step.condition, names))
         elif isinstance(step, Project):
             names = {name: nodes.number(expression, names) for name, expression in step.columns}
@@ -346,7 +356,7 @@ def _parts(expression: Expression) -> list[Expression]:
     return found
 
 
-def _finish(keys: Sequence[Key], query: Query, nodes: _Nodes) -> tuple[list[Any], list[str]]:
+def _finish(keys: Sequence[Key], query: QueryPlan, nodes: _Nodes) -> tuple[list[Any], list[str]]:
     """Return the steps on the released table, and the names of the answer."""
     by_place = {key.name: nodes.add("key", place) for place, key in enumerate(keys)}
     names: dict[str, Any] = {key.name: by_place[key.name] for key in query.aggregation.keys}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.local.protocol.coin import COIN_TOTAL, coin, local_epsilon, toss
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, local_epsilon, toss
 from discreet.randomness.keystream import _swapped_source
 from discreet.randomness.rigor import ball, precision
 

@@ -14,7 +14,7 @@ from discreet.query.expression.expression import Type
 from discreet.query.policy.check import check, with_schema
 from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLink
 from discreet.query.policy.file import parse_policy
-from discreet.query.policy.skeleton import skeleton
+from discreet.query.policy.first_policy import skeleton
 from tests.query.policy.policies import SCHEMA
 
 DRUGS = {"drugs": {"visit_id": Type.INTEGER, "drug": Type.TEXT, "given": Type.TIMESTAMP, "paid": Type.BOOLEAN}}

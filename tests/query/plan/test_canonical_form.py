@@ -13,7 +13,7 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.query.plan.canonical import canonical, written
+from discreet.query.plan.canonical_form import canonical, written
 from discreet.query.policy.declarations import Policy
 from discreet.query.reading.query import read_query
 from tests.query.reading.test_expressions import MEANINGS

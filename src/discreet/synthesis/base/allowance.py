@@ -11,12 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.errors import ConflictingParameters, ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
-from discreet.laws.number import Number, exact_rational, positive_rational, round_down
+from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.mechanisms import Exponential
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Sensitivity, warn_if_senseless
-from discreet.privacy.numbers import downward, number, positive_price, whole, written
+from discreet.privacy import (
+    ZCDP,
+    ApproxDP,
+    Guarantee,
+    Norm,
+    Price,
+    PureDP,
+    Sensitivity,
+    implies,
+    largest_rho,
+    warn_if_senseless,
+)
+from discreet.privacy.numbers import downward, number, whole, written
 from discreet.statistics.pricing import NoisyVector
 from discreet.synthesis.base.neighbors import Neighbors
 
@@ -38,16 +49,16 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class Allowance:
     """A guarantee for the whole release, and the amount that its parts divide: epsilon if pure, else rho.
 
     Privacy. If the shares of all `noisy`, `measure` and `choose` calls of a release add up to at most 1, also where a
         later call is chosen in view of earlier results, the release keeps `guarantee`; calls on a `part` count by the
         product of both shares.
-        Proof: a call with share s is (s amount)-DP where the purse is pure and (s amount)-zCDP otherwise: noise by
+        Proof: a call with share s is (s amount)-DP where the allowance is pure and (s amount)-zCDP otherwise: noise by
         `NoisyVector`, for h histograms at once with h times the L1 distance and the squared L2 distance of one, or for
         one integer with its sensitivity; the choice with range e is e-DP and, being of bounded range, e^2/8-zCDP, with
-        e = s amount and e = sqrt(8 s amount) rounded down. Both add up under adaptive composition; a purse whose
+        e = s amount and e = sqrt(8 s amount) rounded down. Both add up under adaptive composition; an allowance whose
         amount does not imply its guarantee, as epsilon, as rho or by the conversion of zCDP, cannot be made.
     """
 
@@ -58,13 +69,15 @@ class Purse:
     def __post_init__(self) -> None:
         if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):
             raise ParameterError(
-                "a purse has a guarantee, an amount and Neighbors: use Purse.of", parameter="neighbors"
+                "an allowance has a guarantee, an amount and Neighbors: use Allowance.of", parameter="neighbors"
             )
         object.__setattr__(self, "amount", positive_rational(self.amount, name="amount"))
         if self.guarantee.relation is not self.neighbors.relation:
-            raise ConflictingParameters("the guarantee is for other neighbors than the purse's", parameter="relation")
+            raise ConflictingParameters(
+                "the guarantee is for other neighbors than the allowance's", parameter="relation"
+            )
         if not _affords(self.guarantee, self.amount):
-            raise ParameterError("the amount is more than the guarantee allows: use Purse.of", parameter="amount")
+            raise ParameterError("the amount is more than the guarantee allows: use Allowance.of", parameter="amount")
 
     @classmethod
     def of(
@@ -74,30 +87,24 @@ class Purse:
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-    ) -> Purse:
-        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
+    ) -> Allowance:
+        """Read the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
         if not isinstance(neighbors, Neighbors):
             raise ParameterError(
                 "say who is protected: Neighbors(relation, size), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
                 parameter="neighbors",
             )
         relation = neighbors.relation
-        stated = "state the price: epsilon=, epsilon= with delta=, or rho= alone"
-        if rho is not None:
-            if epsilon is not None or delta is not None:
-                raise ConflictingParameters(stated, parameter="epsilon" if delta is None else "delta")
-            exact = positive_price(rho, name="rho")
-            return cls(ZCDP(rho, relation=relation), exact, neighbors)
-        if epsilon is None:
-            raise MissingParameter(stated, parameter="epsilon")
-        exact = positive_price(epsilon, name="epsilon")
+        price = Price.read(epsilon=epsilon, delta=delta, rho=rho, accepts=("epsilon", "rho"))
+        if rho is not None and price.rho is not None:
+            return cls(ZCDP(rho, relation=relation), price.rho, neighbors)
+        if epsilon is None or price.epsilon is None:
+            raise AssertionError("a price is epsilon or rho")
         if delta is None:
-            return cls(PureDP(epsilon, relation=relation), exact, neighbors)
-        if positive_price(delta, name="delta") >= 1:
-            raise ParameterError("delta is a probability below 1", parameter="delta")
+            return cls(PureDP(epsilon, relation=relation), price.epsilon, neighbors)
         target = ApproxDP(epsilon, delta, relation=relation)
         warn_if_senseless(target, people=neighbors.size)
-        return cls(target, largest_rho(target), neighbors)
+        return cls(target, largest_rho(written(target.epsilon), written(target.delta)), neighbors)
 
     @property
     def pure(self) -> bool:
@@ -133,11 +140,11 @@ class Purse:
         mechanism = self.single(share, sensitivity=sensitivity)
         return Measured(int(mechanism(int(value))), deviation_of(mechanism))
 
-    def part(self, share: Fraction) -> Purse:
-        """Return a purse that holds a share of this one's amount, for another method to divide."""
+    def part(self, share: Fraction) -> Allowance:
+        """Return an allowance that holds a share of this one's amount, for another method to divide."""
         exact, relation = self._spend(share), self.neighbors.relation
         guarantee = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
-        return Purse(guarantee, exact, self.neighbors)
+        return Allowance(guarantee, exact, self.neighbors)
 
     def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
         """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
@@ -147,12 +154,12 @@ class Purse:
         return int(Exponential(epsilon=epsilon, sensitivity=stated)(scores))
 
     def _spend(self, share: Fraction) -> Fraction:
-        """Return a share of the amount; refuse what is none."""
+        """Return a share of the amount; raise an error for a share that is not one."""
         return positive_rational(checked_share(share, name="share"), name="share") * self.amount
 
 
 def checked_share(share: Number, *, name: str) -> Fraction:
-    """Return a share of a purse exactly: at least 0, so that it pays for no other, and at most 1.
+    """Return a share of an allowance exactly: at least 0, so that it pays for no other, and at most 1.
 
     Privacy. If shares that were checked add up to at most 1, any of them left unspent leave the rest at most 1.
         Proof: none is negative.
@@ -175,14 +182,14 @@ def _affords(guarantee: Guarantee, amount: Fraction) -> bool:
         case ZCDP(rho=level):
             return amount <= written(level)
         case ApproxDP(epsilon=level, delta=delta) if delta > 0:
-            return Fraction(ZCDP(amount).to_approx(written(delta)).epsilon) <= written(level)
+            return implies(ZCDP(amount), ApproxDP(written(level), written(delta)))
     return False
 
 
-def noise_for(purse: Purse, spend: Fraction, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
-    """Return the noise that an amount of a purse buys for integers that one unit moves so far in L1 and in L2."""
-    relation = purse.neighbors.relation
-    if purse.pure:
+def noise_for(allowance: Allowance, spend: Fraction, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
+    """Return the noise that an amount of an allowance buys for integers that one unit moves so far in L1 and in L2."""
+    relation = allowance.neighbors.relation
+    if allowance.pure:
         return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=scalar)
     return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation, scalar=scalar)
 
@@ -191,27 +198,5 @@ def deviation_of(mechanism: NoisyVector) -> float:
     """Return the standard deviation of one entry's noise."""
     noise = mechanism.noise
     if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
-        raise AssertionError("a purse makes Laplace and Gaussian noise only")
+        raise AssertionError("an allowance makes Laplace and Gaussian noise only")
     return math.sqrt(noise.variance)
-
-
-def largest_rho(target: ApproxDP) -> Fraction:
-    """Return the largest rho, to a relative 2^-40 and never above, whose zCDP implies the target."""
-    wanted, delta = written(target.epsilon), written(target.delta)
-
-    def fits(rho: Fraction) -> bool:
-        return ZCDP(rho).to_approx(delta).epsilon <= wanted
-
-    high = wanted * wanted + wanted
-    while fits(high):
-        high *= 2
-    low = high
-    while not fits(low):
-        low /= 2
-    high = 2 * low
-    for _ in range(40):
-        middle = Fraction(round_down((low + high) / 2))
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low

@@ -1,4 +1,4 @@
-"""Lets `python -m discreet.cli` do what the installed program does."""
+"""Lets `python -m discreet` do what the installed program does."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from discreet.local import (
     design,
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.planning.design import Design
+from discreet.local.planning.designs import Design
 
 EPSILONS = [0.1, 0.5, 1, 2, 4, 6]
 
@@ -160,9 +160,9 @@ def test_the_largest_work_of_the_literature_is_answered_at_the_optimum() -> None
 def test_what_stands_out_is_what_a_top_list_would_show() -> None:
     one = chosen(values=100, epsilon=2, people=100_000)
     counts = _counts_of_nobody(one)
-    shares = one.spec.estimate(counts, int(counts.sum()))
-    low = shares.intervals(simultaneous=True).low
-    assert one.detectable == pytest.approx(shares.values[0] - low[0], rel=0.02)
+    frequencies = one.spec.estimate(counts, int(counts.sum()))
+    low = frequencies.intervals(together=True).low
+    assert one.detectable == pytest.approx(frequencies.values[0] - low[0], rel=0.02)
     assert chosen(values=100, people=10, epsilon=0.1).detectable > 1
 
 
@@ -178,7 +178,7 @@ def test_the_explanation_names_what_was_asked_the_choice_and_why_not_the_others(
     assert text == str(found)
     assert text.startswith("1,000,000 people, 65,536 values, epsilon 1 each\nprojective-geometry: a report of 17 bits")
     assert "standard error of a rare value is 0.194 %" in text
-    assert "share of about 0.96 % on" in text
+    assert "frequency of about 0.96 % on" in text
     assert "moves an estimated count by up to 2.75 people" in text
     for one in found.others:
         assert f"\n{one.protocol}: {one.reason}." in text
@@ -200,7 +200,7 @@ def test_too_few_people_are_told_so() -> None:
     assert [row[table.columns.index("detectable")] for row in table.rows] == [None] * 3
     scarce = design(people=150, values=1000, epsilon=1)
     assert 0.5 < scarce.chosen.detectable < 1
-    assert "No share below 64.2 % stands out: there are too few people" in scarce.explain()
+    assert "No frequency below 64.2 % stands out: there are too few people" in scarce.explain()
     assert "too few" not in design(people=1500, values=1000, epsilon=1).explain()
 
 
@@ -330,7 +330,7 @@ def test_keys_that_nobody_can_name_are_searched_for() -> None:
     assert found.spec == HeavyHitters.plan(people=1_000_000, epsilon=4, keys="integer:48", seed=7)
     assert isinstance(found.spec, HeavyHitters)
     assert found.chosen.detectable == found.spec.detectable()
-    assert "A key is found every other time from a share of about" in found.explain()
+    assert "A key is found every other time from a frequency of about" in found.explain()
     assert found.table().rows[0][0] == "heavy-hitters"
     with pytest.raises(ParameterError, match="raise largest"):
         design(people=1_000_000, epsilon=4, keys="integer:48", find=True, largest=1000)

@@ -121,7 +121,7 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
     else:
         yield from _whose(name, unit, schema, holders)
     yield "# Does everybody know how many units there are? Then neighbors change one unit, in every table. (optional)"
-    yield "# size = ..."
+    yield "# people = ..."
     yield ""
     yield header(("tables", name, "columns"))
     for column, type_ in schema[name].items():
@@ -131,7 +131,7 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
 def _whose(name: str, unit: str, schema: Schema, holders: list[str]) -> Iterator[str]:
     """Ask for the unit of a table without the unit's column, with the links that names suggest."""
     public = f"{header(('public', name))} and {header(('public', name, 'columns'))}"
-    yield f"# If everybody may see this table, write {public} instead, without unit, rows and size."
+    yield f"# If everybody may see this table, write {public} instead, without unit, rows and people."
     yield f"# There is no column {key_in_toml(unit)} here. Else, whose rows are these? (A link leads to a unique key.)"
     for other in holders:
         for column in schema[name]:

@@ -55,7 +55,7 @@ class Design:
         return (self.chosen, *self.others)
 
     def table(self) -> Table:
-        """Return one row a protocol: errors and the detectable share as shares, one for everybody."""
+        """Return one row a protocol: errors and the detectable frequency, as parts of all people."""
         columns = ["protocol", "standard error", "variance / least", "detectable", "bits", "counters", "poisoning", ""]
         rows = [
             [
@@ -316,9 +316,9 @@ class DesignChoice:
 
     @property
     def variance(self) -> float:
-        """The exact variance of the estimated share of a value that nobody holds.
+        """The exact variance of the estimated frequency of a value that nobody holds.
 
-        For keys it includes collisions, if the squared shares of all keys sum to 0.2.
+        For keys it includes collisions, if the squared frequencies of all keys sum to 0.2.
         """
         return self.spec.variance(self.people, 0.0)
 
@@ -375,10 +375,10 @@ class DesignChoice:
 
     @property
     def detectable(self) -> float:
-        """The share that stands out from nothing half of the time, if so many values are looked at together.
+        """The frequency that stands out from nothing half of the time, if so many values are looked at together.
 
         It is the least estimate whose interval, Bonferroni over all of them, lies above zero, as in `Frequencies.top`;
-        for heavy hitters the share from which on a key is found.
+        for heavy hitters the frequency from which on a key is found.
         """
         if isinstance(self.spec, HeavyHitters):
             return self.spec.detectable(self.people)
@@ -394,12 +394,13 @@ class DesignChoice:
         )
 
     def _seen(self) -> str:
-        """Say from which share on a value stands out."""
-        share = format_number(100 * self.detectable, digits=3)
+        """Say from which frequency on a value stands out."""
+        frequency = format_number(100 * self.detectable, digits=3)
         if self.detectable > _HALF:
-            which = "share" if self.detectable >= 1 else f"share below {share} %"
+            which = "frequency" if self.detectable >= 1 else f"frequency below {frequency} %"
             return f"No {which} stands out: there are too few people for this epsilon."
         if isinstance(self.spec, HeavyHitters):
-            return f"A key is found every other time from a share of about {share} % on."
+            return f"A key is found every other time from a frequency of about {frequency} % on."
         together = f"With {self.looked_at:,} values looked at together" if self.looked_at > 1 else "Looked at alone"
-        return f"{together} ({100 * self.confidence:.6g} %), a value stands out from a share of about {share} % on."
+        how = f"{together} ({100 * self.confidence:.6g} %)"
+        return f"{how}, a value stands out from a frequency of about {frequency} % on."

@@ -35,7 +35,7 @@ _NEAR, _FAR, _LEAST_DRAWN = 40, 24, 1e-12
 
 
 @dataclass(frozen=True)
-class Question:
+class AccountQuestion:
     """What is asked: epsilon at a delta, or delta at an epsilon; exactly one of them is given."""
 
     delta: Number | None
@@ -82,12 +82,12 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Price:
+class CertifiedLoss:
     """The certified answer to a question about some records, and what belongs beside it."""
 
     records: tuple[ReleaseRecord, ...]
     loss: PrivacyLoss
-    question: Question
+    question: AccountQuestion
     answer: Enclosure
     removed: Enclosure
     added: Enclosure
@@ -105,13 +105,13 @@ class Price:
         return self.answer.upper if self.question.asked == "delta" else float(self.question.given)
 
 
-def price(records: Sequence[ReleaseRecord], question: Question) -> Price:
+def certify(records: Sequence[ReleaseRecord], question: AccountQuestion) -> CertifiedLoss:
     """Answer a question about records."""
     loss = replay(records)
     answer = question.ask(loss)
     chance = Fraction(question.given) if question.asked == "epsilon" else Fraction(answer.upper)
     compared = comparisons(loss, chance) if loss.releases > 1 and 0 < chance < 1 else ()
-    return Price(
+    return CertifiedLoss(
         tuple(records), loss, question, answer, question.ask(loss.remove), question.ask(loss.add), compared,
         least_misses(loss, FALSE_ALARMS),
     )  # fmt: skip
@@ -200,7 +200,7 @@ def least_misses(loss: PrivacyLoss, alarms: float) -> float:
     return min(max(best, 0.0), 1 - alarms)
 
 
-def curve(price_: Price) -> DeltaCurve:
+def curve(price_: CertifiedLoss) -> DeltaCurve:
     """Return certified bounds on delta(epsilon), closer together where delta is large."""
     loss = price_.loss
     least = min(_LEAST_DRAWN, price_.delta / 100) if price_.delta > 0 else _LEAST_DRAWN

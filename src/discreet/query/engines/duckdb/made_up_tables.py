@@ -30,16 +30,16 @@ _FROM_NUMBER = {
 
 
 @contextmanager
-def rehearsal(policy: Policy, *, rows: int) -> Iterator[tuple[Policy, Engine]]:
+def rehearsal(policy: Policy, *, size: int) -> Iterator[tuple[Policy, Engine]]:
     """Make a database of the same schema from the policy alone, and an engine over it; both go at the end.
 
     Nothing of the source is read: values are spread evenly over what the policy declares.
     """
-    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= _MOST:
-        raise ParameterError(f"rows is a number of made-up rows between 1 and {_MOST:,}", parameter="rows")
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST:
+        raise ParameterError(f"size= must be a number of made-up rows between 1 and {_MOST:,}", parameter="size")
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
         path = Path(folder) / "rehearsal.duckdb"
-        _write(policy, path, rows)
+        _write(policy, path, size)
         made = replace(policy, source=Source(SourceKind.DUCKDB, path), ledger=None, anchor=None)
         engine = DuckDBEngine(made)
         try:
@@ -48,17 +48,17 @@ def rehearsal(policy: Policy, *, rows: int) -> Iterator[tuple[Policy, Engine]]:
             engine.close()
 
 
-def _write(policy: Policy, path: Path, rows: int) -> None:
+def _write(policy: Policy, path: Path, size: int) -> None:
     """Write the tables into a database file."""
     connection = connect(Resources())
     try:
         connection.execute(f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS made")
         for table in policy.tables.values():
             keys = _keys(policy, table)
-            connection.execute(_statement(table.name, table.columns, rows, keys))
+            connection.execute(_statement(table.name, table.columns, size, keys))
         for public in policy.public.values():
             unique = {name for names in public.unique for name in names}
-            connection.execute(_statement(public.name, public.columns, min(rows, 1000), dict.fromkeys(unique, 1)))
+            connection.execute(_statement(public.name, public.columns, min(size, 1000), dict.fromkeys(unique, 1)))
     finally:
         connection.close()
 
