@@ -15,7 +15,7 @@ from discreet.privacy.accounting.lattice.cells import (
     MOST_VALUES,
     Grid,
     Indices,
-    LossAtoms,
+    LatticeAtoms,
     LossMeasure,
     TooLarge,
     log_sum,
@@ -181,7 +181,7 @@ class _Snapped:
     moved: float
 
 
-def _snapped(atoms: LossAtoms, grid: Grid) -> _Snapped:
+def _snapped(atoms: LatticeAtoms, grid: Grid) -> _Snapped:
     """Take atoms that are on the grid up to rounding as being on it."""
     position = (atoms.loss - grid.anchor) / grid.step
     if np.any(np.abs(position) > _FARTHEST):
