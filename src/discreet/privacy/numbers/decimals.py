@@ -1,7 +1,7 @@
 """Prices as people write them: 0.1 is one tenth, and what was computed is never read below itself.
 
 The nearest binary fraction to 0.1 is a little more than one tenth, and ten of them would not fit into 1. So a number is
-read here alone, in the same way for whoever asks, whoever charges and whoever draws the noise.
+read here alone, in the same way for a question, for the charge and for the noise.
 
 A price is read by its decimals. The float of a guarantee with at most 15 digits is read so too; one with more digits
 was computed and rounded up as a binary fraction, so it is never read below that. Floats of more than 120 decimal places
@@ -36,7 +36,7 @@ _WHOLE = 2**53
 
 
 def printed(value: object) -> object:
-    """Return a number of numpy's short floats as the float with the same decimals, and anything else as it is."""
+    """Return one of numpy's short floats as the float with the same decimals, and any other value unchanged."""
     short = isinstance(value, np.floating) and not isinstance(value, float | np.longdouble)
     return float(str(value)) if short else value
 

@@ -32,7 +32,7 @@ def normal_upper_tail(value: Ball) -> Ball:
 
 
 def bounds(formula: Callable[[], Ball]) -> tuple[float, float]:
-    """Return floats on both sides of the number a formula stands for, at most two units in the last place apart.
+    """Return floats on both sides of the value of a formula, at most two units in the last place apart.
 
     >>> bounds(lambda: number(1).exp())
     (2.718281828459045, 2.7182818284590455)
@@ -51,12 +51,12 @@ def bounds(formula: Callable[[], Ball]) -> tuple[float, float]:
 
 
 def upward(formula: Callable[[], Ball]) -> float:
-    """Return the least float known to be at least what the formula stands for."""
+    """Return the least float known to be at least the value of the formula."""
     return bounds(formula)[1]
 
 
 def downward(formula: Callable[[], Ball]) -> float:
-    """Return the greatest float known to be at most what the formula stands for."""
+    """Return the greatest float known to be at most the value of the formula."""
     return bounds(formula)[0]
 
 

@@ -105,7 +105,7 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossMeasure:
-    """A measure of losses under P that stands for one side of the truth, and how far each loss may be off.
+    """A measure of losses under P that bounds the true one from one side, and how far each loss may be off.
 
     `infinite` is rounded to the sound side, and `wobble` bounds the distance of a listed loss from the true one.
     `log_excess` is ln of the total mass where a measure is more than a law, else 0.
@@ -238,7 +238,7 @@ class CurveSource(LossSource):
 
 
 def _costly(pair: object) -> bool:
-    """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
+    """Say whether a pair is a composition, or made from one: each point of its curve is then computed separately."""
     from discreet.privacy.pairs import ComposedPair
 
     if isinstance(pair, ComposedPair):

@@ -262,7 +262,7 @@ class TiltedBins:
 
 
 def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, Floats]:
-    """Exchange once between all neighbors; shares are of a bin's own mass, whatever was decided for the others."""
+    """Exchange once between all neighboring bins; each part is of a bin's own mass, independent of the other bins."""
     above, below = _shifted(residual, -1), _shifted(residual, 1)
     gap_above = -np.expm1(-step) - math.exp(-step) * above  # how far the bin above lies above, in units of e^-loss
     gap_below = np.expm1(step) + math.exp(step) * below
