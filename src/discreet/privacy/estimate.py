@@ -112,7 +112,7 @@ def _end(value: object, *, name: str) -> float:
 
 
 def _rounded(value: Number, places: int, rounding: str) -> str:
-    """Write a number with so many decimals; the shortest decimals of a float are what is rounded."""
+    """Write a number with `places` decimals; a float is rounded from its shortest decimals."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     exact = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))

@@ -96,7 +96,7 @@ def _rank(key: Any) -> tuple[str, Any]:
 
 
 def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int64]]:
-    """Return the keys and the counts of a table; refuse what is none without showing it.
+    """Return the keys and the counts of a table; raise InputError, without the value, if it is not one.
 
     Numbers that come as an array in order stay one: they are seen to be distinct, and few of them may be named.
     """
@@ -112,7 +112,7 @@ def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int6
 
 
 def _increases(column: object) -> bool:
-    """Say whether a column is a plain array of numbers, each larger than the one before: none is missing or twice."""
+    """Say whether a column is a plain array of increasing numbers: no key is missing or repeated."""
     if type(column) is not np.ndarray or column.ndim != 1 or column.dtype.kind not in "iuf" or column.itemsize > 8:
         return False
     return bool((column[1:] > column[:-1]).all()) and not (column.size == 1 and bool(column[0] != column[0]))
@@ -129,7 +129,7 @@ def _as_keys(column: object) -> list[Any]:
 
 
 def _distinct(keys: list[Any]) -> list[Any]:
-    """Refuse keys that are unhashable, not equal to themselves, or there twice; numpy scalars become Python objects."""
+    """Raise InputError for keys that are unhashable, NaN or repeated; numpy scalars become Python objects."""
     kinds = set(map(type, keys))
     if any(issubclass(kind, np.generic) for kind in kinds):
         keys = [_python(key) for key in keys]
