@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tools.pages.signatures import Callee, parameters
+from tools.pages.signatures import Callee, parameters, properties
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = Path("docs/glossary.md")
@@ -104,20 +104,21 @@ def idle(root: Path = ROOT) -> list[str]:
 
 def unused(root: Path = ROOT) -> list[str]:
     """Return the words of the table that no signature has."""
-    taken = parameters()
+    taken = {*parameters(), *properties()}
     return [term.word for term in terms(root) if term.word not in taken]
 
 
 def page(root: Path = ROOT) -> str:
     """Return the whole page."""
-    taken = parameters()
+    taken, held = parameters(), properties()
     written = [_OPENING]
     section = ""
     for term in terms(root):
         if term.section != section:
             section = term.section
             written.append(f"\n## {section}\n\n| word | meaning | where |\n|---|---|---|\n")
-        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, taken.get(term.word, []))} |\n")
+        uses = [*taken.get(term.word, []), *held.get(term.word, [])]
+        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, uses)} |\n")
     written.append(_NOT)
     written.extend(f"| `{word.word}` | {_code(word.instead)} |\n" for word in avoided(root))
     return "".join(written)
