@@ -32,8 +32,10 @@ table of terms; do not edit it.
 _NOT = """
 ## Words that are not used
 
-| not | write |
-|---|---|
+They name no parameter and no field, except where the third column says so.
+
+| not | write | except |
+|---|---|---|
 """
 
 
@@ -120,7 +122,7 @@ def page(root: Path = ROOT) -> str:
         uses = [*taken.get(term.word, []), *held.get(term.word, [])]
         written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, uses)} |\n")
     written.append(_NOT)
-    written.extend(f"| `{word.word}` | {_code(word.instead)} |\n" for word in avoided(root))
+    written.extend(f"| `{word.word}` | {_code(word.instead)} | {_exceptions(word)} |\n" for word in avoided(root))
     return "".join(written)
 
 
@@ -165,6 +167,10 @@ def _where(term: Term, takers: list[Callee]) -> str:
     links += [_link(one.name, one.target) for one in listed[:_SHOWN]]
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(links) + more
+
+
+def _exceptions(word: Avoided) -> str:
+    return "; ".join(f"`{pattern}`: {reason}" for pattern, reason in word.allowed.items())
 
 
 def _link(name: str, target: str) -> str:
