@@ -97,15 +97,15 @@ def _chosen(workload: Workload, allowance: Allowance) -> Best:
     noise = typical_noise(allowance)
     attributes = len(measured_attributes(domain))
     all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * people <= _PAIR_WORK
+    size = default_size(domain, people)
     if noise > _TINY or (noise > _SMALL and not all_pairs):
         seen = f"the whole price gives one share noise of {noise:.2g}, and single attributes are all that shows then"
-        size = default_size(domain, people)
         return Best(chosen=Independent(workload=workload, allowance=allowance, size=size), reason=seen)
     if isinstance(workload, Marginals) and (found := _marginals(workload, allowance, all_pairs=all_pairs)):
         return found
     if noise > _SMALL:
         small = f"the whole price gives one share noise of {noise:.2g}, too much to divide it between pairs and queries"
-        return Best(chosen=Tree(workload=workload, allowance=allowance, size=default_size(domain, people)), reason=small)
+        return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=small)
     if domain.cells <= _LISTED_CELLS and domain.cells * len(workload) <= _LISTED_WORK:
         listed = f"the {domain.cells:,} possible records can all be listed, so no model of them is needed"
         return Best(chosen=Mwem.from_allowance(workload, allowance), reason=listed)
