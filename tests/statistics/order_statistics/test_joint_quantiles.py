@@ -116,7 +116,9 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     laws = {table: joint.law(list(table)) for table in tables(range(steps + 1), 3)}
     worst = 0.0
     # a law is that of the rows in any order, and both directions of a pair are looked at
-    apart = {frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in neighbors(range(steps + 1), 3, relation)}
+    apart = {
+        frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in neighbors(range(steps + 1), 3, relation)
+    }
     for first, second in (tables for tables in apart if len(tables) == 2):
         pair = laws[first].pair(laws[second])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
