@@ -25,6 +25,7 @@ class CountDistinct(Statistic):
     Figure. distinct-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
+    >>> from discreet.privacy import Relation
     >>> abs(CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(["a", "b", "a"]).value - 2) < 40
     True
     """
@@ -63,6 +64,7 @@ class CountDistinct(Statistic):
 def count_distinct(values: Any, *, unit: Any = None, **options: Unpack[GroupOptions]) -> Estimate:
     """Return a private number of distinct keys of a column: see `CountDistinct`.
 
+    >>> from discreet.privacy import Relation
     >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
     True
     """
