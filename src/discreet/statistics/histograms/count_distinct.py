@@ -12,7 +12,7 @@ from discreet.statistics.statistic import Statistic, Tables
 
 
 class CountDistinct(Statistic):
-    """The number of distinct keys of a column; missing keys are none.
+    """The number of distinct keys of a column; missing keys are not counted.
 
     With `groups=` a person brings the first `groups` distinct keys of their rows.
 

@@ -58,7 +58,8 @@ class Quantiles(RankedStatistic):
             return
         if self._rows_expected is None:
             raise MissingParameter(
-                "how many rows may share a value depends on how many rows there are: with error= state rows_expected=",
+                "rows_expected= must be given with error=, as the error depends on how many rows share a value; got "
+                "none, write about how many rows there are",
                 parameter="rows_expected",
             )
         size = self._rows_expected

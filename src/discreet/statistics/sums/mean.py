@@ -60,7 +60,7 @@ class Mean(BoundedStatistic):
 
     def __init__(self, **options: Unpack[MeanOptions]) -> None:
         super().__init__(**options)
-        self._refuse_dependent_rows()
+        self._check_independent_rows()
         sensitivity = self.scale.steps * (self.rows or 1) * self._unit
         if self.form is MeanForm.CENTERED:
             sensitivity *= 2
@@ -85,7 +85,7 @@ class Mean(BoundedStatistic):
         everything = self.scale.steps * totals.present
         if self.form is MeanForm.KNOWN_SIZE:
             if not totals.present:
-                raise InputError("under change-one a mean needs at least one row")
+                raise InputError("values must have at least one row for a mean under change-one; got none")
             return totals.first
         if self.form is MeanForm.CENTERED:
             return np.array([2 * totals.first - everything, everything], dtype=object)
