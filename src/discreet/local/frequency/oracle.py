@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,13 @@ from discreet.local.protocol import (
     Client,
     Integers,
     Spec,
+    checked_categories,
     checked_histogram,
     checked_items,
     coin,
     frequency_of_people,
-    listed_labels,
+    number_of_categories,
     number_of_people,
-    public_labels,
 )
 from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
@@ -52,19 +53,6 @@ class FrequencyOracle(Spec):
         it is e^epsilon, and at least 1 (checked when p is made).
     """
 
-    labels: tuple[str, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        labels = listed_labels(self.labels)
-        named = isinstance(labels, tuple) and len(labels) > 0
-        self._take(labels=public_labels(labels, self.size if named else 0))
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of values; a value is an int from 0 to size - 1."""
-
     @property
     @abstractmethod
     def inside(self) -> int:
@@ -76,11 +64,19 @@ class FrequencyOracle(Spec):
         """The most outputs that one value prefers and another does not."""
 
     @abstractmethod
-    def preferred(self, item: int) -> Integers:
+    def items(self, values: Any) -> Any:
+        """Return private values, checked; refuse everything else without showing it."""
+
+    @abstractmethod
+    def preferred(self, item: Any) -> Integers:
         """Return the outputs that a value prefers, in order; for laws, audits and small cases."""
 
     @abstractmethod
-    def randomize(self, items: Integers) -> Integers:
+    def corners(self) -> tuple[Any, ...]:
+        """Return a few values, where audits start."""
+
+    @abstractmethod
+    def randomize(self, items: Any) -> Integers:
         """Draw a report for each value, exactly; the values were checked."""
 
     @abstractmethod
@@ -94,7 +90,7 @@ class FrequencyOracle(Spec):
     @cached_property
     def coin(self) -> int:
         """The probability of a preferred output, times 2^64."""
-        return coin(self.epsilon, self.inside, self.cells - self.inside)
+        return coin(self.exact_epsilon, self.inside, self.cells - self.inside)
 
     @property
     def preference(self) -> Fraction:
@@ -111,14 +107,12 @@ class FrequencyOracle(Spec):
         """The probability of one particular other output."""
         return (1 - self.preference) / (self.cells - self.inside)
 
-    def law(self, item: int) -> Finite:
-        """Return the exact law of the report of a value or of its label, for at most 2^16 outputs."""
+    def law(self, item: Any) -> Finite:
+        """Return the exact law of the report of a value, for at most 2^16 outputs."""
         if self.cells > _LARGEST_LAW:
             raise ParameterError("the law of a report is listed for at most 2^16 outputs; `loss` works for any number")
         masses = [self.unlikely] * self.cells
-        self.items([item])  # refuses what is no value
-        place = self._places.get(item, item) if isinstance(item, str) else item
-        for output in self.preferred(place).tolist():
+        for output in self.preferred(item).tolist():
             masses[output] = self.likely
         return Finite(range(self.cells), masses)
 
@@ -152,15 +146,6 @@ class FrequencyOracle(Spec):
         """Return the sampler as a mechanism without memory, for audits and tests."""
         return Randomizer(self)
 
-    def items(self, values: Any) -> Integers:
-        """Return private values as int64, by index or by label; refuse everything else without showing it."""
-        return checked_items(values, self.size, self._places)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """Where each label stands."""
-        return {label: place for place, label in enumerate(self.labels)}
-
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator."""
         return Aggregator(self)
@@ -172,15 +157,37 @@ class FrequencyOracle(Spec):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Listed(FrequencyOracle):
-    """An oracle over a public list of values, by number."""
+class CategoricalOracle(FrequencyOracle):
+    """An oracle over public categories, given as their number or as the list of their names."""
 
-    values: int
+    categories: int | Sequence[str]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._take(categories=checked_categories(self.categories))
 
     @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
+    def category_count(self) -> int:
+        """The number of categories; a value is an int from 0 to category_count - 1, or the name of a category."""
+        return number_of_categories(self.categories)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the categories; empty where only their number was given."""
+        return () if isinstance(self.categories, int) else tuple(self.categories)
+
+    def items(self, values: Any) -> Integers:
+        """Return private values as int64, by number or by name; refuse everything else without showing it."""
+        return checked_items(values, self.category_count, self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each label stands."""
+        return {label: place for place, label in enumerate(self.labels)}
+
+    def corners(self) -> tuple[int, ...]:
+        """Return the first categories, one in the middle and the last."""
+        return tuple(sorted({0, 1, self.category_count // 2, self.category_count - 1}))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -229,7 +236,7 @@ class Randomizer(Mechanism):
         Proof: it draws by the same code as a client; see `FrequencyOracle`.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> mechanism = DirectResponse(epsilon=1, values=4).mechanism()
+    >>> mechanism = DirectResponse(epsilon=1, categories=4).mechanism()
     >>> mechanism(3) in range(4), mechanism.guarantee
     (True, PureDP(epsilon=1.0, relation=Relation.CHANGE_ONE))
     """
@@ -259,13 +266,11 @@ class Randomizer(Mechanism):
         """Return the exact law of the report of one value."""
         if _is_many(value):
             raise InputError("the law is that of one person's report; reports are independent")
-        return self.spec.law(int(self.spec.items([value])[0]))
+        return self.spec.law(value)
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few values, the first and the last among them."""
-        size = self.spec.size
-        few = sorted({0, 1, size // 2, size - 1})
-        yield from ((first, second) for first in few for second in few if first != second)
+        """Yield ordered pairs of a few values."""
+        yield from permutations(self.spec.corners(), 2)
 
     def __repr__(self) -> str:
         return f"Randomizer({self.spec!r})"

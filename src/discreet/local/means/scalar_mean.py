@@ -23,7 +23,7 @@ from discreet.laws import Finite, FinitePair, Law
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.laws.number import Number, round_down, round_up
 from discreet.local.estimates import two_sided_normal
-from discreet.local.means.piecewise import Piecewise, Values, check_range, checked_values, grid_positions, public_bound
+from discreet.local.means.piecewise import Piecewise, Range, Values, checked_bounds, checked_values, grid_positions
 from discreet.local.protocol import (
     COIN_TOTAL,
     Aggregator,
@@ -78,26 +78,27 @@ class ScalarMean(Spec):
         rational.
     """
 
-    lower: Fraction
-    upper: Fraction
-    _public: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    bounds: tuple[Number, Number]  # held as Fractions
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("lower", "upper"):
-            self._take(**{name: public_bound(getattr(self, name), name=name)})
-        check_range(self.lower, self.upper)
+        self._take(bounds=checked_bounds(self.bounds))
 
     @classmethod
     def _read(cls, values: dict[str, Any]) -> Self:
         """Read fractions from their texts."""
-        read = dict(values)
-        for name in cls._public:
-            text = read.get(name)
-            if not isinstance(text, str) or _WRITTEN.fullmatch(text) is None:
-                raise ParameterError(f"the {name} of a spec is written as 'a/b' or 'a'", parameter=name)
-            read[name] = Fraction(text)
+        read, ends = dict(values), values.get("bounds")
+        if not isinstance(ends, list):
+            raise ParameterError("the bounds of a spec must be a list of two numbers", parameter="bounds")
+        read["bounds"] = [_fraction(end, "bounds") for end in ends]
+        if "weight" in read:
+            read["weight"] = _fraction(read["weight"], "weight")
         return super()._read(read)
+
+    @cached_property
+    def exact_bounds(self) -> Range:
+        """The bounds, exactly."""
+        return checked_bounds(self.bounds)
 
     @cached_property
     @abstractmethod
@@ -107,7 +108,7 @@ class ScalarMean(Spec):
     @property
     def width(self) -> Fraction:
         """The width of the public range."""
-        return self.upper - self.lower
+        return self.exact_bounds[1] - self.exact_bounds[0]
 
     @property
     def cells(self) -> int:
@@ -116,7 +117,7 @@ class ScalarMean(Spec):
 
     def items(self, values: Any) -> Values:
         """Return private values that lie in the range; refuse everything else without showing it."""
-        return checked_values(values, self.lower, self.upper)
+        return checked_values(values, self.exact_bounds)
 
     def randomize(self, values: Values) -> Integers:
         """Draw a report for each value, exactly; the values were checked."""
@@ -131,7 +132,7 @@ class ScalarMean(Spec):
 
     def _randomize(self, values: Values, branch: Branch) -> Integers:
         """Draw reports by one branch."""
-        positions = grid_positions(values, self.lower, self.upper, branch.law.steps)
+        positions = grid_positions(values, self.exact_bounds, branch.law.steps)
         return branch.start + branch.law.randomize(positions)
 
     def law(self, value: Number) -> Finite:
@@ -147,7 +148,7 @@ class ScalarMean(Spec):
 
     def relative(self, value: Number) -> Fraction:
         """Return where a value stands in the range, from 0 to 1, exactly."""
-        return (Fraction(self.items([value])[0]) - self.lower) / self.width
+        return (Fraction(self.items([value])[0]) - self.exact_bounds[0]) / self.width
 
     @cached_property
     def decoded(self) -> tuple[Fraction, ...]:
@@ -211,7 +212,8 @@ class ScalarMean(Spec):
 
     def corners(self) -> tuple[Fraction, ...]:
         """Return the ends of the range and a value between them, where audits start."""
-        return self.lower, self.upper, self.lower + self.width / 3
+        low, high = self.exact_bounds
+        return low, high, low + self.width / 3
 
     @property
     def poisoning_gain(self) -> float:
@@ -238,6 +240,13 @@ class ScalarMean(Spec):
         return MeanRandomizer(self)
 
 
+def _fraction(text: object, name: str) -> Fraction:
+    """Read a fraction of a spec."""
+    if not isinstance(text, str) or _WRITTEN.fullmatch(text) is None:
+        raise ParameterError(f"the {name} of a spec must be written as 'a/b' or 'a'", parameter=name)
+    return Fraction(text)
+
+
 def exact_loss(first: list[Fraction], second: list[Fraction], guarantee: PureDP) -> PrivacyLoss:
     """Return the price of telling two laws apart that are given by the exact masses of the same outputs."""
     bounds = [np.array([end(p) for p in masses]) for masses in (first, second) for end in (round_down, round_up)]
@@ -253,7 +262,7 @@ class MeanRandomizer(Mechanism):
 
     >>> from fractions import Fraction
     >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
-    >>> DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10)).mechanism()(3.5) in (0, 1)
+    >>> DuchiBit(epsilon=1, bounds=(0, 10)).mechanism()(3.5) in (0, 1)
     True
     """
 
@@ -310,7 +319,7 @@ class LocalMean:
     Reference. Hoeffding 1956; Clopper, Pearson 1934; Bernstein 1946.
 
     >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
-    >>> spec = DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10))
+    >>> spec = DuchiBit(epsilon=1, bounds=(0, 10))
     >>> print(spec.aggregator().add([1] * 600 + [0] * 400).estimate())
     7.16 [6.49, 7.83] (95 %, table)
     """
@@ -319,6 +328,7 @@ class LocalMean:
     people: int
     value: float
     standard_error: float
+    confidence: ClassVar[float] = 0.95  # of low and high
     ones: int | None = field(default=None, repr=False)
 
     @classmethod
@@ -331,12 +341,12 @@ class LocalMean:
         return cls(
             spec=spec,
             people=people,
-            value=float(spec.lower + spec.width * mean),
+            value=float(spec.exact_bounds[0] + spec.width * mean),
             standard_error=float(spec.width) * math.sqrt(max(spread, spec.least) / people),
             ones=int(tallies[1]) if spec.cells == 2 else None,
         )
 
-    def estimate(self, confidence: float = 0.95, *, target: Target = Target.TABLE) -> Estimate:
+    def estimate(self, confidence: float = confidence, *, target: Target = Target.TABLE) -> Estimate:
         """Return the mean with an interval for the people who reported, or for the population they come from.
 
         The interval contains the value, be that outside the public range. Cutting its ends to the range loses no
@@ -346,7 +356,7 @@ class LocalMean:
         if not 0.0 < level < 1.0:
             raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
         low, high, method = self._ends((1.0 - level) * (1.0 - _SLACK), target)
-        rounding = _ROUNDINGS * math.ulp(max(map(abs, (low, high, float(self.spec.lower), float(self.spec.upper)))))
+        rounding = _ROUNDINGS * math.ulp(max(map(abs, (low, high, *map(float, self.spec.exact_bounds)))))
         return Estimate(
             value=self.value,
             low=min(low - rounding, self.value),
@@ -357,6 +367,26 @@ class LocalMean:
             method=method,
             loss=self.spec.loss,
         )
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval at 95 % for the people who reported; `estimate` has others."""
+        return self.estimate().low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval at 95 % for the people who reported."""
+        return self.estimate().high
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each person who reported is guaranteed."""
+        return self.spec.guarantee
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """What one report costs its person."""
+        return self.spec.loss
 
     def __float__(self) -> float:
         return self.value
@@ -384,7 +414,7 @@ class LocalMean:
         high = max(float(chance_at_most(ones, self.people, rest / 2)), (ones + 1) / self.people)
         law = self.spec.branches[0].law
         ends = ((chance - float(law.unlikely)) / float(law.slope) for chance in (low, high))
-        first, second = (float(self.spec.lower) + float(self.spec.width) * relative for relative in ends)
+        first, second = (float(self.spec.exact_bounds[0]) + float(self.spec.width) * relative for relative in ends)
         return first, second
 
     def _bernstein(self, rest: float, target: Target) -> float:

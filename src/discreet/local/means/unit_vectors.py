@@ -76,7 +76,7 @@ class UnitVectors(Spec):
     (512, 41, 3.84, 3.81)
     >>> reports = spec.client().report_many(np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1)))
     >>> mean = spec.aggregator().add(reports).estimate()
-    >>> bool(np.linalg.norm(mean.values - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
+    >>> bool(np.linalg.norm(mean.value - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
     True
     """
 
@@ -97,7 +97,7 @@ class UnitVectors(Spec):
             raise ParameterError("a cap is given together with its number of codewords", parameter="cap")
         self._whole("cap", 0, self.codewords // 2)
         if not self.cap:
-            choice = choose_cap(self.epsilon, self.dimension, self.codewords or None)
+            choice = choose_cap(self.exact_epsilon, self.dimension, self.codewords or None)
             self._take(codewords=choice.codewords, cap=choice.cap)
 
     def _whole(self, name: str, least: int, most: int) -> None:
@@ -115,7 +115,7 @@ class UnitVectors(Spec):
     @cached_property
     def coin(self) -> int:
         """The probability of the cap, times 2^64."""
-        return coin(self.epsilon, self.cap, self.codewords - self.cap)
+        return coin(self.exact_epsilon, self.cap, self.codewords - self.cap)
 
     @property
     def preference(self) -> Fraction:
@@ -146,7 +146,7 @@ class UnitVectors(Spec):
     @property
     def least_error(self) -> float:
         """The same for PrivUnit with its best cap and all directions of the sphere."""
-        return least_error(self.epsilon, self.dimension)
+        return least_error(self.exact_epsilon, self.dimension)
 
     def variance(self, people: int) -> float:
         """Return a bound on the expected squared distance of the estimated mean from the mean: 1 / (n m^2)."""

@@ -6,15 +6,14 @@ from discreet.local.protocol.inputs import (
     Floats,
     Integers,
     array_or_none,
+    checked_categories,
     checked_items,
     counted,
-    domain_size,
     frequency_of_people,
     is_integer,
-    listed_labels,
+    number_of_categories,
     number_of_people,
     one_entry_each,
-    public_labels,
     whole_within,
 )
 from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, local_epsilon, toss

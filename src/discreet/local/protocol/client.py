@@ -50,7 +50,7 @@ class Client:
     or a trusted gateway.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> client = DirectResponse(epsilon=1, values=4).client()
+    >>> client = DirectResponse(epsilon=1, categories=4).client()
     >>> client.report(3) in range(4)
     True
     """
@@ -104,7 +104,7 @@ class ReportBatch:
     Cost. One pass over the reports to pack or to read them; widths of 1, 2, 4 and 8 bytes are read without a copy.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> batch = DirectResponse(epsilon=1, values=4).client().batch([0, 1, 2, 3, 3])
+    >>> batch = DirectResponse(epsilon=1, categories=4).client().batch([0, 1, 2, 3, 3])
     >>> batch, len(batch.to_bytes())
     (ReportBatch(5 reports of 1 byte), 50)
     >>> ReportBatch.from_bytes(batch.to_bytes()) == batch

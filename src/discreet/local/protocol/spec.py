@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
+from discreet.laws.number import Number
 from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 FORMAT = "discreet.local"
-VERSION = 1
+VERSION = 2
 _PROTOCOLS: dict[str, type[Spec]] = {}
 _LONGEST = 1 << 25
 _MOST_BRACKETS = 1000
@@ -43,7 +44,7 @@ class Spec(ABC):
     Equal specs have equal digests; a digest travels with every batch of reports and every aggregate.
     """
 
-    epsilon: Fraction
+    epsilon: Number  # held as a Fraction
     protocol: ClassVar[str]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -73,6 +74,11 @@ class Spec(ABC):
 
     def __post_init__(self) -> None:
         self._take(epsilon=local_epsilon(self.epsilon))
+
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the Fraction that it is held as."""
+        return Fraction(self.epsilon)
 
     def _take(self, **checked: Any) -> None:
         """Put checked parameters in the place of those that were given."""
@@ -117,7 +123,7 @@ class Spec(ABC):
     @property
     def guarantee(self) -> PureDP:
         """What each person is guaranteed, whoever collects: pure local privacy for changing their value."""
-        return PureDP(written_up(self.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.exact_epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     @abstractmethod
@@ -179,7 +185,9 @@ def checked_spec(spec: Kind) -> Kind:
     """Return a spec; refuse what is none, most often the text of one."""
     if not isinstance(spec, Spec):
         text = "; Spec.from_json reads a text into one" if isinstance(spec, str | bytes) else ""
-        raise ParameterError(f"this takes a spec, such as DirectResponse(epsilon=1, values=3){text}", parameter="spec")
+        raise ParameterError(
+            f"this takes a spec, such as DirectResponse(epsilon=1, categories=3){text}", parameter="spec"
+        )
     return spec
 
 
