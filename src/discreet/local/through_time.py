@@ -96,15 +96,14 @@ class MemoizedClient:
 
     def report(self, value: Any) -> int:
         """Return the permanent report of a value; a refused value costs nothing."""
-        protocol: Any = self.spec  # every protocol has items and randomize; two names of one value are the same item
-        items = protocol.items([value])
+        items = self.spec.items([value])  # two names of one value are the same item
         key = _key(items)
         self._refuse_other_process()
         with self._lock:
             report = self._reports.get(key)
             if report is None:
                 report = (
-                    self._new(key, int(protocol.randomize(items)[0]))
+                    self._new(key, int(self.spec.randomize(items)[0]))
                     if len(self._reports) < self.distinct
                     else self._beyond_cap()
                 )

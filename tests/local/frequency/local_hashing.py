@@ -70,7 +70,10 @@ class LocalHashing:
     def support(self, seeds: Seeds, buckets: Integers) -> Integers:
         """For every value, the number of reports whose bucket is its own."""
         return np.array(
-            [np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets) for item in range(self.categories)]
+            [
+                np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets)
+                for item in range(self.categories)
+            ]
         )
 
     def estimate(self, support: Integers, people: int) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ def test_no_bit_tells_two_values_apart_by_more_than_e_to_the_epsilon(epsilon: Fr
     assert exponential(Fraction(99, 100) * epsilon)[1] <= ratio <= exponential(epsilon)[0]
 
 
-@pytest.mark.theorem("DuchiBit.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("DuchiBit.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept_and_a_smaller_one_broken() -> None:
     verdict = audit(spec().mechanism())
     assert verdict.outcome.name == "KEPT"

@@ -45,7 +45,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
     assert exponential(Fraction(99, 100) * epsilon)[1] <= ratio <= exponential(epsilon)[0]
 
 
-@pytest.mark.theorem("HybridMean.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("HybridMean.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(hybrid(Fraction(2), steps=6).mechanism())
     assert verdict.outcome.name == "KEPT"

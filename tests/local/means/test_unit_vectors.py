@@ -45,7 +45,7 @@ def test_every_vector_prefers_exactly_as_many_codewords_even_on_ties() -> None:
         assert sorted(ranking.tolist()) == list(range(8))
 
 
-@pytest.mark.theorem("UnitVectors.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("UnitVectors.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(small().mechanism())
     assert verdict.outcome.name == "KEPT"

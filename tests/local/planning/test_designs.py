@@ -176,7 +176,9 @@ def test_the_explanation_names_what_was_asked_the_choice_and_why_not_the_others(
     found = design(people=1_000_000, categories=65_536, epsilon=1)
     text = found.explain()
     assert text == str(found)
-    assert text.startswith("1,000,000 people, 65,536 categories, epsilon 1 each\nprojective-geometry: a report of 17 bits")
+    first, second, *_ = text.split("\n")
+    assert first == "1,000,000 people, 65,536 categories, epsilon 1 each"
+    assert second.startswith("projective-geometry: a report of 17 bits")
     assert "standard error of a rare value is 0.194 %" in text
     assert "frequency of about 0.96 % on" in text
     assert "moves an estimated count by up to 2.75 people" in text

@@ -519,11 +519,10 @@ class Unlisted(Spec):
     def derived(self) -> dict[str, Any]:
         return {}
 
-    def client(self) -> Any:
+    def items(self, values: Any) -> Any:
         raise NotImplementedError
 
-    def aggregator(self) -> Aggregator:
-        return Aggregator(self)
+    randomize = law = corners = items
 
 
 _PROTOCOLS.pop(Unlisted.protocol)  # messages list the protocols that there are

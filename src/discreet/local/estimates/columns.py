@@ -16,17 +16,33 @@ from discreet.local.protocol import Floats, Spec
 from discreet.privacy import PrivacyLoss, PureDP, Target
 
 
-class EstimateColumns(ABC):
+class FromReports:
+    """A result of reports under one spec."""
+
+    if TYPE_CHECKING:  # a field of every kind
+
+        @property
+        def spec(self) -> Spec:
+            """The protocol."""
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each person who reported is guaranteed."""
+        return self.spec.guarantee
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """What one report costs its person."""
+        return self.spec.loss
+
+
+class EstimateColumns(FromReports, ABC):
     """Many estimates from one collection of reports: `value` and `standard_error` are columns, one entry a line.
 
     A line is a category, a key or a coordinate; iterating over a result gives their names.
     """
 
     if TYPE_CHECKING:  # fields of some kinds, properties of others
-
-        @property
-        def spec(self) -> Spec:
-            """The protocol."""
 
         @property
         def value(self) -> Floats:
@@ -56,16 +72,6 @@ class EstimateColumns(ABC):
 
     def __len__(self) -> int:
         return int(self.value.size)
-
-    @property
-    def guarantee(self) -> PureDP:
-        """What each person who reported is guaranteed."""
-        return self.spec.guarantee
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """What one report costs its person."""
-        return self.spec.loss
 
     def to_pandas(self, *, confidence: float = 0.95, together: bool = True) -> Any:
         """Return a frame of all lines by name: value, standard_error, low and high."""

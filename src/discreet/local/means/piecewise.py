@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational, rational_or_none, round_down, round_up
-from discreet.local.protocol import COIN_TOTAL, Integers, array_or_none, coin, toss, whole_within
+from discreet.local.protocol import Integers, Preference, array_or_none, toss, whole_within
 from discreet.randomness import uniform_below_array, words
 from discreet.randomness.rigor import uniform_is_below
 
@@ -30,7 +30,7 @@ _REFUSED = "a value must be a finite number within the public bounds; nothing wa
 
 
 @dataclass(frozen=True)
-class Piecewise:
+class Piecewise(Preference):
     """Position i of a grid of m steps prefers the w outputs i, ..., i + w - 1 of N = m + w.
 
     A report lies in the window with probability p = coin / 2^64 and outside otherwise, uniformly in each. One step and
@@ -73,25 +73,15 @@ class Piecewise:
         """The most outputs that one position prefers and another does not."""
         return min(self.window, self.steps)
 
-    @cached_property
-    def coin(self) -> int:
-        """The probability of the window, times 2^64."""
-        return coin(self.epsilon, self.window, self.steps)
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The outputs in the window and outside."""
+        return self.window, self.steps
 
     @property
-    def preference(self) -> Fraction:
-        """The probability p of the window, exactly."""
-        return Fraction(self.coin, COIN_TOTAL)
-
-    @property
-    def likely(self) -> Fraction:
-        """The probability of one particular output in the window."""
-        return self.preference / self.window
-
-    @property
-    def unlikely(self) -> Fraction:
-        """The probability of one particular output outside."""
-        return (1 - self.preference) / self.steps
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon, exactly."""
+        return self.epsilon
 
     @cached_property
     def slope(self) -> Fraction:

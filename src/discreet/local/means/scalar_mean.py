@@ -1,6 +1,6 @@
 """Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to the estimate.
 
-The sampler is a mechanism as well, for audits and laws. The estimated mean has a standard error and intervals that say
+The estimated mean has a standard error and intervals that say
 what they are for.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,27 +18,24 @@ import numpy as np
 
 from discreet.display import paragraph
 from discreet.errors import InputError, ParameterError
-from discreet.laws import Finite, FinitePair, Law
+from discreet.laws import Finite, FinitePair
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.estimates import two_sided_normal
+from discreet.local.estimates import FromReports, two_sided_normal
 from discreet.local.means.piecewise import Piecewise, Range, Values, checked_bounds, checked_values, grid_positions
 from discreet.local.protocol import (
     COIN_TOTAL,
-    Aggregator,
-    Client,
     Integers,
     Spec,
     checked_histogram,
     number_of_people,
     toss,
 )
-from discreet.mechanisms import Mechanism
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target
 from discreet.privacy.numbers import plain
 
 if TYPE_CHECKING:
-    from discreet.local.means.unit_vectors import UnitVectors
+    pass
 
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
@@ -227,18 +223,6 @@ class ScalarMean(Spec):
             raise InputError("there are no reports to estimate from")
         return LocalMean.from_histogram(self, histogram, people)
 
-    def client(self) -> Client:
-        """Return one person's client."""
-        return Client(self)
-
-    def aggregator(self) -> Aggregator:
-        """Return an empty aggregator; its `estimate` is a `LocalMean`."""
-        return Aggregator(self)
-
-    def mechanism(self) -> MeanRandomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return MeanRandomizer(self)
-
 
 def _fraction(text: object, name: str) -> Fraction:
     """Read a fraction of a spec."""
@@ -254,52 +238,8 @@ def exact_loss(first: list[Fraction], second: list[Fraction], guarantee: PureDP)
     return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, guarantee=guarantee)
 
 
-class MeanRandomizer(Mechanism):
-    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
-
-    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
-        Proof: it draws by the same code as a client; see `ScalarMean` and `UnitVectors`.
-
-    >>> from fractions import Fraction
-    >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
-    >>> DuchiBit(epsilon=1, bounds=(0, 10)).mechanism()(3.5) in (0, 1)
-    True
-    """
-
-    relation = Relation.CHANGE_ONE
-
-    def __init__(self, spec: ScalarMean | UnitVectors) -> None:
-        self.spec = spec
-
-    @property
-    def guarantee(self) -> PureDP:
-        """The guarantee of the spec."""
-        return self.spec.guarantee
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The price of one report."""
-        return self.spec.loss
-
-    def __call__(self, value: Any) -> int:
-        """Report one value."""
-        return int(self.spec.randomize(self.spec.items([value]))[0])
-
-    def law(self, value: Any) -> Law[Any]:
-        """Return the exact law of the report of one value."""
-        return self.spec.law(value)
-
-    def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few values, the two ends among them."""
-        few = self.spec.corners()
-        yield from ((few[i], few[j]) for i in range(len(few)) for j in range(len(few)) if i != j)
-
-    def __repr__(self) -> str:
-        return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"
-
-
 @dataclass(frozen=True, eq=False)
-class LocalMean:
+class LocalMean(FromReports):
     """The estimated mean of the values of `people`: unbiased, with its standard error.
 
     The standard error comes from the spread of the decoded reports: it counts the noise and the spread of the values,
@@ -377,16 +317,6 @@ class LocalMean:
     def high(self) -> float:
         """The upper end of the interval at 95 % for the people who reported."""
         return self.estimate().high
-
-    @property
-    def guarantee(self) -> PureDP:
-        """What each person who reported is guaranteed."""
-        return self.spec.guarantee
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """What one report costs its person."""
-        return self.spec.loss
 
     def __float__(self) -> float:
         return self.value

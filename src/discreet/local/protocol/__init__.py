@@ -1,7 +1,7 @@
 """The protocol: what a specification says, what a client sends, what an aggregator counts."""
 
 from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, unsealed
-from discreet.local.protocol.client import Client, ReportBatch, listed_batches
+from discreet.local.protocol.client import Client, Randomizer, ReportBatch, listed_batches
 from discreet.local.protocol.inputs import (
     Floats,
     Integers,
@@ -16,7 +16,7 @@ from discreet.local.protocol.inputs import (
     one_entry_each,
     whole_within,
 )
-from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, local_epsilon, toss
+from discreet.local.protocol.rational_coin import COIN_TOTAL, Preference, local_epsilon, toss
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,
     checked_histogram,

@@ -11,7 +11,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import MissingParameter, ParameterError
+from discreet.laws import Finite
 from discreet.laws.number import Number
 from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
@@ -20,7 +24,7 @@ from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
-    from discreet.local.protocol.client import Client
+    from discreet.local.protocol.client import Client, Randomizer
 
 Kind = TypeVar("Kind")
 
@@ -95,12 +99,42 @@ class Spec(ABC):
         """Return what follows from the parameters and a small client should not have to compute, as JSON values."""
 
     @abstractmethod
-    def client(self) -> Client:
-        """Return one person's client."""
+    def items(self, values: Any) -> Any:
+        """Return private values, checked; raise InputError on anything else, without showing it."""
 
     @abstractmethod
+    def randomize(self, items: Any, /) -> NDArray[np.int64]:
+        """Draw a report for each value, exactly; the values were checked."""
+
+    @abstractmethod
+    def law(self, value: Any) -> Finite:
+        """Return the exact law of the report of one value, for at most 2^16 outputs."""
+
+    @abstractmethod
+    def corners(self) -> tuple[Any, ...]:
+        """Return a few values, where audits start."""
+
+    def several(self, value: Any) -> bool:
+        """Say whether this is a column of values, of several people."""
+        return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+    def client(self) -> Client:
+        """Return one person's client."""
+        from discreet.local.protocol.client import Client
+
+        return Client(self)
+
+    def mechanism(self) -> Randomizer:
+        """Return the sampler as a mechanism without memory, for audits and tests."""
+        from discreet.local.protocol.client import Randomizer
+
+        return Randomizer(self)
+
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator of reports."""
+        from discreet.local.protocol.aggregator import Aggregator
+
+        return Aggregator(self)
 
     def aggregator_from(self, data: bytes) -> Aggregator:
         """Read what the `to_bytes` of an aggregator of this spec wrote, of whichever kind that is."""

@@ -12,6 +12,7 @@ from discreet.audit import Level
 from discreet.errors import InputError
 from discreet.local import (
     DirectResponse,
+    FrequencyOracle,
     Geometry,
     HashedGeometry,
     HybridGeometry,
@@ -114,6 +115,7 @@ class Talkative(DirectResponse):
 class OneCoinForTwo(Randomizer):
     """Reports share a coin with their neighbor."""
 
+    spec: FrequencyOracle
     _coins: tuple[bool, ...] = ()
 
     def __call__(self, value: Any) -> int:
