@@ -133,7 +133,7 @@ class Binned(Attribute):
             raise ParameterError(f"{self.name}: edges increase, one more than there are bins", parameter="edges")
 
     def encode(self, column: Any) -> Codes:
-        """Return the bin of every number; what is no number is missing, or an error where nothing may be."""
+        """Return the bin of every number; what is not a number is missing, or an error where nothing may be missing."""
         data, masked = plain(column)
         with np.errstate(all="ignore"):  # a warning would tell that somebody's number is beyond all floats
             numbers = data.astype(np.float64) if data.dtype.kind in "biuf" else _floats(data)
@@ -149,7 +149,7 @@ class Binned(Attribute):
 
 
 def _floats(data: NDArray[Any]) -> NDArray[np.float64]:
-    """Return objects as numbers, NaN for what is none; texts, dates and complex numbers are none."""
+    """Return objects as numbers, NaN for everything else: texts, dates and complex numbers too."""
     if data.dtype.kind != "O":
         return np.full(len(data), np.nan)
     return np.fromiter((_float(entry) for entry in data.tolist()), dtype=np.float64, count=len(data))
@@ -188,7 +188,7 @@ class Bins:
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 1 << 16:
-            raise ParameterError("count is a number of bins from 1 to 65,536", parameter="count")
+            raise ParameterError("count must be a number of bins from 1 to 65,536", parameter="count")
         if self._low >= self._high:
             raise ParameterError("low is less than high", parameter="low")
 

@@ -26,7 +26,7 @@ def column(table: Any, name: str) -> Any:
 
 
 def places(entries: Any, values: Sequence[Any]) -> Places:
-    """Return the position of every entry among distinct values, and len(values) for one that is none of them.
+    """Return the position of every entry among distinct values, and len(values) for any other entry.
 
     An entry is a value if the two are equal in Python: 1, 1.0 and True are one value. None, NaN and masked entries are
     no value at all, and in columns of numpy (see `statistics.columns`) nor are numbers of 2^53 and more in size.
@@ -52,7 +52,7 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
 
 
 def python_times(data: NDArray[Any]) -> list[Any]:
-    """Return times as Python's own, and None for those that Python has none for: numpy would list integers."""
+    """Return times as Python's own, and None for those outside Python's range, which numpy would list as integers."""
     coarse = data
     if np.datetime_data(data.dtype)[0] in _FINE:  # Python's own times end at microseconds
         coarse = data.astype(f"{data.dtype.kind}8[us]")
@@ -74,7 +74,7 @@ def _loose(entries: Any) -> NDArray[Any] | list[Any]:
     """Return a column of any library as an array or, where an array would change its entries, as a list of them."""
     library = type(entries).__module__.partition(".")[0]
     if getattr(entries, "ndim", 1) != 1 or getattr(getattr(entries, "dtype", None), "names", None):
-        raise InputError("a column has one dimension; two columns may have the same name")
+        raise InputError("a column must have one dimension; two columns may have the same name")
     if library == "pandas":
         ordinary = isinstance(entries.dtype, np.dtype)
         entries = entries.to_numpy() if ordinary else entries.to_numpy(dtype=object, na_value=None)
@@ -90,7 +90,7 @@ def _loose(entries: Any) -> NDArray[Any] | list[Any]:
     if isinstance(entries, np.ndarray | list):
         return entries
     if isinstance(entries, str | bytes) or not hasattr(entries, "__iter__"):
-        raise InputError("a column is a list or an array of entries")
+        raise InputError("a column must be a list or an array of entries")
     return list(entries)
 
 
@@ -130,7 +130,7 @@ def _listed(entries: Any) -> list[Any]:
 
 
 def _object(entry: Any) -> Any:
-    """Return one entry of an arrow column as a Python object, None if there is none."""
+    """Return one entry of an arrow column as a Python object, None if it is missing."""
     try:
         return entry.as_py()
     except Exception:  # as above
