@@ -109,7 +109,7 @@ class Talkative(DirectResponse):
             return super().items(values)
         except InputError:
             pass
-        raise InputError(f"{values!r} is none of the values; nothing was reported")
+        raise InputError(f"{values!r} is not one of the values; nothing was reported")
 
 
 class OneCoinForTwo(Randomizer):
