@@ -30,7 +30,6 @@ exclude_patterns = ["_extensions", "_static"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-autodoc_default_options = {"show-inheritance": True}
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
@@ -41,6 +40,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"discreet\.\w+\.[a-z_]\w*\..*"),  # modules inside a room, which the reference leaves out
 ]
 python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80  # a longer one has a line for each parameter
 add_module_names = False
 default_role = "code"
 

@@ -75,7 +75,7 @@ class Setting:
     def of(cls, loaded: Loaded, queries: int) -> Setting:
         """Draw the paper's workload for a table."""
         asked = conjunctions(loaded.records.domain, count=queries, seed=SEED)
-        return cls(loaded, asked, asked.shares(loaded.records), Neighbors(Relation.CHANGE_ONE, loaded.size))
+        return cls(loaded, asked, asked.frequencies(loaded.records), Neighbors(Relation.CHANGE_ONE, loaded.size))
 
     def unconstrained(self) -> Setting:
         """Return the same with a free bit for each value."""

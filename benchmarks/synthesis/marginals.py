@@ -119,7 +119,7 @@ def release_error(synthesizer: Synthesizer, loaded: Loaded, asked: Marginals, ex
     release = synthesizer(loaded.records)
     answers = release.answers
     if release.workload is not asked:
-        answers = asked.shares(release.table.records, release.table.weights)
+        answers = asked.frequencies(release.table.records, release.table.weights)
     seconds = time.perf_counter() - started
     off = np.abs(answers - exact)
     return Error(float(off.sum() / len(asked.sets)), float(off.max()), seconds)

@@ -83,7 +83,7 @@ def instances(loaded: Loaded, *, seed: int) -> Iterator[Instance]:
     """Run DualQuery with floating-point draws, and yield every few rounds what the oracle is asked."""
     workload = conjunctions(loaded.records.domain, ways=3, count=QUERIES, seed=seed)
     coins = np.random.default_rng(seed)
-    shares, satisfied = workload.shares(loaded.records), np.zeros(QUERIES)
+    shares, satisfied = workload.frequencies(loaded.records), np.zeros(QUERIES)
     for turn in range(1, ROUNDS + 1):
         score = ETA * ((turn - 1) * shares - satisfied)
         odds = np.exp(np.concatenate([score, -score]) - np.abs(score).max())

@@ -55,7 +55,7 @@ def measured() -> dict[str, Any]:
     started = time.perf_counter()
     release = DualQuery.of(asked, neighbors, epsilon=EPSILON, delta=DELTA)(records)
     seconds = time.perf_counter() - started
-    exact = asked.shares(records)
+    exact = asked.frequencies(records)
     off = np.abs(release.answers - exact)
     product = np.abs(baseline_answers(Baseline.INDEPENDENT, asked, one_way_shares(records)) - exact)
     return {

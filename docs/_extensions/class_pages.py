@@ -66,7 +66,8 @@ def pages() -> dict[str, str]:
     """
     made: dict[str, str] = {}
     for place in DOCUMENTED:
-        made |= {f"{place}.{one}.md": _page(place, one) for one in classes(import_module(place))}
+        room = import_module(place)
+        made |= {f"{place}.{one}.md": _page(place, getattr(room, one), one) for one in classes(room)}
     if len({file.lower() for file in made}) < len(made):
         raise TwoPagesOfOneName("rename one of two classes whose names differ in capitals only")
     return made
@@ -86,11 +87,12 @@ def listing(room: ModuleType) -> str:
     return "\n".join(parts)
 
 
-def _page(place: str, name: str) -> str:
+def _page(place: str, kind: type, name: str) -> str:
     room = place.split(".")[1]
+    shown = "   :show-inheritance:\n" if kind.__bases__ != (object,) else ""
     return (
         f"---\norphan: true\n---\n# {name}\n\n*In [{place}](../{room}.md)*\n\n"
-        f"```{{eval-rst}}\n.. autoclass:: {place}.{name}\n   :members:\n```\n"
+        f"```{{eval-rst}}\n.. autoclass:: {place}.{name}\n   :members:\n{shown}```\n"
     )
 
 

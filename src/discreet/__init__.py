@@ -128,6 +128,7 @@ _ROOMS = (
     "data",
     "display",
     "errors",
+    "frames",
     "laws",
     "ledger",
     "local",

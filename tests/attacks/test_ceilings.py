@@ -42,11 +42,11 @@ def joint_laws(people: int, queries: int, epsilon: float) -> dict[tuple[int, ...
     return laws
 
 
-def prior(secret: tuple[int, ...], share: float) -> float:
-    return float(np.prod([share if bit else 1 - share for bit in secret]))
+def prior(secret: tuple[int, ...], frequency: float) -> float:
+    return float(np.prod([frequency if bit else 1 - frequency for bit in secret]))
 
 
-def best_fraction(laws: dict[tuple[int, ...], np.ndarray], share: float, *, knows_others: bool) -> float:
+def best_fraction(laws: dict[tuple[int, ...], np.ndarray], frequency: float, *, knows_others: bool) -> float:
     """What the best attacker gets right on average, by Bayes' rule for every outcome."""
     people = len(next(iter(laws)))
     total = 0.0
@@ -55,7 +55,7 @@ def best_fraction(laws: dict[tuple[int, ...], np.ndarray], share: float, *, know
         for secret, law in laws.items():
             others = secret[:person] + secret[person + 1 :] if knows_others else ()
             group = groups.setdefault(others, np.zeros((2, len(law))))
-            group[secret[person]] += prior(secret, share) * law
+            group[secret[person]] += prior(secret, frequency) * law
         total += sum(float(group.max(axis=0).sum()) for group in groups.values())
     return total / people
 
@@ -63,19 +63,19 @@ def best_fraction(laws: dict[tuple[int, ...], np.ndarray], share: float, *, know
 @pytest.mark.theorem("ceiling.privacy")
 @pytest.mark.parametrize(("people", "queries"), [(1, 1), (2, 3), (3, 3), (3, 7)])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("share", [0.5, 0.2, 0.7])
-def test_the_best_attacker_never_exceeds_the_ceiling(people, queries, epsilon, share):
+@pytest.mark.parametrize("frequency", [0.5, 0.2, 0.7])
+def test_the_best_attacker_never_exceeds_the_ceiling(people, queries, epsilon, frequency):
     laws = joint_laws(people, queries, epsilon)
     each = Weighing(people=people, queries=queries).each
-    highest = ceiling(mechanism(epsilon).loss * each, flip=Flip.ONE_ROW, share=share)
-    alone, knowing = (best_fraction(laws, share, knows_others=knows) for knows in (False, True))
+    highest = ceiling(mechanism(epsilon).loss * each, flip=Flip.ONE_ROW, frequency=frequency)
+    alone, knowing = (best_fraction(laws, frequency, knows_others=knows) for knows in (False, True))
     assert alone <= knowing + 1e-12
     assert knowing <= highest.upper + 1e-12
     # whoever knows all others attains it, so that no smaller number would be right
     assert knowing == pytest.approx(highest.upper, abs=1e-6)
     assert highest.lower <= knowing + 1e-12
-    assert max(share, 1 - share) <= alone + 1e-12
-    if share == 0.5 and people == queries:
+    assert max(frequency, 1 - frequency) <= alone + 1e-12
+    if frequency == 0.5 and people == queries:
         assert expected_fraction(DiscreteLaplace(1 / Fraction(epsilon)), queries=queries) <= alone + 1e-9
 
 
@@ -116,25 +116,25 @@ def test_two_steps_need_a_stated_relation():
         ceiling(dp.PureDP(1).loss, flip=Flip.TWO_ROWS)
 
 
-@pytest.mark.parametrize("share", [0, 1])
-def test_a_bit_that_everybody_knows_is_always_guessed(share):
-    assert ceiling(mechanism(0.1).loss, flip=Flip.ONE_ROW, share=share).upper == 1.0
+@pytest.mark.parametrize("frequency", [0, 1])
+def test_a_bit_that_everybody_knows_is_always_guessed(frequency):
+    assert ceiling(mechanism(0.1).loss, flip=Flip.ONE_ROW, frequency=frequency).upper == 1.0
 
 
-@pytest.mark.parametrize("share", [Fraction(1, 3), 0.01, 0.49])
-def test_which_value_is_the_rarer_one_does_not_matter(share):
+@pytest.mark.parametrize("frequency", [Fraction(1, 3), 0.01, 0.49])
+def test_which_value_is_the_rarer_one_does_not_matter(frequency):
     loss = mechanism(0.5).loss * 3
-    one, two = (ceiling(loss, flip=Flip.ONE_ROW, share=p) for p in (Fraction(share), 1 - Fraction(share)))
+    one, two = (ceiling(loss, flip=Flip.ONE_ROW, frequency=p) for p in (Fraction(frequency), 1 - Fraction(frequency)))
     assert one == two
 
 
 def test_a_rare_bit_is_best_guessed_without_looking():
-    highest = ceiling(mechanism(0.5).loss, flip=Flip.ONE_ROW, share=0.05)
+    highest = ceiling(mechanism(0.5).loss, flip=Flip.ONE_ROW, frequency=0.05)
     assert highest.upper == pytest.approx(0.95, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("changed", "named"), [({"flip": "one"}, "flip"), ({"share": 1.5}, "share"), ({"loss": 1.0}, "loss")]
+    ("changed", "named"), [({"flip": "one"}, "flip"), ({"frequency": 1.5}, "frequency"), ({"loss": 1.0}, "loss")]
 )
 def test_what_cannot_be_used_is_refused_by_name(changed, named):
     given = {"loss": mechanism(1).loss, "flip": Flip.ONE_ROW} | changed

@@ -12,10 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Expression, Operation, Type
+from discreet.query.expression.expression import Expression, Operation
 from discreet.query.expression.typing_rules import apply, column
-from discreet.query.frames.tables import FrameTable
+from discreet.query.frame_table import FrameTable
 from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
 from discreet.query.policy.declarations import (

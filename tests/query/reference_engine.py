@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.query.expression.expression import Type, Value
+from discreet.frames import Type
+from discreet.query.expression.expression import Value
 from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import (
     WEIGHT,

@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import UnknownName
+from discreet.frames import Type
 from discreet.privacy import PureDP
-from discreet.query.expression.expression import Column, Type
+from discreet.query.expression.expression import Column
 from discreet.query.plan.query_plan import Aggregate, Aggregation, FilterRows, Key, MeasureKind, QueryPlan, Scan
 from discreet.query.plan.request import Engine, Sums
 from discreet.query.policy.declarations import (

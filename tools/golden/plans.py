@@ -217,10 +217,12 @@ def _in_sessions() -> Lines:
         key = function.__name__
         workload = cells if function is s.residual else asked
         with fixed_words(key):
-            release = function(session, "people", workload, epsilon=1 if function is not s.synthesize else 2, size=300)
+            release = function(
+                session, "people", workload, epsilon=1 if function is not s.synthesize else 2, people=300
+            )
         yield from _released(key, release)
         charged = [entry.fields for entry in session.ledger.entries() if entry.fields["kind"] == "charge"][-1]
         yield f"{key}/digest", charged["digest"]
     for method in ("best", "tree", "residual", "dual-query"):
-        made = s.explain_synthesis(session, "people", cells, method=method, epsilon=1, size=300)
+        made = s.explain_synthesis(session, "people", cells, method=method, epsilon=1, people=300)
         yield f"explain_synthesis/{method}", block(str(made))

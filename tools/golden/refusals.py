@@ -116,7 +116,7 @@ def _of_statistics() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "statistics/level beyond one", lambda: s.quantile([1.0], 1.5, bounds=(0, 1), **people)
     yield (
         "statistics/units of another length",
-        lambda: s.sum([1.0, 2.0], bounds=(0, 1), unit=["a"], contribution=1, **people),
+        lambda: s.sum([1.0, 2.0], bounds=(0, 1), unit=["a"], rows=1, **people),
     )
     yield "statistics/units without a contribution", lambda: s.count([1, 2], unit=["a", "a"], **people)
 

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 
 HEADS = ("Privacy", "Accuracy", "Exactness", "Cost", "Reference", "Figure")
 
 _OPENING = re.compile(rf"({'|'.join(HEADS)})\.(?:\s+|$)")
+_LIST = re.compile(r"(Args|Raises):")
+_ENTRY = re.compile(r"    (\*{0,2}\w[\w.]*): (.*)")
 _CODE = re.compile(r"(`+)(?:.+?)\1")
 
 Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -87,6 +90,8 @@ def restructured(lines: list[str]) -> list[str]:
             made.append(line)
         elif line.lstrip().startswith(">>>"):
             made += [line, *_taken(rest, until_claim=False)]
+        elif _LIST.fullmatch(line):
+            made += _listed(line, _indented(rest))
         elif line.startswith("| "):
             made += _table([line, *_taken(rest, until_claim=True)])
         elif opening := _OPENING.match(line):
@@ -103,6 +108,25 @@ def _taken(rest: list[str], *, until_claim: bool) -> list[str]:
     while rest and rest[0].strip() and not (until_claim and _OPENING.match(rest[0])):
         taken.append(rest.pop(0))
     return taken
+
+
+def _indented(rest: list[str]) -> list[str]:
+    """Take the indented lines that follow."""
+    taken: list[str] = []
+    while rest and rest[0].startswith("    "):
+        taken.append(rest.pop(0))
+    return taken
+
+
+def _listed(line: str, entries: list[str]) -> list[str]:
+    """Return the arguments or errors of a function as a list with one entry each."""
+    made = ["", f"**{line.removesuffix(':')}.**", ""]
+    for entry in entries:
+        if stated := _ENTRY.fullmatch(entry):
+            made.append(f"* ``{stated[1]}``: {_escaped(stated[2])}")
+        else:
+            made.append(f"  {_escaped(entry.strip())}")
+    return [*made, ""]
 
 
 def _paragraphs(claim: Claim) -> list[str]:
@@ -137,13 +161,23 @@ def _marks_escaped(text: str) -> str:
     return re.sub(r"([|*\\]|_(?=\W|$))", r"\\\1", text)
 
 
-def subjects(package: Path) -> list[Subject]:
-    """Return every class, function and method under the package that has a docstring, without importing anything."""
+def subjects(package: Path, heads: Collection[str] = ()) -> list[Subject]:
+    """Return every class, function and method under the package that has a docstring, without importing anything.
+
+    With heads, files in which none of them occurs are left out: they have no such claim.
+    """
     return [
         subject
         for path in sorted(package.rglob("*.py"))
-        for subject in _documented(ast.parse(path.read_text(encoding="utf-8")), _module_name(package, path), "")
+        for subject in _subjects_of(path.read_text(encoding="utf-8"), _module_name(package, path), frozenset(heads))
     ]
+
+
+@cache
+def _subjects_of(text: str, module: str, heads: frozenset[str]) -> tuple[Subject, ...]:
+    if heads and not any(f"{head}." in text for head in heads):
+        return ()
+    return tuple(_documented(ast.parse(text), module, ""))
 
 
 def _module_name(package: Path, path: Path) -> str:

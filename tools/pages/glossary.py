@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tools.pages.signatures import Callee, parameters
+from tools.pages.signatures import Callee, parameters, properties
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = Path("docs/glossary.md")
@@ -32,8 +32,10 @@ table of terms; do not edit it.
 _NOT = """
 ## Words that are not used
 
-| not | write |
-|---|---|
+They name no parameter and no field, except where the third column says so.
+
+| not | write | except |
+|---|---|---|
 """
 
 
@@ -104,22 +106,23 @@ def idle(root: Path = ROOT) -> list[str]:
 
 def unused(root: Path = ROOT) -> list[str]:
     """Return the words of the table that no signature has."""
-    taken = parameters()
+    taken = {*parameters(), *properties()}
     return [term.word for term in terms(root) if term.word not in taken]
 
 
 def page(root: Path = ROOT) -> str:
     """Return the whole page."""
-    taken = parameters()
+    taken, held = parameters(), properties()
     written = [_OPENING]
     section = ""
     for term in terms(root):
         if term.section != section:
             section = term.section
             written.append(f"\n## {section}\n\n| word | meaning | where |\n|---|---|---|\n")
-        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, taken.get(term.word, []))} |\n")
+        uses = [*taken.get(term.word, []), *held.get(term.word, [])]
+        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, uses)} |\n")
     written.append(_NOT)
-    written.extend(f"| `{word.word}` | {_code(word.instead)} |\n" for word in avoided(root))
+    written.extend(f"| `{word.word}` | {_code(word.instead)} | {_exceptions(word)} |\n" for word in avoided(root))
     return "".join(written)
 
 
@@ -164,6 +167,10 @@ def _where(term: Term, takers: list[Callee]) -> str:
     links += [_link(one.name, one.target) for one in listed[:_SHOWN]]
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(links) + more
+
+
+def _exceptions(word: Avoided) -> str:
+    return "; ".join(f"`{pattern}`: {reason}" for pattern, reason in word.allowed.items())
 
 
 def _link(name: str, target: str) -> str:

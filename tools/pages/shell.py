@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 WIDTH = 84
 """The width of the terminal, and of the widest line of code on a page."""
 
-_EXPORT = re.compile(r"export (\w+)=(.*)")
+_EXPORT = re.compile(r"export (\w+)=(.*)", re.DOTALL)
 _SHARED = re.compile(r"[|<>;&]|\$\(")
 _WORDS = "discreet() { for word do printf '%s\\0' \"$word\"; done; }\n"
 

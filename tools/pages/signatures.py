@@ -6,9 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
+from discreet.data import InventedTable
 from tools.golden.names import public_names, room_of
 
 DOCUMENTED = (
@@ -44,12 +46,24 @@ class Callee:
 def parameters() -> dict[str, list[Callee]]:
     """Return, for each parameter name of the public interface, the callables that take it.
 
-    The constructor of a dataclass counts, so its fields do. Enumerations and errors are left out: nobody calls them.
+    The constructor of a dataclass counts, so its fields do. Enumerations and errors are left out, since nobody calls
+    them, and so are invented tables, whose fields are columns.
     """
     found: dict[str, set[Callee]] = {}
     for callee, function in callables():
         for name in _names(function):
             found.setdefault(name, set()).add(callee)
+    return {name: sorted(found[name]) for name in sorted(found)}
+
+
+def properties() -> dict[str, list[Callee]]:
+    """Return, for each property of a public class, the classes that define it."""
+    found: dict[str, set[Callee]] = {}
+    for callee, kind in callables():
+        if isinstance(kind, type):
+            for name, member in vars(kind).items():
+                if isinstance(member, property | cached_property) and not name.startswith("_"):
+                    found.setdefault(name, set()).add(callee)
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
@@ -66,7 +80,7 @@ def callables() -> Iterator[tuple[Callee, Callable[..., Any]]]:
             target = f"{place}.{name}"
             if isinstance(value, FunctionType):
                 yield Callee(name, target), value
-            elif isinstance(value, type) and not issubclass(value, Enum | BaseException):
+            elif isinstance(value, type) and not issubclass(value, Enum | BaseException | InventedTable):
                 yield Callee(name, target), value
                 yield from ((Callee(f"{name}.{one}", target), function) for one, function in _methods(value))
 

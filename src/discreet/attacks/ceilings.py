@@ -27,15 +27,16 @@ class Flip(Enum):
     TWO_ROWS = "removes one row and adds another"
 
 
-def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Fraction(1, 2)) -> Enclosure:
+def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, frequency: Number = Fraction(1, 2)) -> Enclosure:
     """Enclose the largest share of secret bits that any attacker can expect to get right from releases of this price.
 
-    Every person's bit is 1 with the chance `share`, independently of the others and of all that is public. The attacker
-    may know everything else, the other people's bits included, and have any amount of time. `flip` is never guessed.
+    Every person's bit is 1 with the chance `frequency`, independently of the others and of all that is public. The
+    attacker may know everything else, the other people's bits included, and have any amount of time. `flip` is never
+    guessed.
 
-    Privacy. An attacker's expected share of right bits is at most `upper`. With p = min(share, 1 - share) it is 1 - p +
-        p delta(ln((1 - p)/p)), for fair bits (1 + delta(0))/2: one minus the mean of false alarms and misses at the
-        best point of the trade-off curve, 1 - min over alpha of (alpha + f(alpha))/2.
+    Privacy. An attacker's expected share of right bits is at most `upper`. With p = min(frequency, 1 - frequency) it is
+        1 - p + p delta(ln((1 - p)/p)), for fair bits (1 + delta(0))/2: one minus the mean of false alarms and misses at
+        the best point of the trade-off curve, 1 - min over alpha of (alpha + f(alpha))/2.
         Proof: by linearity of expectation it is enough to bound the chance for one bit. Give the attacker all other
         bits; what is left is to tell two tables apart that differ by a flip of this bit, the releases having the laws
         P (the rarer value) and Q. Guessing the rarer value on an event A is right with the chance p P(A) + (1 - p)(1 -
@@ -67,7 +68,7 @@ def ceiling(loss: PrivacyLoss, *, flip: Flip | None = None, share: Number = Frac
         )
     if not isinstance(flip, Flip):
         raise ParameterError("flip must be Flip.ONE_ROW or Flip.TWO_ROWS", parameter="flip")
-    given = Fraction(probability(share, name="share"))
+    given = Fraction(probability(frequency, name="frequency"))
     rarer = min(given, 1 - given)
     method = "success of the best test for one flipped bit, from delta(epsilon)"
     if rarer == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +19,7 @@ from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
 from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
-from discreet.display import Table, definition_list
+from discreet.display import Progress, Table, definition_list, silent
 from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
@@ -146,7 +146,7 @@ def fundamental_law(
     epsilon: Number,
     delta: Number,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> LawMap:
     """Run both attacks at every number of queries and every error, and say where answers are private instead.
 
@@ -189,8 +189,7 @@ def fundamental_law(
         for column, level in enumerate(levels):
             recovered[row, column] = _recovered(people, int(count), float(level), seed)
         traced[row] = _traced(people, int(count), levels, seed)
-        if progress is not None:
-            progress((row + 1) / len(counts))
+        (progress or silent)(row + 1, len(counts))
     seconds = time.perf_counter() - started
     return LawMap(people, counts, levels, recovered, traced, safe, float(epsilon), float(delta), seconds)
 

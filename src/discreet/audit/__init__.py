@@ -23,6 +23,7 @@ from discreet.audit.request import (
     chosen_level,
 )
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
+from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, combine
@@ -67,7 +68,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     confidence: float = 0.95,
     suite: int = 1,
     until: Until = Until.SPENT,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """Put a mechanism's guarantee to the test.
 
@@ -80,7 +81,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
     `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
     that are to be right together as `suite`. `Until.DECIDED` stops as soon as the guarantee is refuted, or can hardly
-    be any more. `progress` is told the share of runs done.
+    be any more. `progress` is told the runs done and all.
     `confidence`, `suite`, `until` and `progress` are for `Level.STATISTICAL` alone: an exact audit is certain, a wire
     audit has a confidence of 1 - 1e-9.
 

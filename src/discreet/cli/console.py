@@ -99,7 +99,7 @@ def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progressing(
-    console: Console, columns: Sequence[ProgressColumn], words: str, *, total: int | None, done: int = 0
+    console: Console, columns: Sequence[ProgressColumn], words: str, *, total: int | None
 ) -> Iterator[Callable[..., None]]:
     """Show how far a task is, on a terminal only; logs and pipes stay clean. Yield what changes what is shown."""
     if not console.is_terminal:
@@ -108,7 +108,7 @@ def progressing(
     from rich.progress import Progress
 
     with Progress(*columns, console=console, transient=True) as progress:
-        yield partial(progress.update, progress.add_task(words, total=total, completed=done))
+        yield partial(progress.update, progress.add_task(words, total=total))
 
 
 def show(console: Console, part: Chapter) -> None:

@@ -3,7 +3,7 @@
 Exactness. The coin is the comparison U < p for a uniform real U of which only as many bits are drawn as the answer
 needs. The first word decides unless it equals the first 64 bits of p, which happens with probability 2^-64 a coin; then
 more bits of both are compared. exp(-x) is irrational for rational x other than 0 (Lindemann), so no finite prefix of it
-is exact and none is needed: balls around it are refined until they decide.
+is exact, and an exact one is not needed: balls around it are refined until they decide.
 """
 
 from __future__ import annotations
@@ -70,6 +70,6 @@ def _scaled_rational(probability: Fraction, bit_count: int) -> tuple[int, int]:
 
 
 def _check(probability: Fraction) -> None:
-    """Refuse what is no probability."""
+    """Raise ParameterError unless the argument is a probability."""
     if isinstance(probability, bool) or not isinstance(probability, Fraction | int) or not 0 <= probability <= 1:
         raise ParameterError("a probability is a Fraction in [0, 1]", parameter="probability")

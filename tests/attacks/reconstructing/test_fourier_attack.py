@@ -16,7 +16,7 @@ from discreet.attacks import (
     exact_answers,
     fourier,
     noisy_answers,
-    recovered_share,
+    recovered_fraction,
     session_answers,
 )
 from discreet.attacks.asking.noise import gaussian_noise, malicious_noise, sign_noise, uniform_noise
@@ -111,7 +111,7 @@ def test_relabelings_divide_the_variance(relabelings, share):
 @pytest.mark.parametrize(("rho", "attack"), [(0.05, 0.5315), (0.5, 0.5987), (2, 0.6915), (8, 0.8413)], ids=str)
 def test_a_budget_of_rho_split_over_all_queries_leaves_the_normal_chance_of_the_root_of_an_eighth(rho, attack):
     for queries in (256, 1024):
-        share = recovered_share(queries / (2 * rho), queries=queries)
+        share = recovered_fraction(queries / (2 * rho), queries=queries)
         assert share == pytest.approx(attack, abs=1e-4)
         assert share == pytest.approx(_phi(math.sqrt(rho / 8)), rel=1e-12)
         highest = ceiling(counts_loss(Fraction(rho) / queries, queries=queries), flip=Flip.ONE_ROW)
@@ -194,7 +194,7 @@ def test_what_is_certain_is_shown_rounded_down(error, shown):
 def test_no_share_is_told_for_noise_that_cannot_be(wrong):
     given = {"noise_variance": 1, "queries": 4} | wrong
     with pytest.raises(ParameterError, match=r"noise_variance|queries"):
-        recovered_share(given["noise_variance"], queries=given["queries"])
+        recovered_fraction(given["noise_variance"], queries=given["queries"])
 
 
 def test_the_floor_allows_for_answers_so_large_that_floats_round():

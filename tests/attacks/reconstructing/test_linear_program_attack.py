@@ -9,7 +9,7 @@ import discreet as dp
 from discreet.attacks import (
     RandomSubsets,
     Solver,
-    certain_share,
+    certain_fraction,
     exact_answers,
     least_eigenvalue,
     linear_program,
@@ -53,7 +53,7 @@ def test_exact_answers_give_everybody_away(decoder):
     assert found.queries == QUERIES
 
 
-@pytest.mark.theorem("linear_program.accuracy", "random_least_squares.accuracy", "certain_share.accuracy")
+@pytest.mark.theorem("linear_program.accuracy", "random_least_squares.accuracy", "certain_fraction.accuracy")
 @pytest.mark.parametrize("decoder", ["feasible", "dense", "iterative"])
 @pytest.mark.parametrize("error", [0.1, 0.25, 0.5, 1.0])
 def test_no_errors_within_the_bound_leave_less_than_what_is_certain(decoder, error):
@@ -70,14 +70,14 @@ def test_no_errors_within_the_bound_leave_less_than_what_is_certain(decoder, err
         assert found.floor > 0.5
 
 
-@pytest.mark.theorem("certain_share.accuracy")
+@pytest.mark.theorem("certain_fraction.accuracy")
 def test_the_least_eigenvalue_is_a_lower_bound_of_the_squared_singular_value():
     least = np.linalg.svd(DESIGN.matrix().astype(np.float64), compute_uv=False)[-1] ** 2
     assert least * (1 - 1e-6) <= least_eigenvalue(DESIGN.gram()) <= least * (1 + 1e-9)
     assert least_eigenvalue(np.ones((3, 3))) == 0.0
-    assert certain_share(10, distance=1.0, eigenvalue=0.0) is None
-    assert certain_share(10, distance=9.0, eigenvalue=1.0) is None
-    assert certain_share(10, distance=1.0, eigenvalue=1.0) == 0.6
+    assert certain_fraction(10, distance=1.0, eigenvalue=0.0) is None
+    assert certain_fraction(10, distance=9.0, eigenvalue=1.0) is None
+    assert certain_fraction(10, distance=1.0, eigenvalue=1.0) == 0.6
 
 
 @pytest.mark.theorem("random_least_squares.accuracy")

@@ -160,7 +160,7 @@ def test_the_expected_fraction_is_that_of_enumerating_the_noise(noise):
 
 
 def test_a_law_too_wide_to_go_through_is_refused():
-    with pytest.raises(ParameterError, match="recovered_share"):
+    with pytest.raises(ParameterError, match="recovered_fraction"):
         expected_fraction(DiscreteLaplace(10**6), queries=1023)
 
 

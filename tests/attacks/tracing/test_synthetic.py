@@ -107,7 +107,7 @@ def test_a_member_is_not_told_from_an_outsider_better_than_the_guarantee_allows(
     neighbors, rounds, epsilon = Neighbors(Relation.CHANGE_ONE, 6), 300, Fraction(1, 5)
     release: Synthesizer
     if method == "independent":
-        release = Independent.of(workload, neighbors, epsilon=epsilon, rows=60)
+        release = Independent.of(workload, neighbors, epsilon=epsilon, size=60)
     else:
         release = DualQuery.of(
             workload, neighbors, epsilon=epsilon, eta=Fraction(1, 8), rounds=2, weights=Weights.EQUAL
@@ -123,7 +123,7 @@ def test_claims_about_members_are_not_right_more_often_than_the_guarantee_allows
     domain, everybody = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
     neighbors, rounds = Neighbors(Relation.CHANGE_ONE, 6), 400
-    release = Independent.of(workload, neighbors, epsilon=Fraction(1, 5), rows=12)
+    release = Independent.of(workload, neighbors, epsilon=Fraction(1, 5), size=12)
     facts = [f"a{place}" for place in range(5)]
     gain, bare = 0.0, 0.0
     for trial in range(rounds):

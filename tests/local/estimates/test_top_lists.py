@@ -131,7 +131,7 @@ def false_lists(spec: HybridGeometry, items: Integers, runs: int) -> int:
 def test_blocks_list_a_value_that_nobody_holds_no_more_often_than_stated(
     rounds: Rounds, record_property: Callable[[str, object], None], epsilon: int, values: int, people: int, kind: str
 ) -> None:
-    runs = rounds(sample=16 if values == 1_000 else SAMPLE, full=400 if values == 1_000 else 100)
+    runs = rounds(sample=8 if values == 1_000 else SAMPLE, full=400 if values == 1_000 else 100)
     spec = blocks(epsilon, values)
     wrong = false_lists(spec, held(people, kind, spec), runs)
     record_property("false_lists", wrong)

@@ -43,7 +43,7 @@ def test_the_variances_are_those_of_the_theorem() -> None:
 @pytest.mark.parametrize("categories", [2, 4])
 def test_the_estimate_is_unbiased_with_the_stated_variance(categories: int, rounds: Rounds) -> None:
     mechanism = dp.RandomizedResponse(epsilon=1, categories=categories)
-    people, repeats = 500, rounds(sample=800, full=10_000)
+    people, repeats = 500, rounds(sample=500, full=10_000)
     table = (np.arange(people) < 150).astype(np.int64)
     values = [mechanism.estimate(mechanism(table), category=1).value for _ in range(repeats)]
     expected = mechanism.variance(people, frequency=0.3)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.query import Session
-from discreet.query.expression.expression import Apply, Literal, Operation, Type
+from discreet.query.expression.expression import Apply, Literal, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.plan.canonical_form import canonical
 from discreet.query.plan.query_plan import Aggregate, MeasureKind

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from discreet.frames import Type
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import FilterRows, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import (

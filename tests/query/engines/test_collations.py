@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from discreet.cli.curating.check import check
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
 from discreet.query.plan.request import EachRow, One, SumRequest

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Operation, Type
+from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
 from discreet.query.plan.request import (

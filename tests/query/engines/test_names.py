@@ -10,11 +10,12 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines import evaluate
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.text import indented, quoted
-from discreet.query.expression.expression import Operation, Type
+from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
 from discreet.query.plan.request import (

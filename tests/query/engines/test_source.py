@@ -15,9 +15,9 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
 from discreet.query.plan.request import WEIGHT, EachRow, One, Present, RowWeights, Steps, SumRequest

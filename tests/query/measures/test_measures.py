@@ -11,8 +11,8 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Type
 from discreet.query.measures.measure import Additive, Price, deviation, grid_between
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
@@ -207,7 +207,7 @@ def test_exact_laws_of_a_quantile_over_all_groups_keep_its_part_of_the_price(sta
 def test_under_change_one_over_groups_the_choice_is_priced_for_twice_the_weight():
     def contribution(relation, keys, **stated):
         (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), relation=relation, keys=keys, **stated)
-        return measure.mechanism(Price(epsilon=Fraction(1))).value.contribution
+        return measure.mechanism(Price(epsilon=Fraction(1))).value.rows
 
     keys = (public_key(),)
     assert contribution(ADD_REMOVE, keys, rows=3) == 3

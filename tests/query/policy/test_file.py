@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Type
 from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLimits, UnitLink
 from discreet.query.policy.file import parse_policy, read_policy
 from tests.query.policy.policies import ANALYSTS, BUDGET, DATA, PROTECT, PUBLIC, TABLES, policy_text

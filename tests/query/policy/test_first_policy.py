@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Type
 from discreet.query.policy.check import check, with_schema
 from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLink
 from discreet.query.policy.file import parse_policy

@@ -13,8 +13,9 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Column, Type
+from discreet.query.expression.expression import Column
 from discreet.query.plan.canonical_form import key_from_text, key_to_text
 from discreet.query.plan.query_plan import Key, MeasureKind
 from discreet.query.plan.request import Steps, Sums, Units

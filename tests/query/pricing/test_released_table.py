@@ -7,9 +7,10 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
+from discreet.frames import Type
 from discreet.privacy import ApproxDP
 from discreet.query import Session
-from discreet.query.expression.expression import Column, Type
+from discreet.query.expression.expression import Column
 from discreet.query.plan.query_plan import Order, PostProcessing
 from discreet.query.pricing.released_table import finish
 

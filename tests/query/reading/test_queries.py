@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import MissingBound, ParameterError, UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Apply, Column, Literal, Operation, Type
+from discreet.frames import Type
+from discreet.query.expression.expression import Apply, Column, Literal, Operation
 from discreet.query.plan.query_plan import FilterRows, JoinKind, MeasureKind, Project, PublicJoin, Scan
 from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY

@@ -433,7 +433,7 @@ def test_rehearsals_and_explanations_read_nothing_and_spend_nothing():
 def test_a_rehearsal_has_every_type_and_link_of_the_policy():
     from datetime import date, datetime
 
-    from discreet.query.expression.expression import Type
+    from discreet.frames import Type
     from discreet.query.policy.declarations import ColumnPolicy, UnitLink
 
     columns = {

@@ -28,7 +28,7 @@ SHARE = Fraction(2, 5)
 
 
 def allowance_of(kind, relation, rows=1):
-    return Allowance.of(Neighbors(relation, size=3, rows=rows), **PRICES[kind])
+    return Allowance.of(Neighbors(relation, people=3, rows=rows), **PRICES[kind])
 
 
 def cost(mechanism, by):
@@ -61,7 +61,7 @@ def test_noise_on_histograms_costs_its_share_on_the_worst_neighbors_and_never_mo
 @kinds
 def test_the_exact_laws_of_noisy_histograms_keep_the_share(kind, relation, rows):
     price = {"epsilon": 3} if kind == "pure" else {"rho": 3 * rows**2}  # little noise, to have few outcomes
-    allowance = Allowance.of(Neighbors(relation, size=3, rows=rows), **price)
+    allowance = Allowance.of(Neighbors(relation, people=3, rows=rows), **price)
     worst = max(
         ((histogram(one, [0]), histogram(other, [0])) for one, other in neighboring(relation, rows, rest=0)),
         key=lambda pair: np.abs(pair[0] - pair[1]).sum(),
@@ -162,14 +162,14 @@ def test_shares_that_add_up_to_one_cost_the_guarantee_and_parts_count_by_both_sh
 @given(st.floats(1e-4, 30), st.floats(1e-14, 0.9))
 @pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
 def test_the_amount_of_an_approximate_price_implies_it_and_hardly_more_would(epsilon, delta):
-    allowance = Allowance.of(Neighbors(ADD, size=3), epsilon=epsilon, delta=delta)
+    allowance = Allowance.of(Neighbors(ADD, people=3), epsilon=epsilon, delta=delta)
     target = ApproxDP(written(epsilon), written(delta))
     assert implies(ZCDP(allowance.amount), target)
     assert not implies(ZCDP(allowance.amount * (1 + Fraction(1, 10**9))), target)
 
 
 def test_prices_are_taken_exactly_and_shown_as_given():
-    neighbors = Neighbors(ADD, size=3)
+    neighbors = Neighbors(ADD, people=3)
     assert Allowance.of(neighbors, epsilon=0.1).amount == Fraction(1, 10)  # as it is written, like a session's price
     assert Allowance.of(neighbors, rho=0.1).amount == Fraction(1, 10)
     approximate = Allowance.of(neighbors, epsilon=1, delta=1e-9)
@@ -188,7 +188,7 @@ def test_prices_are_taken_exactly_and_shown_as_given():
 )  # fmt: skip
 def test_a_price_that_is_none_is_refused(price, error):
     with pytest.raises(error):
-        Allowance.of(Neighbors(ADD, size=3), **price)
+        Allowance.of(Neighbors(ADD, people=3), **price)
 
 
 @pytest.mark.parametrize("share", [0, Fraction(-1, 2), Fraction(11, 10), float("nan"), None], ids=str)
@@ -225,12 +225,12 @@ def test_a_sensitivity_or_a_number_of_histograms_that_is_none_is_refused(kind):
     ids=str,
 )
 def test_a_allowance_with_more_than_its_guarantee_cannot_be_made(guarantee, amount):
-    neighbors = Neighbors(ADD, size=3)
+    neighbors = Neighbors(ADD, people=3)
     assert Allowance(guarantee, amount, neighbors).amount == amount
     with pytest.raises(ParameterError, match="more than the guarantee"):
         Allowance(guarantee, 2 * Fraction(amount), neighbors)
     with pytest.raises(ConflictingParameters):
-        Allowance(guarantee, amount, Neighbors(CHANGE, size=3))
+        Allowance(guarantee, amount, Neighbors(CHANGE, people=3))
     with pytest.raises(ParameterError):
         Allowance(guarantee, 0, neighbors)
 
@@ -238,9 +238,9 @@ def test_a_allowance_with_more_than_its_guarantee_cannot_be_made(guarantee, amou
 def test_a_guarantee_that_no_amount_is_known_for_cannot_be_made():
     for guarantee in (GaussianDP(1, relation=ADD), ApproxDP(1, 0, relation=ADD)):
         with pytest.raises(ParameterError, match="more than the guarantee"):
-            Allowance(guarantee, Fraction(1, 100), Neighbors(ADD, size=3))
+            Allowance(guarantee, Fraction(1, 100), Neighbors(ADD, people=3))
 
 
 def test_a_delta_that_lets_a_record_be_published_is_warned_of():
     with pytest.warns(SenselessParameter, match="not below 1/500"):
-        Allowance.of(Neighbors(ADD, size=500), epsilon=1, delta=0.01)
+        Allowance.of(Neighbors(ADD, people=500), epsilon=1, delta=0.01)

@@ -42,11 +42,11 @@ PRICES: list[dict[str, Any]] = [{"epsilon": Fraction(1, 2)}, {"rho": Fraction(1,
 
 
 def independent(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
-    return Independent.of(asked, neighbors, rows=40, **price)
+    return Independent.of(asked, neighbors, size=40, **price)
 
 
 def tree(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
-    return Tree.of(asked, neighbors, rows=40, **price)
+    return Tree.of(asked, neighbors, size=40, **price)
 
 
 # method: how to make it, and the least part of the price that some neighbors and some transcript must cost

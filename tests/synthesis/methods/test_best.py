@@ -92,7 +92,7 @@ def alike(domain: Domain, count: int) -> Records:
 def test_the_default_beats_exact_one_ways_on_average_and_on_the_maximum(domain: Domain) -> None:
     records, asked = alike(domain, 50_000), conjunctions(domain, count=400, repeats=False)
     release = Best.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
-    truth = asked.shares(records)
+    truth = asked.frequencies(records)
     independent = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
     # independence errs by a quarter where three bits follow one; the noise of a share has a deviation of about 0.0002
     mistaken, off = np.abs(independent.answers - truth), np.abs(release.answers - truth)

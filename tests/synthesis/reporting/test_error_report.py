@@ -68,7 +68,7 @@ def released(workload, records, *, method="by hand", **more):
         workload=workload,
         neighbors=NEIGHBORS,
         table=table,
-        answers=stated.pop("answers", workload.shares(records)),
+        answers=stated.pop("answers", workload.frequencies(records)),
         **stated,
     )
 
@@ -81,7 +81,7 @@ def random():
 def test_the_four_errors_are_what_their_names_say(random):
     asked, truth = Marginals(DOMAIN, [(0, 1), (2,)]), invented(random)
     off = np.linspace(-0.02, 0.05, len(asked))
-    found = report(released(asked, truth, answers=asked.shares(truth) + off), truth).errors[0]
+    found = report(released(asked, truth, answers=asked.frequencies(truth) + off), truth).errors[0]
     assert found.average == pytest.approx(np.abs(off).mean())
     assert found.maximum == pytest.approx(0.05)
     assert found.root_mean_square == pytest.approx(np.sqrt((off**2).mean()))
@@ -109,7 +109,7 @@ def test_baselines_answer_as_they_are_described(random):
     assert not baseline_answers(Baseline.ZERO, asked, shares).any()
     assert baseline_answers(Baseline.MODAL, asked, shares).tolist() == asked.truths(modal).tolist()
     everyone = Records(DOMAIN, np.array(list(product(*map(range, DOMAIN.sizes)))).T.astype(np.uint16))
-    assert baseline_answers(Baseline.UNIFORM, asked, shares) == pytest.approx(asked.shares(everyone))
+    assert baseline_answers(Baseline.UNIFORM, asked, shares) == pytest.approx(asked.frequencies(everyone))
     assert baseline_answers(Baseline.INDEPENDENT, asked, shares) == pytest.approx(product_answers(asked, shares))
 
 
@@ -132,12 +132,12 @@ def test_a_report_from_the_truth_says_that_it_is_private(random):
 def test_a_table_that_answers_differently_has_a_line_of_its_own(random):
     asked, truth, rows = Marginals(DOMAIN, [(0, 1), (2,)]), invented(random), invented(random, people=30)
     weighted = SyntheticTable(rows, random.random(30))
-    release = replace(released(asked, rows, answers=asked.shares(truth)), table=weighted)
+    release = replace(released(asked, rows, answers=asked.frequencies(truth)), table=weighted)
     found = report(release, truth, beside=[released(asked, rows, method="other")])
     assert [one.name for one in found.errors[:4]] == ["by hand", "its table", "other", "zero"]
-    counted = asked.shares(rows, weighted.weights)
+    counted = asked.frequencies(rows, weighted.weights)
     assert found.errors[0].maximum == 0
-    assert found.errors[1] == Errors.between("its table", counted, asked.shares(truth), marginals_of(asked))
+    assert found.errors[1] == Errors.between("its table", counted, asked.frequencies(truth), marginals_of(asked))
     assert found.errors[1].l1 > 0
     assert "its table" in str(found)
     assert "its table" not in str(report(release))
@@ -145,14 +145,14 @@ def test_a_table_that_answers_differently_has_a_line_of_its_own(random):
 
 def test_a_table_that_gives_the_answers_has_no_line_of_its_own(random):
     asked, truth, rows = mixed(random), invented(random), invented(random)
-    rounded = asked.shares(rows) * (1 + 1e-12)
+    rounded = asked.frequencies(rows) * (1 + 1e-12)
     for release in (released(asked, rows), released(asked, rows, answers=rounded)):
         assert "its table" not in str(report(release, truth))
 
 
 def test_the_prediction_stands_below_the_answers_that_it_is_about(random):
     asked, truth = mixed(random), invented(random)
-    answers, deviations = asked.shares(truth) + 0.01, np.full(len(asked), 0.01)
+    answers, deviations = asked.frequencies(truth) + 0.01, np.full(len(asked), 0.01)
     found = report(released(asked, truth, answers=answers, deviations=deviations), truth)
     assert [row[0] for row in found.table().rows[:3]] == ["by hand", "by hand, predicted (95 %)", "its table"]
 
@@ -241,7 +241,7 @@ class Shifted(Synthesizer):
 
     def _release(self, records, progress):
         progress(1, 1)
-        return released(self.workload, records, answers=self.workload.shares(records) + 0.01 / self.epsilon)
+        return released(self.workload, records, answers=self.workload.frequencies(records) + 0.01 / self.epsilon)
 
 
 def test_an_error_curve_has_a_line_for_each_method_and_a_point_for_each_epsilon(random):

@@ -85,7 +85,15 @@ class Setting:
         policy = replace(self.policy, version=version)
         with Session(policy, analyst=analyst, engine=Rows(), ledger=ledger) as session:
             dual_query(
-                session, "people", self.workload, epsilon=1, size=SIZE, eta=1, rounds=ROUNDS, certify=0, transcript=path
+                session,
+                "people",
+                self.workload,
+                epsilon=1,
+                people=SIZE,
+                eta=1,
+                rounds=ROUNDS,
+                certify=0,
+                transcript=path,
             )
 
 

@@ -44,7 +44,7 @@ def test_cells_are_counted_as_the_general_form_counts_them(cells: Marginals, see
     np.testing.assert_allclose(
         cells.weighted_counts(records, weights), general.weighted_counts(records, weights), rtol=1e-12, atol=1e-12
     )
-    np.testing.assert_allclose(cells.shares(records), general.shares(records), rtol=1e-12)
+    np.testing.assert_allclose(cells.frequencies(records), general.frequencies(records), rtol=1e-12)
     for record in records.codes.T[:5]:
         assert cells.truths(record).tolist() == general.truths(record).tolist()
         assert cells.cells_of(record).tolist() == np.flatnonzero(general.truths(record)).tolist()

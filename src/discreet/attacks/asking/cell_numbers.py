@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.attacks.asking.columns import Columns, column_of, columns_of
 from discreet.errors import InputError, ParameterError
+from discreet.frames import Frame
 
 Integers = NDArray[np.int64]
 
@@ -25,7 +26,7 @@ def coded(tables: Sequence[Columns], name: str) -> Integers:
     >>> coded([{"a": ["x", "y"]}, {"a": ["y", "z"]}], "a").tolist()
     [0, 1, 1, 2]
     """
-    words = [_codes(word) for word in _words(_joined([column_of(table, name) for table in tables], name))]
+    words = [_codes(word) for word in _words(_joined([column_of(Frame.read(table), name) for table in tables], name))]
     if not len(words[0]):
         raise InputError("a table without rows has nobody in it")
     return reduce(paired, words)

@@ -114,7 +114,7 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
     grid: Number = 1,
     exact: bool = False,
     loss: PrivacyLoss | None = None,
-    share: Number = 0.5,
+    frequency: Number = 0.5,
 ) -> Differencing:
     """Learn whether the target has the secret, from a count over everybody and a count over everybody else.
 
@@ -124,8 +124,8 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
     believes about the answers. The owner of the table may give `truth` and `loss`, the price of the answers together (a
     `Charged` session knows it); the attack uses neither.
 
-    Privacy. From these answers, of the price `loss`, no attacker can guess the bit, 1 with the chance `share`, better
-        than `ceiling`. (Questions about both values of the bit are dearer: `Flip.TWO_ROWS`.)
+    Privacy. From these answers, of the price `loss`, no attacker can guess the bit, 1 with the chance `frequency`,
+        better than `ceiling`. (Questions about both values of the bit are dearer: `Flip.TWO_ROWS`.)
         Proof: a query of this attack, or of a tracker, selects the target's row either in any case, or in no case, or
         only if the bit is 1; nobody else's row depends on the bit. So on the two tables that differ by the bit a
         release has either one law, or its laws on a table with the target's row and without it, always in the same
@@ -149,7 +149,7 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
         f"SELECT COUNT(*) AS people FROM {table} WHERE ({secret}) AND NOT ({target})",  # noqa: S608
     )
     stated = believed(noise, grid=grid, exact=exact, queries=len(texts))
-    return judged("differencing", run, texts, (1, -1), truth=truth, expected=stated, loss=loss, share=share)
+    return judged("differencing", run, texts, (1, -1), truth=truth, expected=stated, loss=loss, frequency=frequency)
 
 
 def believed(noise: IntegerNoise | None, *, grid: Number, exact: bool, queries: int) -> float | None:
@@ -168,7 +168,7 @@ def judged(
     truth: bool | None,
     expected: float | None,
     loss: PrivacyLoss | None,
-    share: Number = 0.5,
+    frequency: Number = 0.5,
 ) -> Differencing:
     """Ask all texts, add the answers up with their signs, and guess; what is refused ends in no guess."""
     answers, refused = [], 0
@@ -181,7 +181,7 @@ def judged(
     guess = None if found is None else found > 0.5
     right = None if truth is None or guess is None else guess == bool(truth)
     price = run.loss if loss is None and isinstance(run, Charged) else loss
-    top = None if price is None else ceiling(price, flip=Flip.ONE_ROW, share=share)
+    top = None if price is None else ceiling(price, flip=Flip.ONE_ROW, frequency=frequency)
     return Differencing(method, guess, found, len(texts), refused, right, None if refused else expected, top)
 
 
@@ -264,7 +264,7 @@ def tracker(  # noqa: PLR0913  one call, all by keyword: the question, what is k
     grid: Number = 1,
     exact: bool = False,
     loss: PrivacyLoss | None = None,
-    share: Number = 0.5,
+    frequency: Number = 0.5,
 ) -> Differencing:
     """Learn whether the target has the secret where small sets are refused, by padding the question with a large set.
 
@@ -307,7 +307,7 @@ def tracker(  # noqa: PLR0913  one call, all by keyword: the question, what is k
     name, conditions, signs = _individual(secret, target, within) if within else _general(secret, target, pad or "")
     texts = [f"SELECT COUNT(*) AS people FROM {table} WHERE {one}" for one in conditions]  # noqa: S608
     stated = believed(noise, grid=grid, exact=exact, queries=len(texts))
-    return judged(name, run, texts, signs, truth=truth, expected=stated, loss=loss, share=share)
+    return judged(name, run, texts, signs, truth=truth, expected=stated, loss=loss, frequency=frequency)
 
 
 def _individual(secret: str, target: str, within: str) -> _Question:

@@ -29,8 +29,8 @@ class Curse:
     """Boxes and uniques against the number of columns, for people spread evenly over a cube.
 
     `sides` are the mean sides of a person's box, the least one around its group, and `expected_sides` what halving
-    gives; `least_sides` are (k / n)^(1 / d), below which cells that fill the cube cannot be. `shares` are those of
-    people who are unique when each column has ten levels, and `expected_shares` the same by formula.
+    gives; `least_sides` are (k / n)^(1 / d), below which cells that fill the cube cannot be. `frequencies` are those of
+    people who are unique when each column has ten levels, and `expected_frequencies` the same by formula.
     """
 
     people: int
@@ -39,16 +39,16 @@ class Curse:
     sides: Floats
     expected_sides: Floats
     least_sides: Floats
-    shares: Floats
-    expected_shares: Floats
+    frequencies: Floats
+    expected_frequencies: Floats
 
     def __post_init__(self) -> None:
-        read_only(self.sides, self.expected_sides, self.least_sides, self.shares, self.expected_shares)
+        read_only(self.sides, self.expected_sides, self.least_sides, self.frequencies, self.expected_frequencies)
 
     @property
     def table(self) -> Table:
         """The numbers, a row a number of columns."""
-        parts = (self.sides, self.expected_sides, self.least_sides, self.shares, self.expected_shares)
+        parts = (self.sides, self.expected_sides, self.least_sides, self.frequencies, self.expected_frequencies)
         rows = [
             [count, *(f"{one:.3f}" for one in numbers[:3]), *(f"{100 * one:.1f} %" for one in numbers[3:])]
             for count, *numbers in zip(self.columns, *(part.tolist() for part in parts), strict=True)
@@ -71,8 +71,8 @@ class Curse:
         drawn.plot(
             self.columns, self.least_sides, ":", color=INK, linewidth=1.8, label="cells that fill the cube: (k/n)^(1/d)"
         )
-        drawn.plot(self.columns, self.shares, "D", color=ORANGE, markersize=6, label="unique, ten levels a column")
-        drawn.plot(self.columns, self.expected_shares, "--", color=ORANGE, linewidth=1.8, label="unique, expected")
+        drawn.plot(self.columns, self.frequencies, "D", color=ORANGE, markersize=6, label="unique, ten levels a column")
+        drawn.plot(self.columns, self.expected_frequencies, "--", color=ORANGE, linewidth=1.8, label="unique, expected")
         drawn.set_xscale("log")
         drawn.set_xticks(self.columns, [str(count) for count in self.columns])
         drawn.set_xticks([], minor=True)
@@ -98,7 +98,7 @@ def curse(
         _check(people, k, count)
     points = generator(people, seed).random((people, max(columns)))
     names = [str(place) for place in range(max(columns))]
-    alone = uniques(dict(zip(names, (points.T * LEVELS).astype(np.int64), strict=True)), names).shares
+    alone = uniques(dict(zip(names, (points.T * LEVELS).astype(np.int64), strict=True)), names).frequencies
     return Curse(
         people,
         k,
@@ -106,8 +106,8 @@ def curse(
         sides=np.array([mondrian(points[:, :count], k=k).mean_side for count in columns]),
         expected_sides=np.array([expected_side(people=people, k=k, columns=count) for count in columns]),
         least_sides=np.array([least_side(people=people, k=k, columns=count) for count in columns]),
-        shares=np.array([alone[count - 1] for count in columns]),
-        expected_shares=np.array([(1 - float(LEVELS) ** -count) ** (people - 1) for count in columns]),
+        frequencies=np.array([alone[count - 1] for count in columns]),
+        expected_frequencies=np.array([(1 - float(LEVELS) ** -count) ** (people - 1) for count in columns]),
     )
 
 

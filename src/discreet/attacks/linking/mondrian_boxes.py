@@ -10,10 +10,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.attacks.asking import Columns, Integers, array_of, columns_of, distinct, is_table
+from discreet.attacks.asking import Columns, Integers, array_of, columns_of, distinct
 from discreet.attacks.results import read_only
 from discreet.display.result import told_in_rows
 from discreet.errors import InputError, ParameterError
+from discreet.frames import Frame
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +111,7 @@ def mondrian(data: Columns | ArrayLike, *, k: int, columns: Sequence[str] | None
 
 def _points(data: Columns | ArrayLike, columns: Sequence[str] | None) -> tuple[tuple[str, ...], Floats]:
     """Return the names of the columns, and the data as numbers in the same order."""
-    if is_table(data):
+    if Frame.is_one(data):
         if columns is None:
             raise ParameterError("say which columns of the table to put into boxes: pass columns=", parameter="columns")
         names = distinct(columns)

@@ -23,34 +23,34 @@ Floats = NDArray[np.float64]
 class Uniques:
     """How alone people are, for the first column, the first two, ... and all of them.
 
-    `shares` are the shares of people who are the only one with their values, `expected` what they would be if columns
-    with these frequencies were independent, `least` the sizes of the smallest group (the k of k-anonymity) and
+    `frequencies` are the parts of the people who are the only one with their values, `expected` what they would be if
+    columns with these frequencies were independent, `least` the sizes of the smallest group (the k of k-anonymity) and
     `groups` their numbers. `sizes` holds the size of every group that all columns together make.
     """
 
     columns: tuple[str, ...]
     people: int
-    shares: Floats
+    frequencies: Floats
     expected: Floats
     least: Integers
     groups: Integers
     sizes: Integers
 
     def __post_init__(self) -> None:
-        read_only(self.shares, self.expected, self.least, self.groups, self.sizes)
+        read_only(self.frequencies, self.expected, self.least, self.groups, self.sizes)
 
     @property
-    def share(self) -> float:
+    def frequency(self) -> float:
         """The share of people who are unique by all columns together."""
-        return float(self.shares[-1])
+        return float(self.frequencies[-1])
 
     @property
     def table(self) -> Table:
         """The growing sets of columns, a row each."""
         rows = [
-            [f"{'' if place == 0 else '+ '}{name}", groups, least, f"{100 * share:.1f} %", f"{100 * expected:.1f} %"]
-            for place, (name, groups, least, share, expected) in enumerate(
-                zip(self.columns, self.groups, self.least, self.shares, self.expected, strict=True)
+            [f"{'' if place == 0 else '+ '}{name}", groups, least, f"{100 * unique:.1f} %", f"{100 * expected:.1f} %"]
+            for place, (name, groups, least, unique, expected) in enumerate(
+                zip(self.columns, self.groups, self.least, self.frequencies, self.expected, strict=True)
             )
         ]
         words = f"How alone {self.people:,} people are"
@@ -58,7 +58,7 @@ class Uniques:
 
     def __repr__(self) -> str:
         return (
-            f"<Uniques: people {self.people:,}; columns {len(self.columns)}; unique {100 * self.share:.1f} %; "
+            f"<Uniques: people {self.people:,}; columns {len(self.columns)}; unique {100 * self.frequency:.1f} %; "
             f"if independent {100 * float(self.expected[-1]):.1f} %>"
         )
 
@@ -67,7 +67,7 @@ class Uniques:
         drawn = axes(title=f"Unique among {self.people:,} people", y_label="unique people", height=4.6)
         places = np.arange(1, len(self.columns) + 1)
         drawn.plot(places, self.expected, "--", color=ORANGE, linewidth=1.8, label="if columns were independent")
-        drawn.plot(places, self.shares, "o-", color=BLUE, linewidth=2.2, markersize=6, label="in the table")
+        drawn.plot(places, self.frequencies, "o-", color=BLUE, linewidth=2.2, markersize=6, label="in the table")
         drawn.set_ylim(-0.03, 1.03)
         drawn.set_yticks(*QUARTERS)
         names = [f"{'' if place == 0 else '+ '}{name.replace('_', ' ')}" for place, name in enumerate(self.columns)]
@@ -110,8 +110,8 @@ def uniques(table: Columns, columns: Sequence[str]) -> Uniques:
         sizes = np.bincount(together)
         alone = np.count_nonzero(sizes == 1) / len(own), float(_nobody_else(chances, len(own)).mean())
         found.append((*alone, int(sizes.min()), len(sizes)))
-    shares, expected, least, groups = (np.array(column) for column in zip(*found, strict=True))
-    return Uniques(names, len(together), shares, expected, least, groups, sizes)
+    frequencies, expected, least, groups = (np.array(column) for column in zip(*found, strict=True))
+    return Uniques(names, len(together), frequencies, expected, least, groups, sizes)
 
 
 def expected_uniques(frequencies: ArrayLike, *, people: int) -> float:

@@ -25,12 +25,12 @@ def exhaustive(
     error: Number,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Ask about all 2^n subsets of n people, and take the column whose worst answer is least wrong.
 
     `error` is E, the most by which any answer is off. Every column with no answer off by more than E would do; the one
-    that fits best is taken. `truth`, `loss` and `share` are the owner's, as in `least_squares`.
+    that fits best is taken. `truth`, `loss` and `frequency` are the owner's, as in `least_squares`.
 
     Accuracy. If all answers are within E of the truth, whatever the errors are, and the column found fits them within
         E' <= E, at most 2 (E + E') <= 4 E bits are wrong: `floor` is the share that is certain.
@@ -57,7 +57,7 @@ def exhaustive(
     started = time.perf_counter()
     design = AllSubsets(people=people)
     bound = float(nonnegative(error, name="error"))
-    owner = Owner.of(design.people, truth, loss, share)
+    owner = Owner.of(design.people, truth, loss, frequency)
     worst = misfit(design.checked(asked(ask, design)))
     best = int(worst.argmin())
     if worst[best] > bound + _ROUNDING:

@@ -46,7 +46,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     noise_variance: Number | None = None,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Ask the counts of `Characters` through one function, transform them back and round to bits.
 
@@ -84,8 +84,8 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     started = time.perf_counter()
     design = Characters(people=people, relabelings=relabelings, seed=seed)
     within = None if error is None else Fraction(nonnegative(error, name="error"))
-    expected = None if noise_variance is None else recovered_share(noise_variance, queries=len(design))
-    owner = Owner.of(design.people, truth, loss, share)
+    expected = None if noise_variance is None else recovered_fraction(noise_variance, queries=len(design))
+    owner = Owner.of(design.people, truth, loss, frequency)
     answers = design.checked(asked(ask, design))
     return owner.judge(
         design.estimate(answers),
@@ -97,10 +97,10 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     )
 
 
-def recovered_share(noise_variance: Number, *, queries: int) -> float:
+def recovered_fraction(noise_variance: Number, *, queries: int) -> float:
     """Return the chance of the Fourier attack to recover a bit from so many counts whose noise has this variance.
 
-    >>> round(recovered_share(100.0**2 / 3, queries=2**16), 4)
+    >>> round(recovered_fraction(100.0**2 / 3, queries=2**16), 4)
     0.8662
     """
     variance = float(nonnegative(noise_variance, name="noise_variance"))
@@ -127,7 +127,7 @@ def robust_fourier(
     rounds: int = _ROUNDS,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Ask the counts of `Characters`, find the column with the least absolute residuals, and average what fits it.
 
@@ -155,7 +155,7 @@ def robust_fourier(
     """
     started, rounds = time.perf_counter(), whole(rounds, name="rounds")
     design = Characters(people=people, relabelings=relabelings, seed=seed)
-    owner = Owner.of(design.people, truth, loss, share)
+    owner = Owner.of(design.people, truth, loss, frequency)
     answers = design.checked(asked(ask, design))
     estimates = polished(design, answers, least_absolute(design, answers, rounds=rounds))[1 : design.people + 1]
     return owner.judge(estimates, decoder="robust Fourier", queries=len(design), seconds=time.perf_counter() - started)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Ask, Floats, asked
 from discreet.attacks.reconstructing.certainty import (
-    certain_share,
+    certain_fraction,
     distance_of_fit,
     distance_of_projection,
     least_eigenvalue,
@@ -42,13 +42,13 @@ def least_squares(
     queries: int,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Ask the counts of a `Weighing` through one function, solve them by least squares and round to bits.
 
     `ask` is all that the attack sees of its target (`exact_answers`, `noisy_answers`, `sql_answers`, or your own). The
     owner of the table may give `truth`, to learn the share that was guessed right, and `loss`, the price of all answers
-    together, to learn the `ceiling` for bits that are 1 with the chance `share`; the attack uses neither.
+    together, to learn the `ceiling` for bits that are 1 with the chance `frequency`; the attack uses neither.
 
     Privacy. Answers of a price `loss` allow no attacker, this one included, a larger expected share than `ceiling`.
         Proof: every question counts rows with the bit 1, one row a person, and a person is in one block. So a flip adds
@@ -68,7 +68,7 @@ def least_squares(
     """
     started = time.perf_counter()
     design = Weighing(people=people, queries=queries)
-    owner = Owner.of(design.people, truth, loss, share)
+    owner = Owner.of(design.people, truth, loss, frequency)
     estimates = design.estimate(asked(ask, design))
     return owner.judge(
         estimates, decoder="least squares", queries=design.queries, seconds=time.perf_counter() - started
@@ -111,8 +111,8 @@ def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what
         more than 5000 people it is not computed. Independent errors of variance v leave an error of variance v
         (A'A)^-1_ii in the dense estimate of bit i: `expected` is the mean of Phi(1 / (2 sqrt(v (A'A)^-1_ii))), which
         takes a sum of many errors for normal.
-        Proof: the theorem of `certain_share`, with the distances of `distance_of_projection` and `distance_of_fit`. The
-        dense estimate is s + (A'A)^-1 A'e, of covariance v (A'A)^-1.
+        Proof: the theorem of `certain_fraction`, with the distances of `distance_of_projection` and `distance_of_fit`.
+        The dense estimate is s + (A'A)^-1 A'e, of covariance v (A'A)^-1.
     Cost. Dense: m n^2 + n^3 / 3 steps, for at most 5000 people. Iterative: some 20 passes over m n bits; n = 10 000
         with m = 20 000 takes seconds.
     Figure. decoders.svg
@@ -144,7 +144,7 @@ def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what
         estimates = projected_gradients(design, answers)
     else:
         estimates, inverse = normal_equations(gram, design.transposed(answers))
-        expected = None if variance is None else expected_share(inverse, variance)
+        expected = None if variance is None else expected_right(inverse, variance)
     seconds = time.perf_counter() - started
     floor = None if bound is None else _floor(design, answers, estimates, bound, gram)
     return owner.judge(
@@ -168,7 +168,7 @@ def _floor(
         # the best fit b has A'(y - A b) = 0, so that |A (x - b)|^2 = g'(A'A)^-1 g with g = A'(y - A x)
         unsolved = float(np.linalg.norm(design.transposed(residuals))) / math.sqrt(eigenvalue)
         distance = min(distance, distance_of_projection(len(design), error) + unsolved)
-    return certain_share(design.people, distance=distance, eigenvalue=eigenvalue)
+    return certain_fraction(design.people, distance=distance, eigenvalue=eigenvalue)
 
 
 def refuse_dense(design: RandomSubsets) -> None:
@@ -199,7 +199,7 @@ def normal_equations(gram: Floats, projected: Floats) -> tuple[Floats, Floats]:
     return np.asarray(cho_solve(factor, projected)), np.asarray(cho_solve(factor, np.eye(len(gram))))
 
 
-def expected_share(inverse: Floats, variance: float) -> float:
+def expected_right(inverse: Floats, variance: float) -> float:
     """Return the share of bits that errors of this variance are expected to leave right, from (A'A)^-1."""
     from scipy.special import ndtr
 

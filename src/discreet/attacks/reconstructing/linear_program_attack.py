@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.attacks.asking import Ask, Floats, asked
-from discreet.attacks.reconstructing.certainty import certain_share, distance_of_fit, least_eigenvalue
+from discreet.attacks.reconstructing.certainty import certain_fraction, distance_of_fit, least_eigenvalue
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import RandomSubsets, SubsetQueries
 from discreet.errors import InputError, ParameterError
@@ -30,18 +30,18 @@ def linear_program(
     error: Number | None = None,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Ask `RandomSubsets`, find numbers in [0, 1] that fit the answers by a linear program, and round them to bits.
 
     With `error` E the numbers must fit every answer within E: the polynomial adversary of Dinur and Nissim. Without it
     their sum of absolute errors is the least possible, which a share of arbitrary answers does not disturb: the
-    decoder of Dwork, McSherry and Talwar. `truth`, `loss` and `share` are the owner's, as in `least_squares`.
+    decoder of Dwork, McSherry and Talwar. `truth`, `loss` and `frequency` are the owner's, as in `least_squares`.
 
     Accuracy. With `error`, if all answers are within E of the truth, at most 16 m E^2 / lambda bits are wrong for m
         queries, lambda being the least eigenvalue of A'A; `floor` is the share that is certain, if any is.
         Proof: the estimate's answers are within E of those given, and these within E of the true ones, so that they are
-        at most 2 E sqrt(m) apart in Euclidean distance; then the theorem of `certain_share`.
+        at most 2 E sqrt(m) apart in Euclidean distance; then the theorem of `certain_fraction`.
     Cost. Minutes for a thousand people: least squares and the Fourier attack do better under honest noise.
     Figure. decoders.svg
     Reference. Dinur, Nissim 2003; Dwork, McSherry, Talwar 2007; the solver is HiGHS (Huangfu, Hall 2018).
@@ -59,7 +59,7 @@ def linear_program(
     """
     started = time.perf_counter()
     design = RandomSubsets(people=people, queries=queries, seed=seed)
-    owner = Owner.of(design.people, truth, loss, share)
+    owner = Owner.of(design.people, truth, loss, frequency)
     bound = None if error is None else float(nonnegative(error, name="error"))
     refuse_large(design)
     answers = design.checked(asked(ask, design))
@@ -69,7 +69,7 @@ def linear_program(
     floor = None
     if bound is not None:
         distance = distance_of_fit(matrix @ estimates - answers, bound)
-        floor = certain_share(design.people, distance=distance, eigenvalue=least_eigenvalue(matrix.T @ matrix))
+        floor = certain_fraction(design.people, distance=distance, eigenvalue=least_eigenvalue(matrix.T @ matrix))
     decoder = "least absolute errors" if bound is None else "linear program"
     return owner.judge(estimates, decoder=decoder, queries=len(design), seconds=seconds, floor=floor)
 

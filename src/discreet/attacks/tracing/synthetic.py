@@ -26,9 +26,10 @@ _STEPS = 400  # of the false-alarm rate; the ceiling of an area is too high by a
 class MembershipScore(Enum):
     """How much a candidate looks like somebody in the table.
 
-    `ANSWERS`: the sum over queries of (a - p)(q - p)/(p(1 - p)), for the table's answers a, the population's shares p
-    and what is true of the candidate, q: a member pulls every answer a little to their own side. `NEAREST`: on how many
-    attributes the most similar row of the table agrees with the candidate: a table that copies people has them.
+    `ANSWERS`: the sum over queries of (a - p)(q - p)/(p(1 - p)), for the table's answers a, the population's
+    frequencies p and what is true of the candidate, q: a member pulls every answer a little to their own side.
+    `NEAREST`: on how many attributes the most similar row of the table agrees with the candidate: a table that copies
+    people has them.
     """
 
     ANSWERS = "answers"
@@ -191,7 +192,8 @@ def table_membership(
         found = [_nearest(people, records) for people in (members, outsiders)]
     else:
         weights = table.weights if isinstance(table, SyntheticTable) else None
-        found = _pulls(workload, workload.shares(records, weights), workload.shares(population), members, outsiders)
+        answers, known = workload.frequencies(records, weights), workload.frequencies(population)
+        found = _pulls(workload, answers, known, members, outsiders)
     return TableMembership(score, found[0], found[1], highest)
 
 
@@ -261,12 +263,12 @@ def _nearest(people: Records, records: Records) -> Floats:
     return found
 
 
-def _pulls(workload: Workload, answers: Floats, shares: Floats, *groups: Records) -> list[Floats]:
+def _pulls(workload: Workload, answers: Floats, known: Floats, *groups: Records) -> list[Floats]:
     """Return how far the answers are pulled towards each person, in units of what a person of the population pulls."""
-    spread = np.maximum(shares * (1 - shares), 1 / len(shares) ** 2)
-    pulls = (answers - shares) / spread
+    spread = np.maximum(known * (1 - known), 1 / len(known) ** 2)
+    pulls = (answers - known) / spread
     return [
-        np.array([float(pulls @ (workload.truths(one) - shares)) for one in people.codes.T], float) for people in groups
+        np.array([float(pulls @ (workload.truths(one) - known)) for one in people.codes.T], float) for people in groups
     ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.audit.statistical.learning import learned
 from discreet.audit.statistical.outcomes import Encoder, Outcomes, collected, is_numeric, listed, run_once
 from discreet.audit.statistical.targets import LearningAim
+from discreet.display import Progress, silent
 
 Inputs = tuple[Any, Any]
 _CHUNK = 1 << 17
@@ -30,11 +31,11 @@ class BatchFailed(Exception):
 
 @dataclass
 class MechanismRunner:
-    """A mechanism that is run and counted: all at once where it can be, and with the share done told to `progress`."""
+    """A mechanism that is run and counted: all at once where it can be, and the runs taken are told to `progress`."""
 
     mechanism: Callable[[Any], Any]
     total: int
-    progress: Callable[[float], None] | None = None
+    progress: Progress = silent
     one_by_one: bool = False
     taken: int = 0
 
@@ -71,10 +72,9 @@ class MechanismRunner:
         return outputs
 
     def _took(self, draws: int) -> None:
-        """Count runs, and tell the share done."""
+        """Count runs, and tell how many were taken of all."""
         self.taken += draws
-        if self.progress is not None:
-            self.progress(min(self.taken / self.total, 1.0))
+        self.progress(min(self.taken, self.total), self.total)
 
 
 @dataclass

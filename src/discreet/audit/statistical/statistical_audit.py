@@ -26,6 +26,7 @@ from discreet.audit.statistical.outcomes import Encoder, Outcomes
 from discreet.audit.statistical.screening import BatchFailed, Entrant, MechanismRunner, PairRace, encoded
 from discreet.audit.statistical.targets import LearningAim, targets_of
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
+from discreet.display import Progress, silent
 from discreet.errors import ParameterError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.privacy import ApproxDP, Guarantee, PureDP
@@ -54,7 +55,7 @@ def audit_statistical(
     confidence: float = 0.95,
     suite: int = 1,
     until: Until = Until.SPENT,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """Run the mechanism `draws` times in all and bound its loss from below; see the module for how."""
     pairs = list(neighbors)
@@ -67,7 +68,9 @@ def audit_statistical(
         )
     one_by_one = False
     while True:
-        trial = _Trial(MechanismRunner(mechanism, draws, progress, one_by_one=one_by_one), guarantee, pairs, rest)
+        trial = _Trial(
+            MechanismRunner(mechanism, draws, progress or silent, one_by_one=one_by_one), guarantee, pairs, rest
+        )
         try:
             return trial.verdict(until, confidence)
         except BatchFailed:
@@ -278,8 +281,7 @@ def loss_refuted(tally: EventTally, delta: float, rest: float, *, reach: float, 
 
     Accuracy. Let e be the least epsilon for which the guarantee holds for S, and g the first point of the grid that is
         at least e. If the bound exceeds e then g was refuted, though the guarantee holds at g; that happens with
-        probability
-        at most rest.
+        probability at most rest.
     """
     grid = np.linspace(0.0, reach, points)
     refuted = log_wealths(tally, grid, delta) >= math.log(1.0 / rest)

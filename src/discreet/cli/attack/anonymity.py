@@ -66,8 +66,8 @@ def _releases(patients: Discharges, found: list[_Exposed]) -> Chapter:
     rows = [
         [
             case.k,
-            *(percent(one.share) for one in case.alone),
-            percent(case.together.share),
+            *(percent(one.frequency) for one in case.alone),
+            percent(case.together.frequency),
             percent(case.together.expected),
         ]
         for case in found

@@ -82,7 +82,7 @@ def _links(found: list[attacks.Linkage]) -> Chapter:
 def _private(city: City, epsilon: float) -> Chapter:
     """Tell what is left to join when counts with noise are published instead of rows."""
     counts = histogram(city.discharges.diagnosis, keys=DIAGNOSES, relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.cost, flip=attacks.Flip.ONE_ROW).upper
     return Chapter(
         "The same table, released privately",
         (

@@ -14,10 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet._optional import optional
 from discreet.display import Table, format_number
 from discreet.display.plots import Plot, plot_interval
 from discreet.errors import InputError, ParameterError
+from discreet.frames import to_pandas
 from discreet.local.estimates.block_support import BlockSupport
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.estimates.support import Support
@@ -173,10 +173,9 @@ class Frequencies:
 
     def to_pandas(self, *, confidence: float = 0.95, together: bool = True) -> Any:
         """Return a frame of all values, by label: frequency, standard_error, low, high; intervals hold together."""
-        pandas = optional("pandas", extra="frames", purpose="to_pandas()")
         ends = self.intervals(confidence=confidence, together=together)
         columns = {"frequency": self.values, "standard_error": self.standard_errors, "low": ends.low, "high": ends.high}
-        return pandas.DataFrame(columns, index=pandas.Index(list(self), name="value", tupleize_cols=False))
+        return to_pandas(columns, index=self, index_name="value")
 
     def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
         """Draw the k largest raw frequencies, k <= 100, with intervals that hold together; needs the extra `plot`."""

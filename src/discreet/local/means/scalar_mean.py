@@ -355,7 +355,7 @@ class LocalMean:
             target=target,
             guarantee=self.spec.guarantee,
             method=method,
-            loss=self.spec.loss,
+            cost=self.spec.loss,
         )
 
     def __float__(self) -> float:

@@ -293,7 +293,7 @@ class VectorMean:
             target=target,
             guarantee=self.spec.guarantee,
             method=method,
-            loss=self.spec.loss,
+            cost=self.spec.loss,
         )
 
     def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:

@@ -135,7 +135,7 @@ class OneChoice(Selection, PurelyPrivate):
 
 
 def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int = 1) -> Fraction:
-    """Return the confidence exactly; refuse what is none, and counts of candidates that cannot be."""
+    """Return the confidence exactly; raise ParameterError for an impossible confidence or number of candidates."""
     exact = exact_rational(confidence, name="confidence")
     if not 0 < exact < 1:
         raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")

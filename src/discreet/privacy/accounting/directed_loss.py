@@ -58,7 +58,7 @@ class DirectedLoss:
         self._made = False
 
     def _make(self) -> None:
-        """Build the contour engine from the pairs, and the real axis from whatever bounds the moments best."""
+        """Build the contour engine from the pairs, and the real axis from the best bound on the moments."""
         if self._made:
             return
         self._made = True

@@ -40,7 +40,7 @@ from discreet.privacy.relation import Relation, combine
 
 
 class Filter(Account):
-    """A budget that holds whatever is asked next in view of the answers so far, the prices of the questions included.
+    """A budget that holds even if every question and its price are chosen in view of the answers so far.
 
     Whether a release is admitted depends on the guarantees alone, never on the data, so a refusal tells nothing.
 
@@ -97,7 +97,7 @@ class Filter(Account):
     def _reserve(
         self, budgets: Mapping[Hashable, Guarantee], together: Callable[[Sequence[Amounts]], Amounts]
     ) -> dict[Hashable, Filter]:
-        """Charge what several budgets cost together, then open a filter in the same books for each of them."""
+        """Charge what several budgets cost together, then open a filter in the same notion for each of them."""
         prices = {part: self._price(budget, None) for part, budget in budgets.items()}
         relation = reduce(combine, (stated for _, stated in prices.values()), self.relation)
         self._charge(together([amounts for amounts, _ in prices.values()]), relation)

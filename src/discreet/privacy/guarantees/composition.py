@@ -1,4 +1,4 @@
-"""What guarantees become: of several releases together, to a group of people, and on a secret sample of them.
+"""The guarantee of several releases together, to a group of people, and on a secret sample of them.
 
 Several releases on the same people add up. A guarantee to one person is a weaker guarantee to a group: a family, or one
 person with several rows. A release on a secret random sample of the people costs less than one on everybody.

@@ -236,7 +236,7 @@ class WorstPair(Pair):
 
 
 def worst_of(pairs: Iterable[Pair]) -> Pair | None:
-    """Return the one pair, the worst of several, or None for none."""
+    """Return the only pair, or the worst of several, or None for an empty list."""
     found = tuple(dict.fromkeys(pairs))
     if len(found) > 1:
         return WorstPair(found)

@@ -36,7 +36,7 @@ Parameters = tuple[tuple[str, Parameter], ...]
 
 
 class ReleaseKind(Enum):
-    """What was released: a mechanism by its noise, a table of chances, or a guarantee of which nothing else is known.
+    """What was released: a mechanism by its noise, a table of chances, or only a guarantee.
 
     >>> ReleaseKind.named("discrete_gaussian")
     <ReleaseKind.DISCRETE_GAUSSIAN: 'discrete gaussian'>
@@ -166,7 +166,7 @@ def shortened(value: object) -> str:
 
 
 def exact_number(value: object, *, name: str) -> Fraction:
-    """Return a number as the rational it stands for; refuse one that is too long to be read back."""
+    """Return a number as an exact rational; raise ParameterError if it is too long to be read back."""
     exact = exact_rational(plain(value, name=name), name=name)
     if exact.numerator.bit_length() + exact.denominator.bit_length() > _MOST_BITS:
         raise ParameterError(
@@ -180,7 +180,7 @@ def _exact(value: object, *, name: str, row: bool) -> Parameter:
     """Return a number, or a row of chances, as the rationals they stand for."""
     if not row:
         return exact_number(value, name=name)
-    # what has no order of its own is no row: which chance belongs to which outcome would be left to luck
+    # a set has no order: which chance belongs to which outcome would be arbitrary
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         raise ParameterError(f"{name} is a row of chances: a list of numbers", parameter=name)
     return tuple(exact_number(chance, name=name) for chance in value)

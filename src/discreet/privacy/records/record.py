@@ -263,7 +263,7 @@ def _words(value: object, *, name: str, example: str) -> str:
 
 
 def _plain(value: object, kind: type[Plain], *, name: str) -> Plain:
-    """Refuse what JSON does not give as a whole number or as a string."""
+    """Raise ParameterError for a JSON value that is not a whole number, or not a string."""
     if not isinstance(value, kind) or isinstance(value, bool):
         words = "a whole number" if kind is int else "a string"
         raise ParameterError(f"{name} must be {words}, not {shortened(value)}", parameter=name)

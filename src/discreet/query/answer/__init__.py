@@ -1,3 +1,3 @@
 """Answers: what an analyst receives, with error bars, a certificate and a plot."""
 
-from discreet.query.answer.answer import Answer, Certificate, Record, arrow_table, pandas_frame, plain, polars_frame
+from discreet.query.answer.answer import Answer, Certificate, Record, plain

@@ -6,17 +6,17 @@ The certificate of a release: what left, under which guarantee, by which record,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._optional import optional
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
 from discreet.errors import ParameterError
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
@@ -228,15 +228,15 @@ class Answer:
 
     def to_pandas(self, confidence: float = CONFIDENCE) -> Any:
         """Return a pandas frame, intervals included."""
-        return pandas_frame(self.to_dict(confidence))
+        return to_pandas(self.to_dict(confidence))
 
     def to_polars(self, confidence: float = CONFIDENCE) -> Any:
         """Return a Polars frame, intervals included."""
-        return polars_frame(self.to_dict(confidence))
+        return to_polars(self.to_dict(confidence), strict=False)
 
     def to_arrow(self, confidence: float = CONFIDENCE) -> Any:
         """Return an Arrow table, intervals included."""
-        return arrow_table(self.to_dict(confidence))
+        return to_arrow(self.to_dict(confidence))
 
     def plot(self, column: str | None = None, confidence: float = CONFIDENCE) -> Plot:
         """Draw an aggregate with its intervals: a line over a single numeric or date key, else bars."""
@@ -286,21 +286,6 @@ class Answer:
     def _repr_html_(self) -> str:
         """Return the answer for a notebook."""
         return self.table()._repr_html_() + definition_list(self.facts())
-
-
-def pandas_frame(columns: Mapping[str, list[Any]]) -> Any:
-    """Return columns as a pandas frame."""
-    return optional("pandas", extra="frames", purpose="a pandas frame").DataFrame(columns)
-
-
-def polars_frame(columns: Mapping[str, list[Any]]) -> Any:
-    """Return columns as a Polars frame."""
-    return optional("polars", extra="frames", purpose="a Polars frame").DataFrame(columns, strict=False)
-
-
-def arrow_table(columns: Mapping[str, list[Any]]) -> Any:
-    """Return columns as an Arrow table."""
-    return optional("pyarrow", extra="frames", purpose="an Arrow table").table(columns)
 
 
 def plain(value: Value) -> bool | int | float | str | None:

@@ -92,13 +92,15 @@ class Additive(Measure):
         return {}
 
     def _noise(self, part: Price) -> NoisyVector:
-        shift, squared = self.bounding.moved(self.norms)
+        sensitivity, squared = self.bounding.moved(self.norms)
         relation, scalar = self.bounding.relation, self.bounding.single and self.entries == 1
         if part.rho is not None:
-            return NoisyVector.gaussian(rho=part.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
+            return NoisyVector.gaussian(
+                rho=part.rho, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
+            )
         if part.epsilon is None:
             raise AssertionError("a part of a price is epsilon or rho")
-        return NoisyVector.laplace(epsilon=part.epsilon, shift=shift, relation=relation, scalar=scalar)
+        return NoisyVector.laplace(epsilon=part.epsilon, sensitivity=sensitivity, relation=relation, scalar=scalar)
 
     def release(self, sums: Sequence[Sequence[int]], part: Price) -> list[list[int]]:
         """Add the noise: the only place where private sums become an answer."""

@@ -211,7 +211,7 @@ def variance(asked: Aggregate, bounding: Bounding, noise: Noise) -> VarianceOfGr
     basis = FOR_GAUSSIAN if noise is Noise.GAUSSIAN else FOR_LAPLACE
     square = scale.steps**2
     norms = RowNorms(
-        one=basis.shift * square,
+        one=basis.sensitivity * square,
         squared=basis.squared * square**2,
         apart=basis.apart * square,
         apart_squared=basis.apart_squared * square**2,

@@ -61,14 +61,14 @@ class QuantilesOfGroups(Measure):
             "steps": self.scale.steps,
             "epsilon": part.epsilon,
             "rho": part.rho,
-            "contribution": self._rows_of_a_unit,
+            "rows": self._rows,
         }
         if len(self.levels) == 1:
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
         return QuantileTree(levels=self.levels, **asked)
 
     @property
-    def _rows_of_a_unit(self) -> int:
+    def _rows(self) -> int:
         """The weight, in rows, that the choices are priced for."""
         twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
         return self.bounding.rows * (2 if twice else 1)

@@ -15,7 +15,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
-from discreet.query.frames import FrameTable, columns_of_units, frame_table, labels_of
+from discreet.query.frame_table import FrameTable, columns_of_units, frame_table, labels_of
 from discreet.query.plan import Engine
 from discreet.query.policy import (
     Analyst,

@@ -9,10 +9,11 @@ from typing import Any
 
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.mechanisms import Top as TopMechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.privacy.guarantees import with_notion
-from discreet.query.answer import Record, arrow_table, pandas_frame, plain, polars_frame
+from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
 from discreet.query.measures import Simple
 from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
@@ -51,15 +52,15 @@ class TopAnswer:
 
     def to_pandas(self) -> Any:
         """Return a pandas frame."""
-        return pandas_frame(self.to_dict())
+        return to_pandas(self.to_dict())
 
     def to_polars(self) -> Any:
         """Return a Polars frame."""
-        return polars_frame(self.to_dict())
+        return to_polars(self.to_dict(), strict=False)
 
     def to_arrow(self) -> Any:
         """Return an Arrow table."""
-        return arrow_table(self.to_dict())
+        return to_arrow(self.to_dict())
 
     def __str__(self) -> str:
         return f"{self.table()}\n\nguarantee: {with_notion(self.guarantee)}"

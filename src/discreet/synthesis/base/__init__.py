@@ -2,4 +2,4 @@
 
 from discreet.synthesis.base.allowance import Allowance, Noisy, checked_share, deviation_of, noise_for
 from discreet.synthesis.base.neighbors import Neighbors
-from discreet.synthesis.base.release import Progress, Synthesizer, SyntheticRelease, require_records, silent
+from discreet.synthesis.base.release import Synthesizer, SyntheticRelease, require_records

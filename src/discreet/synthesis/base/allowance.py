@@ -91,7 +91,7 @@ class Allowance:
         """Read the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
         if not isinstance(neighbors, Neighbors):
             raise ParameterError(
-                "say who is protected: Neighbors(relation, size), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
+                "say who is protected: Neighbors(relation, people), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
                 parameter="neighbors",
             )
         relation = neighbors.relation
@@ -103,7 +103,7 @@ class Allowance:
         if delta is None:
             return cls(PureDP(epsilon, relation=relation), price.epsilon, neighbors)
         target = ApproxDP(epsilon, delta, relation=relation)
-        warn_if_senseless(target, people=neighbors.size)
+        warn_if_senseless(target, people=neighbors.people)
         return cls(target, largest_rho(written(target.epsilon), written(target.delta)), neighbors)
 
     @property
@@ -119,8 +119,8 @@ class Allowance:
 
     def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
         """Return the noise for so many histograms of all records at once, with a share of the amount."""
-        spend, times = self._spend(share), whole(histograms, name="histograms")
-        return noise_for(self, spend, shift=self.neighbors.l1 * times, squared=self.neighbors.squared * times)
+        amount, times = self._amount(share), whole(histograms, name="histograms")
+        return noise_for(self, amount, sensitivity=self.neighbors.l1 * times, squared=self.neighbors.squared * times)
 
     def deviation(self, share: Fraction, *, histograms: int = 1) -> float:
         """Return the standard deviation that `noisy` would add with that share; public."""
@@ -128,8 +128,8 @@ class Allowance:
 
     def single(self, share: Fraction, *, sensitivity: int) -> NoisyVector:
         """Return the noise for one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
-        spend, shift = self._spend(share), whole(sensitivity, name="sensitivity")
-        return noise_for(self, spend, shift=shift, squared=shift**2, scalar=True)
+        moved = whole(sensitivity, name="sensitivity")
+        return noise_for(self, self._amount(share), sensitivity=moved, squared=moved**2, scalar=True)
 
     def single_deviation(self, share: Fraction, *, sensitivity: int) -> float:
         """Return the standard deviation that `measure` would add with that share; public."""
@@ -142,18 +142,18 @@ class Allowance:
 
     def part(self, share: Fraction) -> Allowance:
         """Return an allowance that holds a share of this one's amount, for another method to divide."""
-        exact, relation = self._spend(share), self.neighbors.relation
+        exact, relation = self._amount(share), self.neighbors.relation
         guarantee = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
         return Allowance(guarantee, exact, self.neighbors)
 
     def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
         """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
-        spend = self._spend(share)
-        epsilon = spend if self.pure else Fraction(downward(lambda: number(8 * spend).sqrt()))
+        amount = self._amount(share)
+        epsilon = amount if self.pure else Fraction(downward(lambda: number(8 * amount).sqrt()))
         stated = Sensitivity(sensitivity, norm=Norm.LINF, relation=self.neighbors.relation)
         return int(Exponential(epsilon=epsilon, sensitivity=stated)(scores))
 
-    def _spend(self, share: Fraction) -> Fraction:
+    def _amount(self, share: Fraction) -> Fraction:
         """Return a share of the amount; raise an error for a share that is not one."""
         return positive_rational(checked_share(share, name="share"), name="share") * self.amount
 
@@ -186,12 +186,14 @@ def _affords(guarantee: Guarantee, amount: Fraction) -> bool:
     return False
 
 
-def noise_for(allowance: Allowance, spend: Fraction, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
+def noise_for(
+    allowance: Allowance, amount: Fraction, *, sensitivity: int, squared: int, scalar: bool = False
+) -> NoisyVector:
     """Return the noise that an amount of an allowance buys for integers that one unit moves so far in L1 and in L2."""
     relation = allowance.neighbors.relation
     if allowance.pure:
-        return NoisyVector.laplace(epsilon=spend, shift=shift, relation=relation, scalar=scalar)
-    return NoisyVector.gaussian(rho=spend, shift=shift, squared=squared, relation=relation, scalar=scalar)
+        return NoisyVector.laplace(epsilon=amount, sensitivity=sensitivity, relation=relation, scalar=scalar)
+    return NoisyVector.gaussian(rho=amount, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar)
 
 
 def deviation_of(mechanism: NoisyVector) -> float:

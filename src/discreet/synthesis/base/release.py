@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
 from discreet.synthesis.base.allowance import Allowance
 from discreet.synthesis.base.neighbors import Neighbors
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.workloads import Workload, require_own
-
-Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +125,3 @@ def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:
         return of(cls, workload, neighbors, *args, **choices)
 
     return checked
-
-
-def silent(done: int, steps: int) -> None:
-    """Tell nobody."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from discreet.display import Progress
 from discreet.laws.number import Number
-from discreet.synthesis.base import Allowance, Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
-from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
+from discreet.synthesis.methods.forest import Independent, Tree, default_size, looks_at_pairs, measured_attributes
 from discreet.synthesis.methods.residual import Residual, ResidualFinish
 from discreet.synthesis.methods.weights import SUPPORT, Mwem, Reweighted
 from discreet.synthesis.workloads import Marginals, Workload
@@ -58,7 +59,7 @@ class Best(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
     ) -> Best:
-        """Choose a method by public numbers: the domain, the workload's kind and length, the stated size, the price.
+        """Choose a method by public numbers: the domain, the workload, the stated number of people, the price.
 
         Let the noise of the price be the deviation of one share when a hundred are measured, over ten. Above 0.005:
         independent attributes. Cells of marginals: residuals where their noise, known beforehand, moves a marginal by
@@ -92,19 +93,19 @@ class Best(Synthesizer):
 
 def _chosen(workload: Workload, allowance: Allowance) -> Best:
     """Apply the rule."""
-    domain, size = workload.domain, allowance.neighbors.size
+    domain, people = workload.domain, allowance.neighbors.people
     noise = typical_noise(allowance)
     attributes = len(measured_attributes(domain))
-    all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * size <= _PAIR_WORK
+    all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * people <= _PAIR_WORK
+    size = default_size(domain, people)
     if noise > _TINY or (noise > _SMALL and not all_pairs):
         seen = f"the whole price gives one share noise of {noise:.2g}, and single attributes are all that shows then"
-        rows = default_rows(domain, size)
-        return Best(chosen=Independent(workload=workload, allowance=allowance, rows=rows), reason=seen)
+        return Best(chosen=Independent(workload=workload, allowance=allowance, size=size), reason=seen)
     if isinstance(workload, Marginals) and (found := _marginals(workload, allowance, all_pairs=all_pairs)):
         return found
     if noise > _SMALL:
         small = f"the whole price gives one share noise of {noise:.2g}, too much to divide it between pairs and queries"
-        return Best(chosen=Tree(workload=workload, allowance=allowance, rows=default_rows(domain, size)), reason=small)
+        return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=small)
     if domain.cells <= _LISTED_CELLS and domain.cells * len(workload) <= _LISTED_WORK:
         listed = f"the {domain.cells:,} possible records can all be listed, so no model of them is needed"
         return Best(chosen=Mwem.from_allowance(workload, allowance), reason=listed)
@@ -117,16 +118,16 @@ def _weighed(workload: Workload, allowance: Allowance, attributes: int, *, all_p
         many = f"with {attributes:,} attributes, weights on rows of a tree spoil on average more than they mend"
         return Best(
             chosen=Tree(
-                workload=workload, allowance=allowance, rows=default_rows(workload.domain, allowance.neighbors.size)
+                workload=workload, allowance=allowance, size=default_size(workload.domain, allowance.neighbors.people)
             ),
             reason=many,
         )
     if all_pairs:
         part = allowance.part(_BASE)
         both = "a tree of noisy pairs is right on average, and weights on its rows fit the queries it answers worst"
-        return Best(chosen=Reweighted.on(Tree(workload=workload, allowance=part, rows=SUPPORT), allowance), reason=both)
+        return Best(chosen=Reweighted.on(Tree(workload=workload, allowance=part, size=SUPPORT), allowance), reason=both)
     wide = f"the pairs of {attributes:,} attributes are too many to look at, so weights go on rows of independent ones"
-    base = Independent(workload=workload, allowance=allowance.part(_WIDE_BASE), rows=SUPPORT)
+    base = Independent(workload=workload, allowance=allowance.part(_WIDE_BASE), size=SUPPORT)
     return Best(chosen=Reweighted.on(base, allowance, reach=_WIDE_REACH), reason=wide)
 
 
@@ -140,11 +141,11 @@ def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) ->
             return Best(chosen=residual, reason=exact)
     if not all_pairs:
         return None
-    rows = default_rows(workload.domain, allowance.neighbors.size)
+    size = default_size(workload.domain, allowance.neighbors.people)
     reason = (
         "noise on every cell would be large, and a tree of noisy pairs has cells of all orders at the noise of pairs"
     )
-    return Best(chosen=Tree(workload=workload, allowance=allowance, rows=rows), reason=reason)
+    return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=reason)
 
 
 def expected_distance(residual: Residual) -> float:
@@ -154,10 +155,10 @@ def expected_distance(residual: Residual) -> float:
         math.prod(sizes[place] for place in one) * deviation
         for one, deviation in zip(residual.workload.sets, residual.deviations_of_counts, strict=True)
     )
-    return moved * math.sqrt(2 / math.pi) / (residual.allowance.neighbors.size * len(residual.workload.sets))
+    return moved * math.sqrt(2 / math.pi) / (residual.allowance.neighbors.people * len(residual.workload.sets))
 
 
 def typical_noise(allowance: Allowance) -> float:
-    """Return the noise of one share when a hundred are measured, over ten: how rich the price is for such a size."""
+    """Return the noise of one share when a hundred are measured, over ten: the price against the number of people."""
     deviation = allowance.single_deviation(Fraction(1, _MEASURED), sensitivity=allowance.neighbors.count)
-    return deviation / (allowance.neighbors.size * math.sqrt(_MEASURED))
+    return deviation / (allowance.neighbors.people * math.sqrt(_MEASURED))

@@ -91,7 +91,7 @@ def report(
         raise InputError("the truth is of another domain than the release")
     if any(other.workload.digest != workload.digest for other in beside):
         raise InputError("a release to stand beside this one answers other queries")
-    exact, shares = workload.shares(truth), one_way_shares(truth)
+    exact, shares = workload.frequencies(truth), one_way_shares(truth)
     others = [(other.method, other.answers) for other in beside]
     others += [(one.value, baseline_answers(one, workload, shares)) for one in baselines]
     lines = [(release.method, release.answers), *_answers_of_table(release), *others]
@@ -246,7 +246,7 @@ def baseline_answers(
 
 def _answers_of_table(release: SyntheticRelease) -> list[tuple[str, NDArray[np.float64]]]:
     """Return what the table of a release answers, with the name of the line, unless the release answers just that."""
-    counted = release.workload.shares(release.table.records, release.table.weights)
+    counted = release.workload.frequencies(release.table.records, release.table.weights)
     return [] if np.allclose(counted, release.answers, rtol=0, atol=_ROUNDING) else [(ITS_TABLE, counted)]
 
 

@@ -7,10 +7,11 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Price
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
 from discreet.synthesis.methods import method_named
 from discreet.synthesis.methods.dual_query import DualQuery
@@ -28,11 +29,11 @@ class ReleaseTerms(TypedDict, total=False):
     delta: Number | None
     rho: Number | None
     share: Number | None  # of the budget
-    size: int | None  # about how many records there are, unless the policy declares it
+    people: int | None  # about how many records there are, unless the policy declares it
     progress: Progress | None  # told the number of steps done and in all, which are public
 
 
-_PRICE = ("epsilon", "delta", "rho", "share", "size")
+_PRICE = ("epsilon", "delta", "rho", "share", "people")
 _ASKED = (*_PRICE, "progress")
 _CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbors and the price
 
@@ -92,7 +93,7 @@ def synthesize(
         table: a private table.
         workload: the queries, over a domain as `domain_of` makes it.
         method: a name of `METHODS`; the functions of these names are the same.
-        asked: epsilon=, epsilon= with delta=, rho= or share=; size=, a public number of records; progress=.
+        asked: epsilon=, epsilon= with delta=, rho= or share=; people=, a public number of records; progress=.
     """
     return _released(method, session, table, workload, asked)
 
@@ -137,7 +138,7 @@ def dual_query(
     delta: Number | None = None,
     rho: Number | None = None,
     share: Number | None = None,
-    size: int | None = None,
+    people: int | None = None,
     progress: Progress | None = None,
     transcript: str | Path | None = None,
     **choices: Any,
@@ -149,7 +150,7 @@ def dual_query(
     follow. Without a file it pays for everything again.
     """
     check_keywords(choices, (*_ASKED, "transcript", *_CHOICES))
-    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}
+    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "people": people}
 
     def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
         return DualQuery.of(workload, neighbors, **price.amounts(), **choices)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.display import definition_list
+from discreet.display import Progress, definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
@@ -19,7 +19,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, Price, PureDP, Relation,
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
 from discreet.query.pricing import nothing_spent, read_price
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
@@ -166,7 +166,7 @@ def prepare(
     delta: Number | None = None,
     rho: Number | None = None,
     share: Number | None = None,
-    size: int | None = None,
+    people: int | None = None,
 ) -> Prepared:
     """Return a release that could be made at a price, or refuse it; nothing is charged and no data is read."""
     check_session(session)
@@ -181,7 +181,7 @@ def prepare(
     check_domain(workload.domain, stated_table)
     given = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
     price = price_under(session.policy.budget, given)
-    neighbors = neighbors_of(session, stated_table, size)
+    neighbors = neighbors_of(session, stated_table, people)
     try:
         made = make(workload, neighbors, price)
     except DiscreetError as problem:
@@ -230,45 +230,49 @@ def _under_concentrated(budget: ZCDP, price: Price) -> Price:
     return price
 
 
-def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neighbors:
+def neighbors_of(session: Session, table: TablePolicy, people: int | None) -> Neighbors:
     """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
     rows = rows_of_one_unit(table)
     exact = table.people if rows == 1 else None
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST_PEOPLE):
+    if people is not None and (
+        isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= MOST_PEOPLE
+    ):
         raise ParameterError(
-            f"size= is a whole number of records, from 1 to {MOST_PEOPLE:,}, that you may tell everybody. Nothing was "
-            "spent.",
-            parameter="size",
+            f"people= must be a whole number of records, from 1 to {MOST_PEOPLE:,}, that you may tell everybody. "
+            "Nothing was spent.",
+            parameter="people",
         )
-    if exact is not None and size is not None and size != exact:
+    if exact is not None and people is not None and people != exact:
         raise ConflictingParameters(
-            f"the policy declares the size of {table.name}: leave size= out. Nothing was spent.", parameter="size"
+            f"the policy declares how many people {table.name} has: leave people= out. Nothing was spent.",
+            parameter="people",
         )
-    known = exact if exact is not None else size
+    known = exact if exact is not None else people
     if known is None:
         raise MissingParameter(
-            f"say about how many records {table.name} has: size=, a number that you may tell everybody, never one that "
-            f"was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
-            parameter="size",
+            f"say about how many records {table.name} has: people=, a number that you may tell everybody, never one "
+            f"that was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
+            parameter="people",
         )
-    # where another table has the public size, a unit that is changed may have had no row here, or have none now
+    # where another table has the public number of people, a unit that is changed may have had no row here, or have
+    # none now
     counted = session.policy.relation is Relation.ADD_REMOVE or table.people is not None
     return Neighbors(session.policy.relation, known, rows, everyone=counted)
 
 
 def _or_declare(table: TablePolicy, rows: int) -> str:
     if rows == 1 and (table.people is None or isinstance(table.unit, UnitIsRow)):
-        return "; or let the curator declare size = ... in the policy"
+        return "; or let the curator declare people = ... in the policy"
     return f" (a unit may have {rows} of them)"
 
 
 def told(progress: Progress | None) -> Progress:
     """Return a progress whose own mistakes, such as a closed terminal, cost nobody a release that is paid for."""
 
-    def tell(done: int, steps: int) -> None:
+    def tell(done: int, total: int | None) -> None:
         if progress is not None:
             with contextlib.suppress(Exception):
-                progress(done, steps)
+                progress(done, total)
 
     return tell
 

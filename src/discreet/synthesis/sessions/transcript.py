@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.display import Progress
 from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge, Entry, EntryKind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.synthesis.base import Progress, SyntheticRelease
+from discreet.synthesis.base import SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript

@@ -49,7 +49,7 @@ class MeasuredAnswers(Mechanism):
     def __init__(self, *, counted: bool) -> None:
         self._counted = counted
         workload = marginals(Domain.of(category=["a", "b"]), ways=1)
-        neighbors = Neighbors(Relation.CHANGE_ONE, size=3)
+        neighbors = Neighbors(Relation.CHANGE_ONE, people=3)
         self._answers = NoisyAnswers.of(workload, neighbors, epsilon=2)
         self.relation = Relation.CHANGE_ONE
 

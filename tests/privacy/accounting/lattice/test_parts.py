@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.accounting.lattice.cells import AtomSource, Grid, LossAtoms, LossMeasure, Reach
+from discreet.privacy.accounting.lattice.cells import AtomSource, Grid, LatticeAtoms, LossMeasure, Reach
 from discreet.privacy.accounting.lattice.composition import compose
 from discreet.privacy.accounting.lattice.densities import ExponentialDensity, NormalDensity, laid_out
 from discreet.privacy.accounting.lattice.fft_bounds import ASSUMED_UNITS, UNIT, SpectrumProduct
@@ -35,7 +35,7 @@ def curve(law: TiltedLaw, level: float) -> float:
 def discrete(losses: list[float], weights: list[float]) -> LossMeasure:
     """Return a measure with atoms of the given weights, scaled to mass 1."""
     mass = np.array(weights) / np.sum(weights)
-    return LossMeasure(LossAtoms(np.array(losses), np.log(mass), np.full(len(losses), 1e-15)), None, 0.0, 0.0)
+    return LossMeasure(LatticeAtoms(np.array(losses), np.log(mass), np.full(len(losses), 1e-15)), None, 0.0, 0.0)
 
 
 def true_curve(losses: list[float], weights: list[float], level: float) -> float:
@@ -209,7 +209,7 @@ def test_the_loss_of_a_sample_is_known_up_to_its_doubt_at_every_rate(rate, kind)
 
 
 def test_a_lower_law_never_has_negative_mass():
-    unsure = LossMeasure(LossAtoms(np.array([0.0, 0.35]), np.log([0.5, 0.5]), np.array([0.8, 3.0])), None, 0.0, 0.0)
+    unsure = LossMeasure(LatticeAtoms(np.array([0.0, 0.35]), np.log([0.5, 0.5]), np.array([0.8, 3.0])), None, 0.0, 0.0)
     grid = Grid(0.1, 0.0)
     assert np.all(lowered(unsure, grid, 1.0).weight >= 0.0)
     above = raised(unsure, grid, 0.0)
@@ -217,8 +217,8 @@ def test_a_lower_law_never_has_negative_mass():
 
 
 def test_atoms_that_differ_by_rounding_have_no_spacing():
-    atoms = LossAtoms.of([-0.1, 0.1, 0.1 + 2e-17, math.nextafter(0.1, 1.0)], [-1.0] * 4, 0.0)
-    wide = LossAtoms.of([-3.0, 0.1], [-1.0] * 2, 0.0)
+    atoms = LatticeAtoms.of([-0.1, 0.1, 0.1 + 2e-17, math.nextafter(0.1, 1.0)], [-1.0] * 4, 0.0)
+    wide = LatticeAtoms.of([-3.0, 0.1], [-1.0] * 2, 0.0)
     source = AtomSource((wide, atoms), (0.0, 0.0), 0.0)
     assert source.lattice() == (-0.1, pytest.approx(0.2))
     assert source.extent(REACH)[0] == -3.0

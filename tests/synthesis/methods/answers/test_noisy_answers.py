@@ -189,8 +189,8 @@ def test_without_noise_the_counts_come_back_and_the_answers_are_linear_in_it(
 
     monkeypatch.setattr(NoisyVector, "__call__", exact)
     release = method(records)
-    assert np.allclose(release.evidence["noisy answers"], workload.shares(records))
-    assert np.allclose(release.answers, workload.shares(records), atol=1e-4)
+    assert np.allclose(release.evidence["noisy answers"], workload.frequencies(records))
+    assert np.allclose(release.answers, workload.frequencies(records), atol=1e-4)
     assert len(released) == 1  # one vector, one price
 
 
@@ -254,7 +254,7 @@ def test_a_large_domain_keeps_the_noisy_answers_beside_a_table(relation: Relatio
     assert np.array_equal(release.answers, np.clip(noisy, 0, 1))
     assert told[-1][0] == told[-1][1] == len(release.table)
     asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=AnswerSource.TABLE)(records)
-    assert np.allclose(asked.answers, workload.shares(asked.table.records, asked.table.weights), atol=1e-9)
+    assert np.allclose(asked.answers, workload.frequencies(asked.table.records, asked.table.weights), atol=1e-9)
     assert asked.deviations is None  # nothing in closed form is known of the table's answers
     assert release.deviations is not None
 

@@ -103,7 +103,7 @@ def test_without_much_noise_the_table_has_the_marginals_of_the_private_one() -> 
     domain = Domain.of({name: population_values()[name] for name in names})
     rows = population(3_000, seed=7).binned()
     people, pairs = domain.encode({name: rows[name] for name in names}), marginals(domain, ways=2)
-    truth = pairs.shares(people)
+    truth = pairs.frequencies(people)
     for finish in ResidualFinish:
         # a count is off by some hundredths, and the bound is more than a hundred counts in every marginal
         method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, 3_000), rho=10_000, finish=finish)
@@ -111,7 +111,7 @@ def test_without_much_noise_the_table_has_the_marginals_of_the_private_one() -> 
         release = method(people)
         assert release.table.weights is not None
         assert np.isclose(release.table.weights.sum(), 1)
-        counted = pairs.shares(release.table.records, release.table.weights)
+        counted = pairs.frequencies(release.table.records, release.table.weights)
         assert np.abs(release.answers - truth).sum() / len(pairs.sets) < 0.04
         assert np.abs(counted - truth).sum() / len(pairs.sets) < 0.04
 

@@ -116,7 +116,7 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
     allowance = Allowance.of(Neighbors(relation, 2_000), **price)
     rounds = AdaptiveRounds.of(asked, allowance, Fraction(1), np.log(DOMAIN.cells))
     course = run(rounds, records, asked, allowance)
-    truth = asked.shares(records)
+    truth = asked.frequencies(records)
     strength, variance = rounds.strength(course.deviation), course.deviation**2
     chosen, measured = list(course.chosen), np.array(course.measured)
     starts = np.cumsum([0, *(len(fresh) for fresh in course.before)])[:-1]
@@ -130,7 +130,7 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
 
     weights = replayed(course, rounds, asked)
     support = whole_domain(DOMAIN)
-    answers = np.stack([asked.shares(support, one) for one in weights])
+    answers = np.stack([asked.frequencies(support, one) for one in weights])
     np.testing.assert_allclose(np.clip(answers[-1], 0, 1), course.answers, atol=1e-4)
     off = np.abs(answers[:-1] - truth)
     first = [chosen[start] for start in starts]

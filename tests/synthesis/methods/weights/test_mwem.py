@@ -52,16 +52,16 @@ def test_with_a_boundless_price_every_answer_is_right(relation: Relation, family
     records, asked = skewed(3_000), family(DOMAIN, ways=2, count=40)
     with pytest.warns(SenselessParameter):
         release = Mwem.of(asked, Neighbors(relation, 3_000), rho=10**7)(records)
-    np.testing.assert_allclose(release.answers, asked.shares(records), atol=0.002)
-    table = asked.shares(release.table.records, release.table.weights)
+    np.testing.assert_allclose(release.answers, asked.frequencies(records), atol=0.002)
+    table = asked.frequencies(release.table.records, release.table.weights)
     np.testing.assert_allclose(table, release.answers, atol=1e-12)
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**9])
+@pytest.mark.parametrize("people", [1, 400, 10**9])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, size), epsilon=1, delta=1e-12)
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
+    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, people), epsilon=1, delta=1e-12)
     release = method(skewed(count))
     assert release.plan == method.plan
     assert len(release.table) == DOMAIN.cells
@@ -102,7 +102,7 @@ def test_a_size_far_from_the_truth_costs_accuracy_of_the_rule_only(relation: Rel
     for size in (100, 10**7):
         about = Neighbors(relation, size, everyone=False)  # else the size is the number of records under change-one
         release = Mwem.of(asked, about, rho=Fraction(1, 2))(records)
-        assert abs(release.answers[0] - asked.shares(records)[0]) < 0.05  # noise has a deviation below 0.0003
+        assert abs(release.answers[0] - asked.frequencies(records)[0]) < 0.05  # noise has a deviation below 0.0003
 
 
 def test_trivial_queries_do_no_harm() -> None:

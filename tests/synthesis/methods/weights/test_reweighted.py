@@ -52,14 +52,14 @@ def test_base_and_rounds_spend_no_more_than_the_allowance(relation: Relation, pr
 def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(domain: Domain) -> None:
     records, asked = twins(domain, 5_000), conjunctions(domain, ways=2, count=200, repeats=False)
     allowance = Allowance.of(Neighbors(Relation.CHANGE_ONE, 5_000), rho=10**6)
-    base = Independent(workload=asked, allowance=allowance.part(Fraction(1, 2)), rows=SUPPORT)
+    base = Independent(workload=asked, allowance=allowance.part(Fraction(1, 2)), size=SUPPORT)
     with pytest.warns(SenselessParameter):
         method = Reweighted.on(base, allowance, reach=np.inf)
     with pytest.warns(SenselessParameter):
         release = method(records)
     with pytest.warns(SenselessParameter):
         plain = base(records)
-    truth = asked.shares(records)
+    truth = asked.frequencies(records)
     assert np.abs(plain.answers - truth).max() > 0.2  # twins agree always, and half the time under independence
     assert np.abs(release.answers - truth).max() < 0.1
 
@@ -69,7 +69,7 @@ def test_with_a_boundless_price_the_weights_mend_what_independence_gets_wrong(do
 def test_the_bound_holds_against_every_distribution_on_the_support(reach: float) -> None:
     records, asked = twins(SMALL, 2_000), conjunctions(SMALL, count=100)
     allowance = Allowance.of(Neighbors(Relation.CHANGE_ONE, 2_000), rho=Fraction(1, 10))
-    base = Independent(workload=asked, allowance=allowance.part(Fraction(1, 2)), rows=SUPPORT)
+    base = Independent(workload=asked, allowance=allowance.part(Fraction(1, 2)), size=SUPPORT)
     rounds, released = replace(Reweighted.on(base, allowance).rounds, reach=reach), base(records)
     support, prior = support_of(released.table, SUPPORT)
     course = rounds(records, asked, allowance, support, prior, lambda *_: None, anchor=released.answers)
@@ -80,20 +80,20 @@ def test_the_bound_holds_against_every_distribution_on_the_support(reach: float)
     penalty = first * course.deviation**2
     assert (course.strength > first) == (reach < 1)  # twins are further than 0.05 nats from independence
     assert divergence_of(course.weights, prior) <= reach
-    offset = released.answers - asked.shares(support, prior)
+    offset = released.answers - asked.frequencies(support, prior)
     random = np.random.default_rng(8)
     for other in [prior, np.full(64, 1 / 64), course.weights, *random.dirichlet(np.ones(64), 20)]:
         divergence = float(other @ np.log(other / prior))
-        missed = (measured - offset[chosen]) - asked.shares(support, other)[chosen]
+        missed = (measured - offset[chosen]) - asked.frequencies(support, other)[chosen]
         bound = (1 + 4 * penalty) / 2 * (course.strength / first * divergence + np.sum(missed**2) / (2 * penalty))
         assert np.sum(largest**2) <= bound * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**8])
+@pytest.mark.parametrize("people", [1, 400, 10**8])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbors(relation, size), epsilon=1, delta=1e-9)
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
+    method = Reweighted.of(conjunctions(WIDE, count=30), Neighbors(relation, people), epsilon=1, delta=1e-9)
     steps: list[tuple[int, int]] = []
     release = method(twins(WIDE, count), progress=lambda done, all_: steps.append((done, all_)))
     assert release.plan == method.plan
@@ -128,7 +128,7 @@ def test_a_base_whose_guarantee_does_not_add_up_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"does not add up .* `Allowance.part`"):
         Reweighted.on(half, allowance)
     with pytest.raises(ParameterError, match="costs the whole allowance"):
-        Reweighted.on(Independent(workload=asked, allowance=allowance, rows=9), allowance)
+        Reweighted.on(Independent(workload=asked, allowance=allowance, size=9), allowance)
 
 
 @pytest.mark.parametrize(

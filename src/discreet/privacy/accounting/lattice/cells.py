@@ -52,7 +52,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LossAtoms:
+class LatticeAtoms:
     """Single losses, with the logarithm of P's mass and a bound on the error of that logarithm."""
 
     loss: Floats
@@ -60,14 +60,14 @@ class LossAtoms:
     slack: Floats
 
     @classmethod
-    def of(cls, loss: list[float], log_mass: list[float], slack: float) -> LossAtoms:
+    def of(cls, loss: list[float], log_mass: list[float], slack: float) -> LatticeAtoms:
         """Make a few atoms with one bound for all, leaving out those without mass."""
         places, logs = np.array(loss, dtype=np.float64), np.array(log_mass, dtype=np.float64)
         seen = logs > -math.inf
         return cls(places[seen], logs[seen], np.full(int(np.count_nonzero(seen)), slack))
 
     @classmethod
-    def joined(cls, first: LossAtoms, second: LossAtoms) -> LossAtoms:
+    def joined(cls, first: LatticeAtoms, second: LatticeAtoms) -> LatticeAtoms:
         """Put two lists together."""
         return cls(
             np.concatenate([first.loss, second.loss]),
@@ -105,13 +105,13 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossMeasure:
-    """A measure of losses under P that stands for one side of the truth, and how far each loss may be off.
+    """A measure of losses under P that bounds the true one from one side, and how far each loss may be off.
 
     `infinite` is rounded to the sound side, and `wobble` bounds the distance of a listed loss from the true one.
     `log_excess` is ln of the total mass where a measure is more than a law, else 0.
     """
 
-    atoms: LossAtoms
+    atoms: LatticeAtoms
     nodes: Nodes | None
     infinite: float
     wobble: float
@@ -145,7 +145,7 @@ class AtomSource(LossSource):
 
     def __init__(
         self,
-        sides: tuple[LossAtoms, LossAtoms],
+        sides: tuple[LatticeAtoms, LatticeAtoms],
         infinite: tuple[float, float],
         wobble: float,
         step: float | None = None,
@@ -219,7 +219,7 @@ class CurveSource(LossSource):
     def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:
         """Return the corners of the polygon as atoms on the grid; from below, the release may be ignored: loss 0."""
         if not upper:
-            return LossMeasure(LossAtoms.of([0.0], [0.0], 0.0), None, 0.0, 0.0)
+            return LossMeasure(LatticeAtoms.of([0.0], [0.0], 0.0), None, 0.0, 0.0)
         low, high = self.extent(reach)
         first, last = math.floor((low - grid.anchor) / grid.step) - 1, math.ceil((high - grid.anchor) / grid.step) + 1
         most = _MOST_COSTLY_DOTS if _costly(self.pair) else _MOST_DOTS
@@ -231,14 +231,14 @@ class CurveSource(LossSource):
         dots = _dots(self.pair, tuple(float(loss) for loss in losses))
         corners, mass, infinite = _polygon(losses, dots)
         keep = mass > 0
-        atoms = LossAtoms(corners[keep], np.log(mass[keep]), np.full(int(np.count_nonzero(keep)), 4096 * UNIT))
+        atoms = LatticeAtoms(corners[keep], np.log(mass[keep]), np.full(int(np.count_nonzero(keep)), 4096 * UNIT))
         total = (math.fsum(mass) + infinite) * (1 + 2 * ELEMENTARY + 8192 * UNIT)
         wobble = 8 * UNIT * float(np.max(np.abs(losses)))
         return LossMeasure(atoms, None, min(infinite, 1.0), wobble, max(math.log(total) * (1 + ELEMENTARY), 0.0))
 
 
 def _costly(pair: object) -> bool:
-    """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
+    """Say whether a pair is a composition, or made from one: each point of its curve is then computed separately."""
     from discreet.privacy.pairs import ComposedPair
 
     if isinstance(pair, ComposedPair):

@@ -14,7 +14,7 @@ from discreet.privacy.accounting.lattice.cells import (
     LEAST,
     Grid,
     Indices,
-    LossAtoms,
+    LatticeAtoms,
     LossMeasure,
     LossSource,
     Nodes,
@@ -161,7 +161,7 @@ class ExponentialDensity(Density):
 class DensitySource(LossSource):
     """A density and a few atoms, after sampling."""
 
-    def __init__(self, density: Density, atoms: LossAtoms, mapped: LossMap, wobble: float = 0.0) -> None:
+    def __init__(self, density: Density, atoms: LatticeAtoms, mapped: LossMap, wobble: float = 0.0) -> None:
         self.density, self.atoms, self.mapped, self._wobble = density, atoms, mapped, wobble
         self._latest: tuple[tuple[Grid, Reach], Nodes, float] | None = None  # both sides use the same nodes
 
@@ -192,24 +192,26 @@ class DensitySource(LossSource):
         _, nodes, wobble = self._latest
         below, above = self.density.cut(self.density.span(reach, self.mapped.kind), self.mapped.kind, self.mapped.rate)
         if self.mapped.kind is SamplingKind.FIXED:
-            atoms = LossAtoms.joined(atoms, self._rest(nodes, below + above, upper=upper))
+            atoms = LatticeAtoms.joined(atoms, self._rest(nodes, below + above, upper=upper))
         wobble = max(wobble, self._wobble + 8 * UNIT * _largest(atoms.loss, grid))
         if not upper:
             return LossMeasure(atoms, nodes, 0.0, wobble)
         if below > 0:
-            atoms = LossAtoms.joined(atoms, LossAtoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800))
+            atoms = LatticeAtoms.joined(
+                atoms, LatticeAtoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800)
+            )
         return LossMeasure(atoms, nodes, above, wobble)
 
     def forget(self) -> None:
         """Free the nodes."""
         self._latest = None
 
-    def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> LossAtoms:
+    def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> LatticeAtoms:
         """Return the atom at loss 0 of a sample of fixed size: all mass that is neither above nor below."""
         moved = math.fsum(np.exp(nodes.log_mass)) + math.fsum(np.exp(self.atoms.log_mass))
         doubt = nodes.error + 2 * float(np.max(nodes.slack)) + 256 * UNIT
         rest = 1.0 - moved + (doubt if upper else -doubt - cut)
-        return LossAtoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
+        return LatticeAtoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
 
 
 def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tuple[Nodes, float]:

@@ -41,7 +41,7 @@ class LatticeTarget:
 
 @dataclass(slots=True)
 class LatticeAnswer:
-    """Both sides of a composition on one grid; whoever asked fills in the width of what it read off."""
+    """Both sides of a composition on one grid; the caller fills in the width of its answer."""
 
     upper: Composed
     lower: Composed | None
@@ -101,7 +101,7 @@ class LatticePlan:
         return 1.0 if math.isinf(log_left[0]) else max(low, 0.0), min(high, 1.0)
 
     def alone(self, answer: Callable[[Pair], float]) -> float:
-        """Return a pair's own lower bound where there is a single release and the lattice has none for it, else 0."""
+        """Return the pair's own lower bound for a single release without a lower bound on the lattice, else 0."""
         if self.total != 1 or source_of(self.kinds[0][0], Reach(-60.0, -60.0)).two_sided:
             return 0.0
         return answer(self.kinds[0][0])

@@ -28,7 +28,7 @@ class SamplingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LossMap:
-    """The loss after sampling as an increasing function of the base's loss t, and what becomes of P's mass at t.
+    """The loss after sampling as an increasing function of the base's loss t, and the mass of P that it moves there.
 
     `rate` and `rest` are g and 1 - g, each rounded by itself, and so are their logarithms: a rate within rounding of
     1 is still a sample, whose losses the rest bounds.
@@ -99,7 +99,7 @@ class LossMap:
         return np.minimum(np.exp(np.clip(self.log_rate + turn * (base - loss), -740.0, 0.0)), 1.0)
 
     def doubt(self, base: Floats, loss: Floats) -> Floats:
-        """Bound the rounding of the loss: a few last places of itself, or of the logarithms that it is made of."""
+        """Bound the rounding of the loss: a few units in its last place, or in that of the logarithms in it."""
         if self.whole:
             return np.zeros_like(base)
         near, _ = self._near(-base if self.kind is SamplingKind.ADD else base)

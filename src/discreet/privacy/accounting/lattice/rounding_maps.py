@@ -15,7 +15,7 @@ from discreet.privacy.accounting.lattice.cells import (
     MOST_VALUES,
     Grid,
     Indices,
-    LossAtoms,
+    LatticeAtoms,
     LossMeasure,
     TooLarge,
     log_sum,
@@ -181,7 +181,7 @@ class _Snapped:
     moved: float
 
 
-def _snapped(atoms: LossAtoms, grid: Grid) -> _Snapped:
+def _snapped(atoms: LatticeAtoms, grid: Grid) -> _Snapped:
     """Take atoms that are on the grid up to rounding as being on it."""
     position = (atoms.loss - grid.anchor) / grid.step
     if np.any(np.abs(position) > _FARTHEST):
@@ -262,7 +262,7 @@ class TiltedBins:
 
 
 def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, Floats]:
-    """Exchange once between all neighbors; shares are of a bin's own mass, whatever was decided for the others."""
+    """Exchange once between all neighboring bins; each part is of a bin's own mass, independent of the other bins."""
     above, below = _shifted(residual, -1), _shifted(residual, 1)
     gap_above = -np.expm1(-step) - math.exp(-step) * above  # how far the bin above lies above, in units of e^-loss
     gap_below = np.expm1(step) + math.exp(step) * below

@@ -33,7 +33,7 @@ from discreet.errors import PolicyError
 from discreet.query.csv_files import Copy, header_of, stored_name
 from discreet.query.engines.duckdb.text import NAMES, NARROW, quoted, text, type_of
 from discreet.query.expression import Type
-from discreet.query.frames import FrameTable, columns_of_units, frame_table
+from discreet.query.frame_table import FrameTable, columns_of_units, frame_table
 from discreet.query.policy import ColumnPolicy, Policy, SourceKind, header, key_in_toml, table_files
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"

@@ -12,19 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import (
-    Allowance,
-    Neighbors,
-    Progress,
-    Synthesizer,
-    SyntheticRelease,
-    deviation_of,
-    noise_for,
-)
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -54,7 +47,7 @@ class NoisyAnswers(Synthesizer):
     Equal queries are measured once, and so are a query and its negation where the number of records is public or
     measured along. Of the two ways under add/remove, counts, or 2c - N with N, the one with less noise is taken. A
     table is fitted to the noisy answers: weights of all cells where the domain is small, else of few records, found by
-    best responses. Fitted over all cells it is no worse than the noise, for certain (`Fitted`) where `size` is the
+    best responses. Fitted over all cells it is no worse than the noise, for certain (`Fitted`) where `people` is the
     number of records, and the answers are its own. Else they are the noisy ones cut off at 0 and 1, unless `given` asks
     for the table's: where there are many more queries than records in the table these are usually far better, but there
     is no theorem.
@@ -72,7 +65,7 @@ class NoisyAnswers(Synthesizer):
     >>> from discreet import Relation
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> pairs = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 5)), ways=1)
-    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
     >>> method.measurement.squared, round(method.deviation, 2)       # each of the two histograms moves by one
     (2, 10.0)
     """
@@ -123,7 +116,9 @@ class NoisyAnswers(Synthesizer):
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
-        return noise_for(self.allowance, self.allowance.amount, shift=measurement.shift, squared=measurement.squared)
+        return noise_for(
+            self.allowance, self.allowance.amount, sensitivity=measurement.shift, squared=measurement.squared
+        )
 
     def _deviation_with(self, measurement: Measurement) -> float:
         """Return the standard deviation of a count when that is measured."""
@@ -155,12 +150,12 @@ class NoisyAnswers(Synthesizer):
         counts = self.workload.counts(records)[measurement.ties.measured]
         released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
         every, total = measurement.counts(released, known)
-        size = self.allowance.neighbors.size
-        noisy = every / size
+        people = self.allowance.neighbors.people
+        noisy = every / people
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
             evidence["number of records"] = total
-        deviations = np.full(len(self.workload), self.deviation / size) if self._as_near else None
+        deviations = np.full(len(self.workload), self.deviation / people) if self._as_near else None
         return self._made(table, answers, {**evidence, "noisy answers": noisy}, deviations)
 
     @property

@@ -40,8 +40,8 @@ class Accounting(Enum):
 class DualQueryPrice:
     """A run of `rounds` rounds at learning rate `eta`: `draws` in each round, or a list with one number for each.
 
-    The losses of one draw of round t lie in an interval of length e_t = eta (t - 1) swing / size (`Drawing`), swing and
-    size being those of the neighbors. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
+    The losses of one draw of round t lie in an interval of length e_t = eta (t - 1) swing / people (`Drawing`), swing
+    and people being those of the neighbors. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
 
     Privacy. For every adaptive choice of the records between the rounds, all draws together are
         (a) (sum s_t e_t)-DP;
@@ -62,7 +62,7 @@ class DualQueryPrice:
         advanced composition; Cesar, Rogers 2021 for (d); Dong, Durfee, Rogers 2020 for (e).
 
     >>> from discreet.privacy import Relation
-    >>> adult = Neighbors(Relation.CHANGE_ONE, size=30162)
+    >>> adult = Neighbors(Relation.CHANGE_ONE, people=30162)
     >>> DualQueryPrice(eta=0.8, rounds=40, draws=1000, neighbors=adult).epsilon(1e-3)
     0.29297651645...
     >>> most_draws(eta=0.8, rounds=40, neighbors=adult, epsilon=1, delta=1e-6)
@@ -79,7 +79,7 @@ class DualQueryPrice:
         object.__setattr__(self, "eta", positive_rational(self.eta, name="eta"))
         whole(self.rounds, name="rounds")
         if not isinstance(self.neighbors, Neighbors):
-            raise ParameterError("neighbors say who is protected: Neighbors(relation, size)", parameter="neighbors")
+            raise ParameterError("neighbors say who is protected: Neighbors(relation, people)", parameter="neighbors")
         if not isinstance(self.accounting, Accounting):
             raise ParameterError("accounting is a member of Accounting", parameter="accounting")
         if isinstance(self.draws, Sequence):

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Allowance, Neighbors, Noisy, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload
@@ -70,7 +71,7 @@ class OneWays:
         sums = [float(one.values.sum(dtype=np.float64)) for one in self.noisy.values()]
         return max(1.0, float(np.average(sums, weights=weights))) if sums else 1.0
 
-    def shares(self) -> tuple[Floats, ...]:
+    def frequencies(self) -> tuple[Floats, ...]:
         """Return the shares of values of each attribute: the nearest ones that are at least 0 and sum to 1."""
         found = [np.full(size, 1 / size) for size in self.domain.sizes]
         for place, one in self.noisy.items():
@@ -97,10 +98,10 @@ def onto_simplex(values: Floats, total: float = 1.0) -> Floats:
     return shares * (total / held) if held > 0 else np.full(len(values), total / len(values))
 
 
-def default_rows(domain: Domain, size: int) -> int:
-    """Return a public number of rows for a synthetic table: the stated size, at least 100,000, in bounded memory."""
+def default_size(domain: Domain, people: int) -> int:
+    """Return a public number of rows for a synthetic table: as many as people, at least 100,000, in bounded memory."""
     most = max(1_000, 50_000_000 // len(domain))
-    return min(max(size, 100_000), most, 1_000_000)
+    return min(max(people, 100_000), most, 1_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ class Independent(Synthesizer):
     name: ClassVar[str] = "independent"
     workload: Workload
     allowance: Allowance
-    rows: int
+    size: int
 
     @classmethod
     def of(
@@ -141,11 +142,11 @@ class Independent(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        rows: int | None = None,
+        size: int | None = None,
     ) -> Independent:
         """State the price, and perhaps how many rows the synthetic table has."""
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, allowance=allowance, rows=checked_rows(rows, workload.domain, neighbors))
+        return cls(workload=workload, allowance=allowance, size=checked_size(size, workload.domain, neighbors))
 
     @property
     def shares(self) -> dict[int, Fraction]:
@@ -157,15 +158,15 @@ class Independent(Synthesizer):
         """The rows of the table and the deviation of the noise of each histogram."""
         names = self.workload.domain.names
         noise = {names[place]: self.allowance.deviation(share) for place, share in self.shares.items()}
-        return {"rows": self.rows, "noise": noise}
+        return {"size": self.size, "noise": noise}
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, then answer from the product."""
         one_ways = OneWays.measure(records, self.allowance, self.shares)
         progress(1, 2)
-        model = Forest.of(records.domain, one_ways.shares())
+        model = Forest.of(records.domain, one_ways.frequencies())
         evidence = {"records": one_ways.total, "model": model}
-        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(2, 2)
         return release
 
@@ -178,8 +179,8 @@ def one_way_shares(domain: Domain, total: Fraction, *, pure: bool) -> dict[int, 
     return dict(zip(places, divided_by_size(total, [domain.sizes[place] for place in places], pure=pure), strict=True))
 
 
-def checked_rows(rows: int | None, domain: Domain, neighbors: Neighbors) -> int:
+def checked_size(size: int | None, domain: Domain, neighbors: Neighbors) -> int:
     """Return the stated number of rows, or a public default."""
-    if rows is None:
-        return default_rows(domain, neighbors.size)
-    return whole(rows, name="rows")
+    if size is None:
+        return default_size(domain, neighbors.people)
+    return whole(size, name="size")

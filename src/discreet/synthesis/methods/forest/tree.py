@@ -15,14 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Allowance, Neighbors, Noisy, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
     OneWays,
-    checked_rows,
+    checked_size,
     divided_by_size,
     measured_attributes,
     one_way_shares,
@@ -78,7 +79,7 @@ class Tree(Synthesizer):
     name: ClassVar[str] = "tree"
     workload: Workload
     allowance: Allowance
-    rows: int
+    size: int
 
     def __post_init__(self) -> None:
         if not looks_at_pairs(self.workload.domain):
@@ -97,11 +98,11 @@ class Tree(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        rows: int | None = None,
+        size: int | None = None,
     ) -> Tree:
         """State the price, and perhaps how many rows the synthetic table has."""
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, allowance=allowance, rows=checked_rows(rows, workload.domain, neighbors))
+        return cls(workload=workload, allowance=allowance, size=checked_size(size, workload.domain, neighbors))
 
     @property
     def most_edges(self) -> int:
@@ -127,7 +128,7 @@ class Tree(Synthesizer):
     def plan(self) -> Mapping[str, Any]:
         """The rows of the table, how the allowance is divided, and the deviation of the noise of a pair."""
         return {
-            "rows": self.rows,
+            "size": self.size,
             "one_ways": ONE_WAYS,
             "choices": CHOICES,
             "pairs": 1 - ONE_WAYS - CHOICES,
@@ -148,7 +149,7 @@ class Tree(Synthesizer):
         names = self.workload.domain.names
         edges = tuple((names[one], names[other]) for one, other in selection.edges)
         evidence = {"edges": edges, "records": one_ways.total, "model": model}
-        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(4, 4)
         return release
 
@@ -225,7 +226,7 @@ def scored(
     The score is the distance from the product of the noisy one-ways, less what their own noise adds to that distance,
     less the penalty for the noise of measuring the pair.
     """
-    shares, total = one_ways.shares(), one_ways.total
+    shares, total = one_ways.frequencies(), one_ways.total
     alone = {place: _MEAN_NORMAL * harm(shares[place] * total, one.deviation) for place, one in one_ways.noisy.items()}
     scores, harms = np.zeros(len(pairs), dtype=np.int64), np.zeros(len(pairs))
     for place, ((one, other), histogram) in enumerate(zip(pairs, pair_histograms(records, pairs), strict=True)):

@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
-from discreet.synthesis.base import Allowance, Neighbors, Noisy, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import (
@@ -59,8 +60,8 @@ class Residual(Synthesizer):
         is never read.
     Accuracy. With `ResidualFinish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and
         `deviations` are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6
-        from scale 1
-        on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that confidence.
+        from scale 1 on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that
+        confidence.
         Proof: unbiasedness and variances by `Residuals`. Integer Gaussian noise of scale s has E exp(t X) <=
         exp(t^2 s^2/2) (Canonne, Kamath, Steinke 2020), so that an answer, linear in independent such noises, has
         E exp(t error) <= exp(t^2 V/2) with V its variance; Markov's inequality on both sides gives 2 exp(-w^2/(2 V)).
@@ -73,7 +74,7 @@ class Residual(Synthesizer):
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """
@@ -170,16 +171,16 @@ class Residual(Synthesizer):
         """Measure, put together, finish."""
         known = self.allowance.neighbors.stated_count
         found = self._measured(records, known, progress)
-        size = self.allowance.neighbors.size
+        people = self.allowance.neighbors.people
         unbiased = self.finish is ResidualFinish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]
         if not unbiased:
             arrays = [non_negative(one, number_of_records(found)) for one in arrays]
-        table, made = synthetic_table(moved, forest, self.allowance.neighbors.size, self.cores)
+        table, made = synthetic_table(moved, forest, self.allowance.neighbors.people, self.cores)
         cells = np.diff(self.workload.offsets)
-        deviations = np.repeat(np.array(self.deviations_of_counts) / size, cells)
-        answers = np.concatenate([one.ravel() for one in arrays]) / size
+        deviations = np.repeat(np.array(self.deviations_of_counts) / people, cells)
+        answers = np.concatenate([one.ravel() for one in arrays]) / people
         evidence = {"residuals": found, "table": made, "number of records": float(found.parts[()])}
         return self._made(table, answers, evidence, deviations if unbiased else None)
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Allowance, Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds

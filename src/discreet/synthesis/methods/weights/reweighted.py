@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base import Allowance, Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -38,8 +39,7 @@ class Reweighted(Synthesizer):
         Proof: the base is paid from `Allowance.part` of a share, so that its guarantee is a pure epsilon or a rho,
         which add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the
         rest.
-        When
-        they begin the base's release is public, so its rows are a public support and its answers a public start;
+        When they begin the base's release is public, so its rows are a public support and its answers a public start;
         `AdaptiveRounds` is then an adaptive release, and the shares add up to at most 1.
     Accuracy. The bound of `AdaptiveRounds` holds against every distribution W on the support: what the weights cannot
         reach, because no row of the base looks like it, they do not guarantee.
@@ -87,7 +87,7 @@ class Reweighted(Synthesizer):
         from discreet.synthesis.methods.forest import Tree
 
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls.on(Tree(workload=workload, allowance=allowance.part(Fraction(1, 2)), rows=SUPPORT), allowance)
+        return cls.on(Tree(workload=workload, allowance=allowance.part(Fraction(1, 2)), size=SUPPORT), allowance)
 
     @classmethod
     def on(cls, base: Synthesizer, allowance: Allowance, *, reach: float = _REACH) -> Reweighted:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Allowance, Progress, checked_share
+from discreet.synthesis.base import Allowance, checked_share
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.weights.multiplicative import Fit, divergence_of, entropic_fit, satisfied
 from discreet.synthesis.workloads import Workload
@@ -124,10 +125,10 @@ class AdaptiveRounds:
         than there are; half of the share goes to the choices.
         """
         share_total = Fraction(0) if allowance.neighbors.same_count else share * _TOTAL_SHARE
-        left, size, swing = share - share_total, allowance.neighbors.size, allowance.neighbors.swing
+        left, people, swing = share - share_total, allowance.neighbors.people, allowance.neighbors.swing
 
         def noise(count: int) -> float:
-            return allowance.single_deviation(left / (2 * count), sensitivity=swing) / (2 * size)
+            return allowance.single_deviation(left / (2 * count), sensitivity=swing) / (2 * people)
 
         count = _MOST
         while count > _LEAST and noise(count) * math.sqrt(count) > _BALANCE:
@@ -174,7 +175,7 @@ class AdaptiveRounds:
         """Run; `anchor`, where given, are better answers than the prior's own, to which changes are added."""
         centered = 2 * workload.counts(records) - len(records)
         total = self._total(records, allowance)
-        plain = workload.shares(support, prior)
+        plain = workload.frequencies(support, prior)
         offset = np.zeros(len(workload)) if anchor is None else anchor - plain
         answers = plain + offset
         noise = allowance.single_deviation(self.share_measurement, sensitivity=allowance.neighbors.swing) / (2 * total)
@@ -195,7 +196,7 @@ class AdaptiveRounds:
             truths = np.vstack([truths, [satisfied(workload, query, support.codes) for query in fresh]])
             start = np.append(fit.multipliers, np.zeros(len(fresh)))
             fit, strength = self._fit(truths, np.array(values) - offset[chosen], deviation, prior, strength, start)
-            answers = workload.shares(support, fit.weights) + offset
+            answers = workload.frequencies(support, fit.weights) + offset
         progress(self.rounds, self.rounds)
         return Course(
             weights=fit.weights,

@@ -1,8 +1,8 @@
-"""The one form of a key: equal keys are written alike, so that a released key says nothing about who wrote it how.
+"""Keys of a column in their one form: equal keys are written alike, whoever wrote them.
 
 Two keys that compare equal may still look different: Decimal('1.0') and Decimal('1.00'), one instant in two time zones,
-(1.0,) and (True,). Had each row's own form a chance to be released, the form would tell whose row came first. So every
-key is brought to one form that depends on the key alone, and keys of different types are different keys.
+(1.0,) and (True,). If the form of some row were released, it would tell whose row came first. So every key is brought
+to one form that depends on the key alone, and keys of different types are different keys.
 
 | key | its form |
 |---|---|
@@ -13,8 +13,10 @@ key is brought to one form that depends on the key alone, and keys of different 
 | timedelta | numpy's timedelta64 in microseconds |
 | tuple | the tuple of its entries' forms |
 
-Points in time and spans that microseconds cannot say are missing, and no other time: numpy and Arrow convert between
-units by multiplication that wraps around: the year 300,000 becomes some other one.
+Missing keys (None, NaN, NaT, NA, NULL, masked entries) are None in a list, NaN or NaT in an array. Times that 64 bits
+of microseconds do not hold are missing. Texts are compared by code points: nothing is normalized, trimmed or folded. In
+a numpy array or a pandas column of a numpy type whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in
+size are missing keys: see `frames.numeric`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.frames.column import FrameColumn
+from discreet.frames.numeric import LARGE, held_by_numpy, safe_floats, safe_form
+from discreet.frames.times import in_microseconds
 
+Keys = list[Any]
+_COLUMN = "a column of keys"
 HASHABLE = "keys must be texts, numbers, truth values, dates, or tuples of them"
 PLAIN: frozenset[type] = frozenset({str, int, bool, bytes, type(None)})  # in their one form as they are
 
@@ -53,8 +60,78 @@ class Typed(tuple[type, Any]):
         return tuple(entry.form for entry in inner) if kind is tuple else inner
 
 
+def key_values(column: object) -> NDArray[Any] | Keys:
+    """Return a column as an array of numbers or times, or as a list of keys in their one form.
+
+    >>> key_values(["a", np.int64(3), None]), key_values(np.array([3, 2**60]))
+    (['a', 3, None], array([ 3., nan]))
+    """
+    of_numpy = held_by_numpy(column)
+    read = FrameColumn.read(column, _COLUMN)
+    array = read.array
+    if array is not None:
+        if array.dtype.kind not in "biufmM":
+            raise InputError(f"{_COLUMN} must hold texts, numbers, truth values, dates or times")
+        if array.dtype.kind in "mM":
+            return _unmasked(in_microseconds(array), read, "NaT")
+        if array.dtype.kind in "iuf" and of_numpy:
+            return _unmasked(safe_floats(array), read, "nan")
+        if read.missing is None and array.dtype.itemsize <= 8:
+            return array
+    forms = _forms(read.listed())
+    return [safe_form(form) for form in forms] if of_numpy else forms
+
+
+def _unmasked(values: NDArray[Any], read: FrameColumn, gone: str) -> NDArray[Any]:
+    """Return an array of its own with NaN or NaT where a cell is missing."""
+    if read.missing is not None:
+        values[read.missing] = values.dtype.type(gone)
+    return values
+
+
+def _forms(keys: Keys) -> Keys:
+    """Return every key in its one form."""
+    if set(map(type, keys)) <= PLAIN:
+        return keys
+    forms: Keys | None
+    try:
+        forms = [key_form(key) for key in keys]
+        hash(tuple(forms))
+    except Exception:  # arithmetic of some foreign type, whose message may show a value
+        forms = None
+    if forms is None:
+        raise InputError(HASHABLE)
+    return forms
+
+
+def present(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which entries of an array of numbers or times are not missing."""
+    if values.dtype.kind in "mM":
+        return np.asarray(~np.isnat(values))
+    return np.asarray(~np.isnan(values)) if values.dtype.kind == "f" else np.ones(values.size, dtype=np.bool_)
+
+
+def listed_keys(keys: Keys | NDArray[Any]) -> Keys:
+    """Return keys as Python objects, whole floats of an array as the integers that they are below 2^53.
+
+    One empty cell makes a column of integers one of floats: whether there was one must not show in 7 or 7.0. Times stay
+    as they are, since numpy lists some of them as integers.
+
+    >>> listed_keys(np.array([0.5, 7.0]))
+    [0.5, 7]
+    """
+    if not isinstance(keys, np.ndarray):
+        return keys
+    if keys.dtype.kind != "f":
+        return list(keys) if keys.dtype.kind in "mM" else keys.tolist()
+    with np.errstate(all="ignore"):  # a warning would tell that some cell is odd
+        whole = (keys == np.rint(keys)) & (np.abs(keys) < LARGE)
+    integers = np.where(whole, keys, 0).astype(np.int64).tolist()
+    return [a if is_whole else b for a, b, is_whole in zip(integers, keys.tolist(), whole.tolist(), strict=True)]
+
+
 def key_form(key: Any) -> Any:
-    """Return the one form of a key, None for a missing one; refuse keys that have none.
+    """Return the one form of a key, None for a missing one; a key that has none raises InputError.
 
     >>> key_form(Decimal("1.50")), key_form(-0.0), key_form(("a", np.int64(3)))
     (Decimal('1.5'), 0.0, ('a', 3))
@@ -125,20 +202,3 @@ _FORMS: tuple[tuple[Any, Any], ...] = (
     (tuple, _tuple_form),
     *((parent, parent) for parent in (str, bytes, bool, int)),
 )
-
-
-_FINER = frozenset({"ns", "ps", "fs", "as"})
-
-
-def in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
-    """Return datetime64 or timedelta64 of any unit in microseconds, NaT where they do not fit 64 bits.
-
-    >>> in_microseconds(np.array(["2026-01-01", "300000-01-01"], dtype="datetime64[s]"))
-    array(['2026-01-01T00:00:00.000000',                        'NaT'],
-          dtype='datetime64[us]')
-    """
-    made = times.astype(f"{times.dtype.kind}8[us]")
-    if np.datetime_data(times.dtype)[0] not in _FINER:
-        # a time that wrapped around lies nearer to 1970 than any that does not fit, so it does not lead back
-        made[made.astype(times.dtype) != times] = np.array("NaT", dtype=made.dtype)
-    return made

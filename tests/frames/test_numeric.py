@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.statistics.columns.numbers import numbers, truths
+from discreet.frames.numeric import numbers, truths
 
 SAME = {
     "list": [1, None, 2.5],

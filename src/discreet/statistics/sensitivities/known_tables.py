@@ -25,16 +25,16 @@ class AtLeast:
     rows: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", whole(self.rows, name="size"))
+        object.__setattr__(self, "rows", whole(self.rows, name="people"))
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class KnownTables:
     """Everything a formula may use; what its query does not need is 0."""
 
     relation: Relation
     norm: Norm
-    contribution: int
+    rows_of_one: int
     lower: Number = 0
     upper: Number = 0
     rows: int = 0
@@ -78,40 +78,43 @@ def stated_bounds(bounds: object, name: str) -> tuple[Number, Number]:
     return low, high
 
 
-def stated_rows(size: object, relation: Relation, name: str, least: int) -> int:
+def stated_rows(people: object, relation: Relation, name: str, least: int) -> int:
     """Return the public number of rows (change one) or its public lower bound (add/remove)."""
     if relation is Relation.CHANGE_ONE:
-        return _exact_size(size, name, least)
-    if size is None or not isinstance(size, AtLeast):
-        raise (MissingParameter if size is None else ParameterError)(
+        return _exact_people(people, name, least)
+    if people is None or not isinstance(people, AtLeast):
+        raise (MissingParameter if people is None else ParameterError)(
             f"under add/remove the number of rows is private, and the {name} of few rows moves far: release its parts "
             "instead, sums and a count (statistics.mean and statistics.variance do it for you). Or, if it is public "
-            "that every table has m rows or more, with and without any one person, write size=AtLeast(m); if the exact "
-            "number is public, relation=Relation.CHANGE_ONE",
-            parameter="size",
+            "that every table has m rows or more, with and without any one person, write people=AtLeast(m); if the "
+            "exact number is public, relation=Relation.CHANGE_ONE",
+            parameter="people",
         )
-    if size.rows < least:
-        raise ParameterError(f"the {name} needs {least} rows: write size=AtLeast({least}) or more", parameter="size")
-    return size.rows
-
-
-def _exact_size(size: object, name: str, least: int) -> int:
-    if size is None:
-        raise MissingParameter(
-            f"under change-one the number of rows is public, and the {name} depends on it: state size=",
-            parameter="size",
-        )
-    if isinstance(size, AtLeast):
+    if people.rows < least:
         raise ParameterError(
-            "under change-one the number of rows is public: state it exactly, size=n; AtLeast is for add/remove",
-            parameter="size",
+            f"the {name} must have at least {least} rows; got fewer, write people=AtLeast({least}) or more",
+            parameter="people",
         )
-    rows = whole(size, name="size")
+    return people.rows
+
+
+def _exact_people(people: object, name: str, least: int) -> int:
+    if people is None:
+        raise MissingParameter(
+            f"under change-one the number of rows is public, and the {name} depends on it: state people=",
+            parameter="people",
+        )
+    if isinstance(people, AtLeast):
+        raise ParameterError(
+            "under change-one the number of rows is public: state it exactly, people=n; AtLeast is for add/remove",
+            parameter="people",
+        )
+    rows = whole(people, name="people")
     if rows < least:
         raise ParameterError(
             f"the {name} of {rows} row is the same whatever the row says, or none: nothing private is asked. It needs "
             f"at least {least} rows",
-            parameter="size",
+            parameter="people",
         )
     return rows
 

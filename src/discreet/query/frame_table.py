@@ -10,28 +10,28 @@ A declared type wins. Without one a column has a kind, which its dtype tells, an
 | boolean | truth values | boolean |
 
 Categories have the kind of what they stand for. Other dtypes (lists, bytes, durations) are refused, or
-missing where a type is declared. Cells that do not fit the type are missing: see `cells`.
+missing where a type is declared. Cells that do not fit the type are missing: see `frames.cells`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet._optional import optional
 from discreet.errors import InputError
+from discreet.frames import ALL, ColumnKind, Frame, FrameColumn, identities, typed
 from discreet.query.expression import Type
-from discreet.query.frames.cells import ALL, SAFE
-from discreet.query.frames.columns import PURPOSE, Given, Kind, columns_of
 from discreet.query.policy import Policy, UnitIsRow, UnitLink
 
 TYPE_OF_KIND = {
-    Kind.NUMERIC: Type.REAL,
-    Kind.TEXT: Type.TEXT,
-    Kind.OBJECT: Type.TEXT,
-    Kind.TIME: Type.TIMESTAMP,
-    Kind.BOOLEAN: Type.BOOLEAN,
+    ColumnKind.NUMERIC: Type.REAL,
+    ColumnKind.TEXT: Type.TEXT,
+    ColumnKind.OBJECT: Type.TEXT,
+    ColumnKind.TIME: Type.TIMESTAMP,
+    ColumnKind.BOOLEAN: Type.BOOLEAN,
 }
 IDENTITIES = "integer", "text"
 
@@ -50,10 +50,10 @@ def frame_table(name: str, frame: Any, *, declared: Mapping[str, Type], units: f
     Stability. The types follow from `declared` and the kinds; a row of the result depends on that row of the frame, on
     the types and on nothing else.
     """
-    pyarrow = optional("pyarrow", extra="frames", purpose=PURPOSE)
+    pyarrow = optional("pyarrow", extra="frames", purpose="a session over data frames")
     columns: dict[str, Any] = {}
     ids: dict[str, Any] = {}
-    for label, given in columns_of(name, frame).items():
+    for label, given in _columns(name, frame).items():
         wanted = declared.get(label)
         if label in units:
             wanted = _unit_type(name, label, given, wanted)
@@ -61,21 +61,45 @@ def frame_table(name: str, frame: Any, *, declared: Mapping[str, Type], units: f
                 ids[label] = _ids(given, declared=label in declared)
         elif wanted is None:
             wanted = _undeclared_type(name, label, given)
-        columns[label] = given.read(wanted, SAFE)
+        columns[label] = typed(given, wanted)
     hidden = {label: _free(f"{label} as a unit", columns) for label in ids}
     return FrameTable(pyarrow.table(columns | {hidden[label]: ids[label] for label in ids}), hidden)
 
 
-def _ids(given: Given, *, declared: bool) -> Any:
+def labels_of(frame: Any) -> list[str]:
+    """Return the names of a frame's columns, an empty list for what is no frame."""
+    held = _held(frame)
+    return [] if held is None else [str(label) for label in held.names]
+
+
+def _held(frame: Any) -> Frame | None:
+    """Return a frame of one of the three libraries, None for anything else."""
+    with suppress(InputError):
+        held = Frame.read(frame)
+        return None if held.library is None else held
+    return None
+
+
+def _columns(name: str, frame: Any) -> dict[str, FrameColumn]:
+    """Return the columns of a frame by name."""
+    held = _held(frame)
+    if held is None:
+        raise InputError(
+            f"the frame {name!r} must be a pandas or Polars DataFrame or an Arrow table; collect a lazy frame first"
+        )
+    return {str(label): FrameColumn.read(held.at(place)) for place, label in enumerate(held.names)}
+
+
+def _ids(given: FrameColumn, *, declared: bool) -> Any:
     """Return integers of 64 bits that tell units apart; under a declared type unsigned ones beyond them are missing.
 
     A dtype of unsigned integers has no negative ones, so that without a declaration no two ids become one.
     """
-    return given.read(Type.INTEGER, ALL) if declared or given.identity is None else given.identity()
+    return identities(given) if given.whole and not declared else typed(given, Type.INTEGER, ALL)
 
 
-def _undeclared_type(name: str, label: str, given: Given) -> Type:
-    if given.kind is Kind.OTHER:
+def _undeclared_type(name: str, label: str, given: FrameColumn) -> Type:
+    if given.kind is ColumnKind.OTHER:
         raise InputError(
             f"column {label!r} of the frame {name!r} has a type that cannot be queried; cast it to boolean, integer, "
             "real, text, date or timestamp, or leave it out"
@@ -83,7 +107,7 @@ def _undeclared_type(name: str, label: str, given: Given) -> Type:
     return TYPE_OF_KIND[given.kind]
 
 
-def _unit_type(name: str, label: str, given: Given, declared: Type | None) -> Type:
+def _unit_type(name: str, label: str, given: FrameColumn, declared: Type | None) -> Type:
     """Return the type of a column that tells units apart, or say what it must be.
 
     One missing number turns a column of integers into floats in some libraries, and many large ids into few: people
@@ -101,7 +125,7 @@ def _unit_type(name: str, label: str, given: Given, declared: Type | None) -> Ty
             f"{column} is declared as {declared.value}, but ids come as integers or texts: declare "
             f'columns={{"{label}": {{"type": "integer"}}}} or "text"'
         )
-    if declared is None and not given.whole and given.kind is not Kind.TEXT:
+    if declared is None and not given.whole and given.kind is not ColumnKind.TEXT:
         raise InputError(
             f"{column} needs a declared type, since its dtype tells neither integers nor texts: add "
             f'columns={{"{label}": {{"type": "integer"}}}} or "text"; rows whose id is of another type are left out. '

@@ -1,4 +1,4 @@
-"""One cell of a frame as a value of a type: what does not fit the type is missing, and nothing is an error.
+"""The types of columns, and one cell as a value of a type: what does not fit is missing, and nothing raises an error.
 
 | type | cells that fit |
 |---|---|
@@ -12,8 +12,8 @@
 Times and days fit in the years 1 to 9999. NaN, NaT, NA and None fit nowhere. Larger whole numbers do not fit because
 pandas makes floats of a column of integers with one missing cell, and from 2^53 on floats no longer tell them apart:
 one person's cell would change the others'. Ids of units have 64 bits; columns of floats are refused there. Texts fit
-for the same reason: one cell that is no number makes texts of a whole column. The other way round
-nothing can be mended: a number does not tell which text it was, "007" or "7", and fits no text.
+for the same reason: one cell that is no number makes texts of a whole column. A number does not tell which text it was,
+"007" or "7", so that it fits no text.
 
 Stability. What becomes of a cell depends on that cell and on the type alone.
 
@@ -22,7 +22,7 @@ type the other cells must stay what they were, so that a text is read as those l
 fits: digits as that integer, any other number as the nearest float, `true` and `false` as truth values. Days and times
 are read in ISO form, with `/` for `-` too; a time with an offset becomes the time in UTC.
 
-Work is bounded: nothing is read of a text of more than `LONGEST` characters.
+Work is bounded: a text of more than `times.LONGEST` characters does not fit.
 """
 
 from __future__ import annotations
@@ -30,37 +30,44 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, timedelta
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.query.expression import Type
+from discreet.frames.times import DAY, FIRST_MICROSECOND, LAST_MICROSECOND, microsecond, stripped
 
 SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
 ALL = -(2**63), 2**63 - 1
-FIRST_MICROSECOND, LAST_MICROSECOND = -62_135_596_800_000_000, 253_402_300_799_999_999
-DAY = 86_400_000_000  # microseconds
-_EPOCH = datetime(1970, 1, 1)
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
-# microseconds of a numpy unit: (how many it is, how many of it are one)
-UNITS: Mapping[str, tuple[int, int]] = {
-    "W": (7 * DAY, 1), "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1),
-    "ms": (1_000, 1), "us": (1, 1), "ns": (1, 1_000), "ps": (1, 10**6), "fs": (1, 10**9), "as": (1, 10**12),
-}  # fmt: skip
-LONGEST = 400
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
-_TIME = re.compile(
-    r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})"
-    r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]+))?)?"
-    r" ?(?:(?:Z|UTC)|([+-])([0-9]{2})(?::?([0-9]{2}))?)?)?"
-)
 _BOOLEANS = {"true": True, "false": False}
 _SHORT_BOOLEANS = {"t": True, "f": False, "yes": True, "no": False, "y": True, "n": False}
+
+
+class Type(Enum):
+    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone.
+
+    Every engine's own types are read as one of these.
+    """
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values can be added up."""
+        return self in (Type.INTEGER, Type.REAL)
+
+    def __repr__(self) -> str:
+        return f"Type.{self.name}"
 
 
 def fitted(cells: Iterable[Any], wanted: Type, whole: tuple[int, int] = SAFE) -> list[Any]:
@@ -76,18 +83,6 @@ def fitted(cells: Iterable[Any], wanted: Type, whole: tuple[int, int] = SAFE) ->
     if wanted is Type.INTEGER:
         return [one if one is not None and whole[0] <= one <= whole[1] else None for one in found]
     return found
-
-
-def microseconds(counts: NDArray[np.int64], unit: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return times since 1970 in microseconds, rounded down, and which of them lie in the years 1 to 9999.
-
-    A product that would overflow is never formed: what lies outside is 0 in the first array and False in the second.
-    """
-    many, parts = UNITS[unit]
-    first = max(-(-FIRST_MICROSECOND * parts // many), ALL[0])
-    last = min(((LAST_MICROSECOND + 1) * parts - 1) // many, ALL[1])
-    inside = (counts >= first) & (counts <= last)
-    return np.where(inside, counts, 0) // parts * many, inside
 
 
 def _tried(fit: Callable[[Any], Any], cell: Any) -> Any:
@@ -142,35 +137,8 @@ def _text(cell: Any) -> str | None:
 
 
 def _timestamp(cell: Any) -> int | None:
-    found = _microsecond(cell)
+    found = microsecond(cell)
     return found if found is not None and FIRST_MICROSECOND <= found <= LAST_MICROSECOND else None
-
-
-def _microsecond(cell: Any) -> int | None:
-    if isinstance(cell, np.datetime64):
-        return _numpy_microsecond(cell)
-    if isinstance(cell, datetime):
-        if hasattr(cell, "to_datetime64"):  # pandas, whose times may be finer than Python's, and farther away
-            return _numpy_microsecond(cell.to_datetime64())
-        offset = cell.utcoffset() or timedelta(0)
-        return (cell.replace(tzinfo=None) - _EPOCH - offset) // timedelta(microseconds=1)
-    if isinstance(cell, date):
-        return (date.toordinal(cell) - _EPOCH.toordinal()) * DAY
-    return microsecond(cell) if isinstance(cell, str) else None
-
-
-def _numpy_microsecond(cell: np.datetime64) -> int | None:
-    """Return a time of numpy in microseconds by exact arithmetic: its own conversions wrap around."""
-    if np.isnat(cell):
-        return None
-    unit, each = np.datetime_data(cell.dtype)
-    count = int(cell.astype(np.int64)) * each
-    if unit in ("Y", "M"):
-        months = count * 12 if unit == "Y" else count
-        first = date(1970 + months // 12, months % 12 + 1, 1)
-        return (first.toordinal() - _EPOCH.toordinal()) * DAY
-    many, parts = UNITS[unit]
-    return count * many // parts
 
 
 def _day(cell: Any) -> int | None:
@@ -194,7 +162,7 @@ def number(text: str) -> int | float | bool | None:
     >>> number(" 007 "), number("1e3"), number("True"), number("1_000"), number("9" * 401)
     (7, 1000.0, True, None, None)
     """
-    plain = _stripped(text)
+    plain = stripped(text)
     if _DIGITS.fullmatch(plain) and len(plain) <= _MOST_DIGITS:
         return int(plain)
     if _NUMBER.fullmatch(plain):
@@ -204,27 +172,4 @@ def number(text: str) -> int | float | bool | None:
 
 def truth(text: str) -> bool | None:
     """Return the truth value of a text that names one without being a number: t, f, yes, no, y, n."""
-    return _SHORT_BOOLEANS.get(_stripped(text).lower())
-
-
-def microsecond(text: str) -> int | None:
-    """Return the day or the time of a text in microseconds since 1970, in UTC; None where it is neither.
-
-    A day or an hour that there is not raises ValueError.
-
-    >>> microsecond("1970-01-02"), microsecond("1970-01-01T05:00:00.0000019+05:00"), microsecond("19700102")
-    (86400000000, 1, None)
-    """
-    found = _TIME.fullmatch(_stripped(text))
-    if found is None:
-        return None
-    year, _, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups(default="0")
-    local = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), int(f"{fraction:0<6}"[:6]))
-    offset = timedelta(hours=int(hours), minutes=int(minutes))
-    since = local - _EPOCH + (offset if sign == "-" else -offset)
-    return since // timedelta(microseconds=1)
-
-
-def _stripped(text: str) -> str:
-    """Return a text without space around it, and an empty one where it is too long to be read."""
-    return text.strip(" \t\r\n") if len(text) <= LONGEST else ""
+    return _SHORT_BOOLEANS.get(stripped(text).lower())

@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet import statistics
-from discreet.statistics.columns.key_form import key_form
+from discreet.frames.keys import key_form
 from discreet.statistics.columns.keys import distinct_counts, key_codes
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import statistics
 from discreet.errors import InputError
+from discreet.frames.numeric import held_by_numpy, safe_floats
 from discreet.mechanisms.keys.key_counts import KeyCounts
 from discreet.statistics.columns.keys import bounded_keys, distinct_counts, key_codes
-from discreet.statistics.columns.numbers import held_by_numpy, safe_floats
 
 PRICE: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1}
 LARGE = [2**60 + place for place in range(1000)]
@@ -43,7 +43,7 @@ def test_one_cell_moves_the_number_of_keys_by_one_at_most(ids: list[int], cell: 
     query = statistics.CountDistinct(**PRICE)
     before, after = pd.Series(ids), pd.Series([*ids, cell])
     assert abs(query.measure(before) - query.measure(after)) <= 1
-    bounded = statistics.CountDistinct(contribution=1, **PRICE)
+    bounded = statistics.CountDistinct(groups=1, **PRICE)
     people = np.arange(len(ids) + 1)
     pair = (statistics.Rows(before, people[:-1]), statistics.Rows(after, people))
     assert abs(bounded.measure(pair[0]) - bounded.measure(pair[1])) <= 1

@@ -12,9 +12,9 @@ Equal ids are one person, whatever type they are written with; different ids are
 | tuple | the kinds of its entries | the identities of its entries; it names nobody where one of them is missing |
 | None, NaN, NA, NaT, NULL | none | nobody |
 
-An identity is of Python's own type, rebuilt by that type's own methods: a subclass cannot say what it equals.
+An identity is of a type of Python, made by the methods of that type: a subclass cannot say what it equals.
 
-Ids of two kinds are not compared: whether the text "1" is the number 1, or a day its midnight, nobody has said.
+Ids of two kinds are not compared: it is not stated whether the text "1" is the number 1, or a day its midnight.
 """
 
 from __future__ import annotations
@@ -27,16 +27,12 @@ from uuid import UUID
 
 import numpy as np
 
-from discreet.statistics.columns.numbers import frame_library
+from discreet.frames.column import frame_library
+from discreet.frames.times import ATTOSECONDS, EPOCH, attoseconds
 
 Identity = Any  # hashable; equal exactly where two entries of one kind name the same person
 _FLOAT_BITS = {float: 53}
-_PER_SECOND = 10**18
-_SECONDS = {"W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "s": 1}
-_ATTOSECONDS = {unit: count * _PER_SECOND for unit, count in _SECONDS.items()} | {
-    unit: 10**power for unit, power in (("ms", 15), ("us", 12), ("ns", 9), ("ps", 6), ("fs", 3), ("as", 0))
-}
-_ZERO = datetime(1970, 1, 1)  # the clock of times without a zone, and of UTC
+ZONED = "time with a zone"
 _DAYS = ("Y", "M", "W", "D")
 
 
@@ -48,7 +44,7 @@ class Named(NamedTuple):
 
 
 class NoUnit(Exception):
-    """An entry cannot name a person; it never leaves this room."""
+    """An entry cannot name a person; this room catches it."""
 
 
 class NoFloat(NoUnit):
@@ -136,8 +132,8 @@ def _of_datetime(entry: datetime) -> Named:
     fine = int(getattr(entry, "nanosecond", 0)) * 10**9
     shift = entry.utcoffset()
     clock = datetime(entry.year, entry.month, entry.day, entry.hour, entry.minute, entry.second, entry.microsecond)
-    instant = _attoseconds(clock - _ZERO) - (0 if shift is None else _attoseconds(shift)) + fine
-    return Named("time" if shift is None else "time with a zone", instant)
+    instant = attoseconds(clock - EPOCH) - (0 if shift is None else attoseconds(shift)) + fine
+    return Named("time" if shift is None else ZONED, instant)
 
 
 def _of_numpy_time(entry: np.datetime64 | np.timedelta64) -> Named | None:
@@ -147,22 +143,17 @@ def _of_numpy_time(entry: np.datetime64 | np.timedelta64) -> Named | None:
     unit, count = np.datetime_data(entry.dtype)
     is_time = isinstance(entry, np.datetime64)
     if is_time and unit in ("Y", "M"):
-        return Named("day", int(entry.astype("datetime64[D]").astype(np.int64)) * _ATTOSECONDS["D"])
-    if unit not in _ATTOSECONDS:
+        return Named("day", int(entry.astype("datetime64[D]").astype(np.int64)) * ATTOSECONDS["D"])
+    if unit not in ATTOSECONDS:
         raise NoUnit
-    size = int(entry.astype(np.int64)) * count * _ATTOSECONDS[unit]
+    size = int(entry.astype(np.int64)) * count * ATTOSECONDS[unit]
     return Named("span" if not is_time else "day" if unit in _DAYS else "time", size)
 
 
 def _of_span(entry: timedelta) -> Named:
     """Return a span; pandas' spans have nanoseconds."""
     plain = timedelta(entry.days, entry.seconds, entry.microseconds)
-    return Named("span", _attoseconds(plain) + int(getattr(entry, "nanoseconds", 0)) * 10**9)
-
-
-def _attoseconds(span: timedelta) -> int:
-    """Return a span of Python's as an integer."""
-    return ((span.days * 86400 + span.seconds) * 10**6 + span.microseconds) * 10**12
+    return Named("span", attoseconds(plain) + int(getattr(entry, "nanoseconds", 0)) * 10**9)
 
 
 def _of_tuple(entry: tuple[Any, ...]) -> Named | None:
@@ -186,7 +177,7 @@ _READERS: tuple[tuple[Any, Any], ...] = (
     (Decimal, _of_decimal),
     (Fraction, _of_fraction),
     (datetime, _of_datetime),
-    (date, lambda entry: Named("day", (date.toordinal(entry) - _ZERO.toordinal()) * _ATTOSECONDS["D"])),
+    (date, lambda entry: Named("day", (date.toordinal(entry) - EPOCH.toordinal()) * ATTOSECONDS["D"])),
     (timedelta, _of_span),
     (UUID, lambda entry: Named("UUID", int.__int__(entry.int))),
     (tuple, _of_tuple),
