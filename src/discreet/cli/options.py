@@ -91,7 +91,7 @@ def writable(_: click.Context, __: click.Parameter, target: Path | None) -> Path
     if target is None:
         return None
     if not target.name:
-        raise click.BadParameter("this takes the name of a file")
+        raise click.BadParameter("must be the name of a file")
     if not target.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(target.parent)!r}; make it first")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
@@ -107,7 +107,7 @@ def read_number(text: str) -> Number:
     """
     plain = text.strip()
     if not plain or len(plain) > _LONGEST:
-        raise ParameterError("a number is needed")
+        raise ParameterError("must be a number")
     try:
         if _WHOLE.fullmatch(plain):
             return int(plain)
@@ -158,7 +158,7 @@ class Written(Exact):
         """Read a decimal or a fraction."""
         number = _number(str(value))
         if number is None or number <= 0:
-            self.fail(f"{str(value)!r} is no positive number such as 0.5, 2 or 1/3", param, ctx)
+            self.fail(f"must be a positive number such as 0.5, 2 or 1/3; got {str(value)!r}", param, ctx)
         return number
 
 
@@ -172,7 +172,7 @@ class Bound(Exact):
         text = str(value)
         number = _number(text.removeprefix("-"))
         if number is None:
-            self.fail(f"{text!r} is no number such as 0, -2.5 or 1/3", param, ctx)
+            self.fail(f"must be a number such as 0, -2.5 or 1/3; got {text!r}", param, ctx)
         return -number if text.startswith("-") else number
 
 

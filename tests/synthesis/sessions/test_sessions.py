@@ -322,7 +322,7 @@ def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> No
         lines = dict(line.split("  ", 1) for line in str(found).splitlines())
         assert {name: words.strip() for name, words in lines.items()} == dict(found.lines())
         assert lines["method"].strip() == "tree"
-        assert "pure differential privacy" in lines["price"]
+        assert "pure differential privacy" in lines["cost"]
         assert "8 times" in lines["fits"]
         assert {"plan: most edges", "plan: deviation"} <= lines.keys()
         assert "<dt>method</dt><dd>tree</dd>" in found._repr_html_()

@@ -37,7 +37,7 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
 
 
 def _linked(city: City, count: int, rule: attacks.MatchRule) -> attacks.Linkage:
-    """Join on the first columns, one more at a time."""
+    """Join on the first `count` columns."""
     return attacks.link(city.register, city.discharges, on=QUASI_IDENTIFIERS[:count], rule=rule, truth=city.match)
 
 

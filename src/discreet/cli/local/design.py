@@ -108,7 +108,7 @@ def _compared(found: Design) -> Table:
 
 
 class MeanDesign:
-    """The protocols for one mean, the chosen one first, with the error that so many people bring."""
+    """The protocols for one mean, the chosen one first, with the error for the number of people."""
 
     def __init__(self, specs: Sequence[_MEANS], *, people: int, bits: int | None, confidence: float) -> None:
         fitting = [spec for spec in specs if bits is None or spec.report_bits <= bits]
