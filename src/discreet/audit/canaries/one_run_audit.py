@@ -182,7 +182,7 @@ def _checked(
         raise ParameterError("right counts right guesses: an int from 0 to the number of guesses", parameter="right")
     sure = float(confidence)
     if not 0.0 < sure < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     return count, made, round_up(Fraction(probability(delta, name="delta"))), sure
 
 

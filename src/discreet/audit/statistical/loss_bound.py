@@ -54,7 +54,7 @@ def allowed_error(confidence: float, suite: int = 1) -> float:
     if isinstance(confidence, bool) or not isinstance(confidence, float | int | np.floating):
         raise ParameterError("confidence must be a number strictly between 0 and 1", parameter="confidence")
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     if isinstance(suite, bool) or not isinstance(suite, int) or suite < 1:
         raise ParameterError("suite= is the number of audits that are to be right together", parameter="suite")
     return (1.0 - confidence) / suite
