@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from typing import Protocol
@@ -53,6 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "rounds" in getattr(item, "fixturenames", ()):
                 item.add_marker("soak")
+
+
+def pytest_collection_finish() -> None:
+    # Tests and modules live until the end: a search for garbage need not walk over some millions of objects each time,
+    # and a forked child copies none of their pages.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,22 @@ class Imported(NamedTuple):
 
     module: str
     name: str
+
+
+class Contents(NamedTuple):
+    """What is read of one file: how its docstring opens, what it imports, what it defines."""
+
+    opening: str
+    imports: tuple[Imported, ...]
+    defines: frozenset[str]
+
+
+@cache
+def contents(text: str) -> Contents:
+    """Read the source of one file, once for all that ask about it."""
+    tree = ast.parse(text)
+    opening = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
+    return Contents(opening, tuple(_imported(tree)), frozenset(_defined(tree.body)))
 
 
 @dataclass(frozen=True)
@@ -28,11 +45,11 @@ class House:
     def of(cls, package: Path) -> House:
         """Read all files below a package."""
         files = {_name(path, package): path for path in sorted(package.rglob("*.py"))}
-        trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+        found = {name: contents(path.read_text(encoding="utf-8")) for name, path in files.items()}
         return cls(
             files,
-            {name: tuple(_imported(tree)) for name, tree in trees.items()},
-            {name: frozenset(_defined(tree.body)) for name, tree in trees.items()},
+            {name: one.imports for name, one in found.items()},
+            {name: one.defines for name, one in found.items()},
         )
 
     def is_package(self, module: str) -> bool:
@@ -52,21 +69,22 @@ class House:
                     return self.source(handed)
         return module
 
-    def readers(self) -> dict[str, set[str]]:
-        """Return for every module the modules that it reads."""
+    @cached_property
+    def reads(self) -> dict[str, set[str]]:
+        """For every module the modules that it reads."""
         found = {name: {self.source(one) for one in imports} for name, imports in self.imports.items()}
         return {name: {one for one in read if one and one != name} for name, read in found.items()}
 
     def read_once(self) -> dict[str, str]:
         """Return the files that exactly one other file reads, each with its reader; package files are no readers."""
-        reads = self.readers()
+        reads = self.reads
         files = [module for module in self.files if not self.is_package(module)]
         readers = {module: [one for one in files if module in reads[one]] for module in files}
         return {module: found[0] for module, found in readers.items() if len(found) == 1}
 
     def knots(self) -> list[list[str]]:
         """Return the groups of files that read each other in a circle, largest first."""
-        reads = self.readers()
+        reads = self.reads
         place: dict[str, int] = {}
         lowest: dict[str, int] = {}
         path: list[str] = []

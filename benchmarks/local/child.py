@@ -21,7 +21,7 @@ def collected(**request: Any) -> dict[str, float]:
 
 
 def collect(items: int, epsilon: float, people: int, batch: int) -> dict[str, float]:
-    """Stream reports into an aggregator, batch by batch, and estimate the share of every item."""
+    """Stream reports into an aggregator, batch by batch, and estimate the frequency of every item."""
     import numpy as np
 
     from benchmarks.local.data import zipf

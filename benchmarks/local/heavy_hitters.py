@@ -158,8 +158,8 @@ def _ceiling(people: int, exponent: float, epsilon: float) -> Bar:
     scores = []
     for draw in range(DRAWS):
         held = zipf(people, ITEMS, exponent, people, draw)
-        shares = spec.aggregator().add(spec.client().report_many(held)).estimate().values
-        scores.append(harmonic(np.argsort(-shares)[:TOP].tolist(), heaviest(held).tolist()))
+        frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate().values
+        scores.append(harmonic(np.argsort(-frequencies)[:TOP].tolist(), heaviest(held).tolist()))
     what = f"{_what(people, exponent, epsilon)}: ceiling, the {ITEMS:,} keys known"
     return Bar(what, f"{np.mean(scores):.3f} +- {standard_error(scores):.3f}")
 

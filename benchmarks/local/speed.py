@@ -108,7 +108,7 @@ def server_rows() -> Iterator[Bar]:
 
 
 def _served(spec: FrequencyOracle, reports: list[Integers]) -> float:
-    """Return the CPU seconds of counting all reports and estimating all shares."""
+    """Return the CPU seconds of counting all reports and estimating all frequencies."""
 
     def serve() -> None:
         aggregator = spec.aggregator()

@@ -711,9 +711,9 @@ class Piecewise:
         self.steps, self.window, self.outputs = steps, window, steps + window
         self.coin = largest_coin(epsilon, window, steps)
 
-    def draw(self, share: Fraction) -> int:
-        """Round a share of the range to a neighbor on the grid, so that its mean stays; then draw an output."""
-        place = share * self.steps
+    def draw(self, relative: Fraction) -> int:
+        """Round a part of the range to a neighbor on the grid, so that its mean stays; then draw an output."""
+        place = relative * self.steps
         position = place.numerator // place.denominator
         rest = place - position
         if uniform_below(rest.denominator) < rest.numerator:
@@ -723,9 +723,9 @@ class Piecewise:
         other = uniform_below(self.steps)
         return other if other < position else other + self.window
 
-    def law(self, share: Fraction) -> list[Fraction]:
+    def law(self, relative: Fraction) -> list[Fraction]:
         """Return the probability of every output."""
-        place = share * self.steps
+        place = relative * self.steps
         position = place.numerator // place.denominator
         rest = place - position
         likely = Fraction(self.coin, COIN_TOTAL * self.window)

@@ -16,6 +16,7 @@ from discreet.privacy import PrivacyLoss, PureDP
 from discreet.statistics import Count, Rows
 from discreet.testing import ConformanceFailure, Subject, conformance_checks
 from discreet.testing.planted.inputs import ApartByType
+from tests.forms import FEW, runs_for_forms
 
 CHECKS = {check.name: check for check in conformance_checks()}
 
@@ -222,13 +223,26 @@ def test_a_broken_mechanism_fails_the_check_that_is_about_it(broken: Any, duty: 
         CHECKS[duty](Subject(broken, [0, 7, 13]))
 
 
+class TellsByItsTypeAtOne(TellsByItsType):
+    @property
+    def guarantee(self) -> PureDP:
+        return PureDP(1)
+
+
+def test_as_few_runs_as_the_sample_makes_convict_a_form_that_tells() -> None:
+    few = runs_for_forms(Subject(TellsByItsTypeAtOne, [0, 7]))
+    assert few == FEW
+    with pytest.raises(ConformanceFailure, match="the form of the outputs"):
+        CHECKS["the wire format tells nothing"](Subject(TellsByItsTypeAtOne, [0, 7], wire=few))
+
+
 def test_one_noise_for_all_coordinates_is_caught() -> None:
     with pytest.raises(ConformanceFailure):
         CHECKS["releases are independent"](Subject(OneNoiseForAll, [np.array([3, 4])]))
 
 
 def test_units_that_are_told_apart_by_type_are_caught() -> None:
-    stated: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "contribution": 2}
+    stated: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "rows": 2}
     check, inputs = CHECKS["one person counts once, however the id is written"], [Rows([True], [1])]
     check(Subject(lambda: Count(**stated), inputs))
     with pytest.raises(ConformanceFailure, match="one person counts several times"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridGeometry, HybridMean, ProjectiveGeometry
 from discreet.local.heavy_hitters.protocol import HeavyHitters
-from discreet.local.protocol.coin import COIN_TOTAL, coin
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin
 
 ONE = Fraction(1)
 Fields = dict[str, Any]

@@ -31,7 +31,7 @@ from discreet.local import (
 )
 from discreet.local.heavy_hitters.protocol import HeavyHitters
 from discreet.local.keys.hashing import constant
-from discreet.local.protocol.coin import coin
+from discreet.local.protocol.rational_coin import coin
 from tools.clients.refusals import refusals
 
 ROOT = Path(__file__).resolve().parent.parent.parent

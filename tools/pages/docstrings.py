@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 
@@ -160,13 +161,23 @@ def _marks_escaped(text: str) -> str:
     return re.sub(r"([|*\\]|_(?=\W|$))", r"\\\1", text)
 
 
-def subjects(package: Path) -> list[Subject]:
-    """Return every class, function and method under the package that has a docstring, without importing anything."""
+def subjects(package: Path, heads: Collection[str] = ()) -> list[Subject]:
+    """Return every class, function and method under the package that has a docstring, without importing anything.
+
+    With heads, files in which none of them occurs are left out: they have no such claim.
+    """
     return [
         subject
         for path in sorted(package.rglob("*.py"))
-        for subject in _documented(ast.parse(path.read_text(encoding="utf-8")), _module_name(package, path), "")
+        for subject in _subjects_of(path.read_text(encoding="utf-8"), _module_name(package, path), frozenset(heads))
     ]
+
+
+@cache
+def _subjects_of(text: str, module: str, heads: frozenset[str]) -> tuple[Subject, ...]:
+    if heads and not any(f"{head}." in text for head in heads):
+        return ()
+    return tuple(_documented(ast.parse(text), module, ""))
 
 
 def _module_name(package: Path, path: Path) -> str:

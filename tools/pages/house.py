@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.imports import House
+from tools.imports import House, contents
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = Path("src/discreet")
@@ -32,8 +31,7 @@ taken from the file itself; `make house` writes this page.
 
 def first_sentence(path: Path) -> str:
     """Return the first line of a module's docstring."""
-    stated = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return " ".join(stated.partition("\n\n")[0].split())
+    return contents(path.read_text(encoding="utf-8")).opening
 
 
 def ordered(root: Path) -> dict[str, list[str]]:
@@ -62,7 +60,7 @@ def by_imports(house: House, package: str) -> list[str]:
         module: module.removeprefix(inside).partition(".")[0] for module in house.files if module.startswith(inside)
     }
     reads: dict[str, set[str]] = {name: set() for name in sorted(part.values())}
-    for module, others in house.readers().items():
+    for module, others in house.reads.items():
         if module in part:
             reads[part[module]] |= {part[other] for other in others if other in part} - {part[module]}
     found: list[str] = []

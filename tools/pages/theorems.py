@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def theorems(root: Path) -> list[Theorem]:
     marked = marked_tests(root / "tests", root)
     package = root / "src" / "discreet"
     found: list[Theorem] = []
-    for subject in subjects(package):
+    for subject in subjects(package, {*CLAIMED, "Figure"}):
         stated = claims(subject.docstring)
         figure = _figure(subject, stated, root / "docs" / "_static")
         exported = subject.name.partition(".")[0] in _exported(package, subject.room)
@@ -87,16 +88,20 @@ def _figure(subject: Subject, stated: list[Claim], folder: Path) -> str:
     return ""
 
 
-def _exported(package: Path, room: str) -> set[str]:
+def _exported(package: Path, room: str) -> frozenset[str]:
     """Return the names in the room's `__all__`, which are the ones the reference documents."""
     for path in (package / room / "__init__.py", package / f"{room}.py"):
-        if path.is_file():
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.Assign) and any(
-                    isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets
-                ):
-                    return set(ast.literal_eval(node.value))
-    return set()
+        if path.is_file() and (listed := _listed(path.read_text(encoding="utf-8"))):
+            return listed
+    return frozenset()
+
+
+@cache
+def _listed(text: str) -> frozenset[str]:
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            return frozenset(ast.literal_eval(node.value))
+    return frozenset()
 
 
 def marked_tests(folder: Path, root: Path) -> dict[str, list[str]]:
@@ -104,20 +109,35 @@ def marked_tests(folder: Path, root: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("test_*.py")):
         place = path.relative_to(root).as_posix()
-        for name, test in _marks(ast.parse(path.read_text(encoding="utf-8")), place):
+        for name, test in _marks_of(path.read_text(encoding="utf-8"), place):
             found.setdefault(name, []).append(test)
     return {name: sorted(set(tests)) for name, tests in found.items()}
+
+
+@cache
+def _marks_of(text: str, place: str) -> tuple[tuple[str, str], ...]:
+    """Return what `_marks` finds in one file; most files have no marker and are not parsed."""
+    return tuple(_marks(ast.parse(text), place)) if "theorem" in text else ()
 
 
 def _marks(node: ast.AST, place: str) -> Iterator[tuple[str, str]]:
     for child in ast.iter_child_nodes(node):
         inner = f"{place}::{child.name}" if isinstance(child, Documented) else place
-        if isinstance(child, ast.Call) and ast.unparse(child.func).endswith("mark.theorem"):
+        if isinstance(child, ast.Call) and _is_marker(child.func):
             for argument in child.args:
                 if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
                     raise Unsound(f"{place}: a theorem marker needs its name written out, so that it can be found.")
                 yield argument.value, place
         yield from _marks(child, inner)
+
+
+def _is_marker(called: ast.expr) -> bool:
+    """Say whether a call is of `mark.theorem`, whatever stands before; unparsing every call takes long."""
+    return (
+        isinstance(called, ast.Attribute)
+        and called.attr == "theorem"
+        and ast.unparse(called.value).rpartition(".")[2] == "mark"
+    )
 
 
 def gaps(root: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
@@ -17,9 +17,9 @@ from discreet.attacks.reconstructing import fourier
 from discreet.attacks.results import read_only
 from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
-from discreet.data.genomes import FREQUENCY_RANGE
+from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
-from discreet.display import Table, definition_list
+from discreet.display import Progress, Table, definition_list, silent
 from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
@@ -40,7 +40,7 @@ _COLORS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0"
 
 
 @told_by_name
-class Region(Enum):
+class LawRegion(Enum):
     """What becomes of the people whose counts are published with errors of this size."""
 
     RECONSTRUCTED = "at least 95 % of a secret column is recovered"
@@ -74,10 +74,10 @@ class LawMap:
     @property
     def regions(self) -> NDArray[np.object_]:
         """The region of every cell: a guarantee outranks no attack that succeeded."""
-        found = np.full(self.recovered.shape, Region.BETWEEN, dtype=object)
-        found[self.errors[None, :] >= self.safe[:, None]] = Region.SAFE
-        found[self.traced >= TRACED] = Region.TRACED
-        found[self.recovered >= RECOVERED] = Region.RECONSTRUCTED
+        found = np.full(self.recovered.shape, LawRegion.BETWEEN, dtype=object)
+        found[self.errors[None, :] >= self.safe[:, None]] = LawRegion.SAFE
+        found[self.traced >= TRACED] = LawRegion.TRACED
+        found[self.recovered >= RECOVERED] = LawRegion.RECONSTRUCTED
         return found
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ class LawMap:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        order = [Region[name] for name in _COLORS]
+        order = [LawRegion[name] for name in _COLORS]
         cells = np.vectorize(order.index)(self.regions).T
         shades = ListedColormap(list(_COLORS.values()))
         drawn.pcolormesh(_edges(self.queries), _edges(self.errors), cells, cmap=shades, vmin=-0.5, vmax=3.5)
@@ -146,7 +146,7 @@ def fundamental_law(
     epsilon: Number,
     delta: Number,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> LawMap:
     """Run both attacks at every number of queries and every error, and say where answers are private instead.
 
@@ -170,7 +170,7 @@ def fundamental_law(
 
     >>> found = fundamental_law(255, queries=[64, 1024], errors=[0.5, 4, 1000], epsilon=1, delta=1e-6, seed=1)
     >>> found.regions[0].tolist()
-    [Region.RECONSTRUCTED, Region.BETWEEN, Region.SAFE]
+    [LawRegion.RECONSTRUCTED, LawRegion.BETWEEN, LawRegion.SAFE]
     """
     started = time.perf_counter()
     people = whole(people, name="people")
@@ -189,8 +189,7 @@ def fundamental_law(
         for column, level in enumerate(levels):
             recovered[row, column] = _recovered(people, int(count), float(level), seed)
         traced[row] = _traced(people, int(count), levels, seed)
-        if progress is not None:
-            progress((row + 1) / len(counts))
+        (progress or silent)(row + 1, len(counts))
     seconds = time.perf_counter() - started
     return LawMap(people, counts, levels, recovered, traced, safe, float(epsilon), float(delta), seconds)
 

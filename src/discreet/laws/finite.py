@@ -142,7 +142,7 @@ class FinitePair(Pair):
         return _chance(lower, upper, "sum over the atoms, rounded outward")
 
     def epsilon(self, delta: float) -> Enclosure:
-        """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta; infinite where none is."""
+        """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta; it may be infinite."""
         impossible = math.fsum(self.p_low[self.q_high == 0])
         if delta >= 0.0 and impossible * (1 - _ROUNDING) > delta:
             return Enclosure.exact(math.inf, method="atoms that Q cannot produce weigh more than delta")

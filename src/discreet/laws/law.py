@@ -40,7 +40,7 @@ class IntegerLaw(Law[int]):
     @property
     @abstractmethod
     def support(self) -> tuple[int | None, int | None]:
-        """The least and the greatest possible integer; None where there is none."""
+        """The least and the greatest possible integer; None where there is no bound."""
 
     @abstractmethod
     def cdf(self, outcome: ArrayLike) -> Any:
@@ -108,7 +108,7 @@ def _within(array: NDArray[np.int64]) -> bool:
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return integers as floats; those beyond every float become +-1e300, which no law tells from more."""
+    """Return integers as floats; those beyond the largest float become +-1e300, beyond the mass of every law."""
     if values.dtype != object:
         return values.astype(np.float64)
     flat = [float(max(min(int(value), _HUGE), -_HUGE)) for value in values.ravel()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.local.estimates import Frequencies, Intervals
 from discreet.local.frequency import (
     DirectResponse,
@@ -76,7 +77,4 @@ __all__ = [
     "lifetime",
     "simulate",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = listing("discreet.local")

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.display import Rounding, definition_list, format_number
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number, round_up
-from discreet.local.protocol import Spec, checked_spec, counted, made_by
+from discreet.local.protocol import Spec, checked_spec, counted
 from discreet.privacy import ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import whole, written_up
 from discreet.randomness.process import Process
@@ -39,7 +39,6 @@ class Beyond(Enum):
         return f"Beyond.{self.name}"
 
 
-@made_by("memoized")
 class MemoizedClient:
     """One person's client for many rounds: the same value always gives the same report.
 
@@ -58,7 +57,7 @@ class MemoizedClient:
     Reference. Erlingsson, Pihur, Korolova 2014, for the permanent report; Ding, Kulkarni, Yekhanin 2017.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> client = DirectResponse(epsilon=1, values=4).memoized(distinct=2)
+    >>> client = MemoizedClient(DirectResponse(epsilon=1, values=4), distinct=2)
     >>> client.report(3) == client.report(3), client.guarantee.epsilon
     (True, 2.0)
     >>> again = [client.report(0), client.report(3), client.report(0)]
@@ -161,7 +160,7 @@ class MemoizedClient:
 
         >>> from discreet.local.frequency.direct_response import DirectResponse
         >>> spec = DirectResponse(epsilon=1, values=4)
-        >>> before = spec.memoized(distinct=2)
+        >>> before = MemoizedClient(spec, distinct=2)
         >>> said = before.report(3)
         >>> MemoizedClient.load(spec, before.save()).report(3) == said
         True

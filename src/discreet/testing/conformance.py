@@ -50,12 +50,16 @@ class ConformanceFailure(AssertionError):
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism under test: how to make one, inputs of its domain, and how hard to look."""
+    """A mechanism under test: how to make one, inputs of its domain, and how hard to look.
+
+    `draws` releases are compared with the law; the wire audit looks at no more than `wire` of each input.
+    """
 
     make: Callable[[], Mechanism]
     inputs: Sequence[Any]
     draws: int = 4000
     search: int = 1
+    wire: int = 1000
     hostile: Sequence[Any] = field(default=HOSTILE_VALUES)
 
 
@@ -155,7 +159,7 @@ def _one_person_counts_once(subject: Subject) -> None:
         mechanism = subject.make()
         if not isinstance(value, Rows) or not len(value.values):
             continue
-        rows = len(SPELLINGS) * (getattr(mechanism, "contribution", None) or 1)
+        rows = len(SPELLINGS) * (getattr(mechanism, "rows", None) or getattr(mechanism, "groups", None) or 1)
         values = (list(value.values) * rows)[:rows]
         plain = _parts(mechanism.law(Rows(values, [1] * rows)))
         try:
@@ -249,7 +253,7 @@ def _wire_is_clean(subject: Subject) -> None:
     """The wire audit must find nothing."""
     mechanism = subject.make()
     verdict = audit(
-        mechanism, level=Level.WIRE, neighbors=list(mechanism.neighbors())[:4], draws=min(subject.draws, 1000)
+        mechanism, level=Level.WIRE, neighbors=list(mechanism.neighbors())[:4], draws=min(subject.draws, subject.wire)
     )
     _demand(verdict.outcome is Outcome.KEPT, f"the form of the outputs gives something away:\n{verdict}")
 
@@ -346,33 +350,35 @@ def _copies_are_fresh(subject: Subject) -> None:
 
 
 def _forks_are_fresh(subject: Subject) -> None:
-    """After a fork, parent and child must draw different noise."""
+    """After a fork, parent and child must draw different noise.
+
+    One child takes all mechanisms along: a fork copies the tables of the whole process and costs more than the draws.
+    """
     if not hasattr(os, "fork"):
         return
-    runs = []
-    for _ in range(_REPEATS):
-        mechanism = _used(subject)
-        theirs = _in_a_child(mechanism, subject)
-        _demand(len(theirs) == _RUN, "the mechanism cannot be used in a forked child")
-        runs.append((theirs, _sequence(mechanism, subject)))
-    _demand_apart(runs, subject, "a forked child repeats its parent's noise")
+    mechanisms = [_used(subject) for _ in range(_REPEATS)]
+    theirs = _in_a_child(mechanisms, subject)
+    _demand(len(theirs) == _REPEATS, "the mechanism cannot be used in a forked child")
+    ours = [_sequence(mechanism, subject) for mechanism in mechanisms]
+    _demand_apart(list(zip(theirs, ours, strict=True)), subject, "a forked child repeats its parent's noise")
 
 
-def _in_a_child(mechanism: Mechanism, subject: Subject) -> list[Any]:
-    """Return a run of releases made by a forked child, empty if it failed."""
+def _in_a_child(mechanisms: list[Mechanism], subject: Subject) -> list[list[Any]]:
+    """Return a run of releases of each mechanism made by a forked child, none if it failed."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.write(writer, pickle.dumps(_sequence(mechanism, subject)))
+            with os.fdopen(writer, "wb") as stream:  # a pipe may take less than all at once
+                stream.write(pickle.dumps([_sequence(mechanism, subject) for mechanism in mechanisms]))
         finally:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
         sent = stream.read()
     os.waitpid(child, 0)
-    run: list[Any] = pickle.loads(sent) if sent else []  # noqa: S301  our own bytes
-    return run
+    runs: list[list[Any]] = pickle.loads(sent) if sent else []  # noqa: S301  our own bytes
+    return runs
 
 
 def _threads_are_apart(subject: Subject) -> None:

@@ -120,9 +120,9 @@ def test_the_mean_of_vectors_has_an_error_and_a_spec(tmp_path):
         (("--upper", 0), "both public bounds"),
         (("--lower", 1, "--upper", 1), "less than upper"),
         (("--lower", 0, "--upper", 1, "--dimension", 2), "goes without"),
-        (("--lower", 0, "--upper", 1, "--values", 4), "--values is for shares"),
-        (("--lower", 0, "--upper", 1, "--seed", 0), "--seed is for shares"),
-        (("--lower", 0, "--upper", 1, "--keys", "text:8", "--find"), "is for shares"),
+        (("--lower", 0, "--upper", 1, "--values", 4), "--values is for frequencies"),
+        (("--lower", 0, "--upper", 1, "--seed", 0), "--seed is for frequencies"),
+        (("--lower", 0, "--upper", 1, "--keys", "text:8", "--find"), "is for frequencies"),
         (("--lower", "nan", "--upper", 1), "no number"),
         (("--lower", "--1", "--upper", 1), "no number"),
         (("--lower", 0, "--upper", "1/0"), "no number"),
@@ -150,7 +150,7 @@ def test_simulate_tells_the_error_and_draws_it(tmp_path):
     text = told(
         run("local", "simulate", "--people", 2000, "--values", 32, "--epsilon", 1, "--epsilon", 2, "--plot", drawing)
     )
-    assert "Root mean square error of 32 shares" in text
+    assert "Root mean square error of 32 frequencies" in text
     assert drawing.read_text(encoding="utf-8").startswith("<?xml")
 
 

@@ -34,7 +34,7 @@ def test_the_table_has_the_law(name, rounds):
 def test_a_table_that_often_leaves_it_to_the_residual_has_the_law(name, rounds):
     table = GaussianTable(SCALES[name], mass_bits=COARSE[name])
     assert table._residual > WORD >> 8
-    draws = table.draw(rounds(sample=4_000, full=50_000))
+    draws = table.draw(rounds(sample=2_000, full=50_000))
     assert_fits(gaussian(SCALES[name]), draws, comparisons=len(COARSE), degrees=2)
 
 

@@ -48,13 +48,13 @@ def won(scores, rate, count, blocks=1):
 @named
 def test_winners_have_the_law(name, rounds):
     scores, rate = SCORES[name]
-    assert_fits(Softmax(scores, rate), won(scores, rate, rounds(sample=5_000, full=200_000)), comparisons=len(SCORES))
+    assert_fits(Softmax(scores, rate), won(scores, rate, rounds(sample=2_000, full=200_000)), comparisons=len(SCORES))
 
 
 @named
 def test_winners_have_the_law_when_scores_come_in_blocks(name, rounds):
     scores, rate = SCORES[name]
-    winners = won(scores, rate, rounds(sample=3_000, full=100_000), blocks=len(scores) - 1)
+    winners = won(scores, rate, rounds(sample=1_500, full=100_000), blocks=len(scores) - 1)
     assert_fits(Softmax(scores, rate), winners, comparisons=len(SCORES))
 
 

@@ -88,12 +88,12 @@ def test_terms_that_cannot_be_kept_are_refused(change):
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1, 5e-324, 2.0**-1030, Fraction(1, 10**900), True])
 def test_a_price_that_cannot_be_added_up_is_refused(value):
     with pytest.raises(ParameterError):
-        request(price=epsilon(value))
+        request(cost=epsilon(value))
 
 
 def test_a_number_with_endless_digits_is_refused():
     with pytest.raises(ParameterError, match="round it up to a float"):
-        request(price=epsilon(Fraction(3**1000, 7**800)))
+        request(cost=epsilon(Fraction(3**1000, 7**800)))
 
 
 @pytest.mark.parametrize(

@@ -511,13 +511,13 @@ def test_reports_of_the_file_are_estimated_by_the_library(name):
     spec, (often, seldom) = REPORTING[name]
     aggregator = spec.aggregator().add(reports_of(spec, [often] * 1200 + [seldom] * 800))
     assert (aggregator.people, aggregator.refused) == (PEOPLE, 0)
-    shares = aggregator.estimate().values
+    frequencies = aggregator.estimate().values
     weights = np.array([spec.estimate(counts, 1).values for counts in np.eye(spec.cells, dtype=np.int64)])
     width = np.ptp(weights, axis=0).max()  # the estimate is a mean of weights in an interval of this width
     reach = width * math.sqrt(math.log(2 / FALSE_ALARM) / (2 * PEOPLE))
     assert reach < 0.4
-    assert abs(shares[often] - 0.6) < reach
-    assert abs(shares[seldom] - 0.4) < reach
+    assert abs(frequencies[often] - 0.6) < reach
+    assert abs(frequencies[seldom] - 0.4) < reach
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,9 @@ def test_no_end_misses_more_than_its_half_whatever_the_table(shape: tuple[int, i
     for held in range(PEOPLE + 1):
         for around in range(PEOPLE - held + 1):
             law = convolve2d(convolve2d(powers[0][held], powers[1][around]), powers[2][PEOPLE - held - around])
-            share = held / PEOPLE
-            assert law[low > share + 1e-12].sum() <= rest / 2
-            assert law[high < share - 1e-12].sum() <= rest / 2
+            frequency = held / PEOPLE
+            assert law[low > frequency + 1e-12].sum() <= rest / 2
+            assert law[high < frequency - 1e-12].sum() <= rest / 2
 
 
 @pytest.mark.theorem("BlockSupport.accuracy")
@@ -75,11 +75,11 @@ def test_the_share_of_a_population_is_missed_no_more_often(shape: tuple[int, int
     spec, rest = made(*shape), 0.05
     low, high = ends(spec, rest, Target.POPULATION)
     own, near, far = steps(spec)
-    for share in (0.0, 0.01, 0.2, 0.5, 0.9, 1.0):
+    for frequency in (0.0, 0.01, 0.2, 0.5, 0.9, 1.0):
         for block in (0.0, 0.3, 1.0):
-            law = power(share * own + (1 - share) * (block * near + (1 - block) * far), PEOPLE)
-            assert law[low > share].sum() <= rest / 2
-            assert law[high < share].sum() <= rest / 2
+            law = power(frequency * own + (1 - frequency) * (block * near + (1 - block) * far), PEOPLE)
+            assert law[low > frequency].sum() <= rest / 2
+            assert law[high < frequency].sum() <= rest / 2
 
 
 @pytest.mark.theorem("BlockSupport.accuracy")
@@ -128,7 +128,7 @@ def test_planes_that_are_points_have_the_exact_law_without_blocks() -> None:
     own, near, far = spec.holders
     assert (found.support.preference, found.support.shared) == (own.plane, far.plane)
     assert near.plane == far.plane
-    assert found.support.shares == pytest.approx(found.values, abs=1e-12)
+    assert found.support.frequencies == pytest.approx(found.values, abs=1e-12)
 
 
 def test_a_large_crowd_gets_hardly_wider_intervals_than_the_normal_law_gives() -> None:

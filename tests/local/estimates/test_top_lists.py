@@ -85,8 +85,8 @@ def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
         draws, chance = (people, holder.plane) if points else (reports, holder.plane / holder.block)
         middle, spread = draws * float(chance), np.sqrt(draws * float(chance * (1 - chance)))
         counts = np.arange(int(middle), min(int(middle + 10 * spread) + 60, draws) + 1, dtype=np.int64)
-        in_blocks, shares = np.full(spec.blocks, reports), np.ones(counts.size * spec.blocks)
-        support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, shares)
+        in_blocks, frequencies = np.full(spec.blocks, reports), np.ones(counts.size * spec.blocks)
+        support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, frequencies)
         listed = counts[support.interval(rest, Target.TABLE, np.arange(counts.size) * spec.blocks)[0] > 0]
         chances.append(binom.sf(listed[0] - 1, draws, float(chance)) if listed.size else 0.0)
     return float(spec.size * np.mean(chances))
@@ -131,7 +131,7 @@ def false_lists(spec: HybridGeometry, items: Integers, runs: int) -> int:
 def test_blocks_list_a_value_that_nobody_holds_no_more_often_than_stated(
     rounds: Rounds, record_property: Callable[[str, object], None], epsilon: int, values: int, people: int, kind: str
 ) -> None:
-    runs = rounds(sample=16 if values == 1_000 else SAMPLE, full=400 if values == 1_000 else 100)
+    runs = rounds(sample=8 if values == 1_000 else SAMPLE, full=400 if values == 1_000 else 100)
     spec = blocks(epsilon, values)
     wrong = false_lists(spec, held(people, kind, spec), runs)
     record_property("false_lists", wrong)

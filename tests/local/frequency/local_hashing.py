@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, toss
 from discreet.randomness.keystream import words
 from discreet.randomness.uniform import uniform_below_array
 
@@ -47,10 +47,10 @@ class LocalHashing:
         """The probability that a report supports another value: their buckets agree with chance 1 / g."""
         return Fraction(1, self.buckets)
 
-    def variance(self, people: int, fraction: Fraction = Fraction(0)) -> Fraction:
-        """The exact variance of the estimated share of a value, over hashes and coins."""
+    def variance(self, people: int, frequency: Fraction = Fraction(0)) -> Fraction:
+        """The exact variance of the estimated frequency of a value, over hashes and coins."""
         p, r = self.preference, self.shared
-        return (fraction * p * (1 - p) + (1 - fraction) * r * (1 - r)) / (people * (p - r) ** 2)
+        return (frequency * p * (1 - p) + (1 - frequency) * r * (1 - r)) / (people * (p - r) ** 2)
 
     def hashed(self, seeds: Seeds, items: Integers) -> Integers:
         """The bucket of each value under each seed: a good mixing of 64 bits (splitmix64)."""
@@ -74,7 +74,7 @@ class LocalHashing:
         )
 
     def estimate(self, support: Integers, people: int) -> NDArray[np.float64]:
-        """The unbiased estimates of the shares."""
+        """The unbiased estimates of the frequencies."""
         p, r = self.preference, self.shared
         return (support / people - float(r)) / float(p - r)
 

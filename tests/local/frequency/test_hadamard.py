@@ -19,7 +19,7 @@ from discreet.audit import goodness_of_fit
 from discreet.errors import InputError, ParameterError, StreamSpent
 from discreet.laws.finite import Finite
 from discreet.local.frequency.hadamard import OneBitHadamard, parity
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from discreet.local.protocol.spec import Spec
 from discreet.randomness.rigor import ball, precision
 from tests.randomness.sources import Script, swapped
@@ -223,11 +223,11 @@ def test_another_value_agrees_in_half_of_the_rows(values: int) -> None:
 
 @pytest.mark.theorem("OneBitHadamard.accuracy")
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_the_variance_is_that_of_the_formula(epsilon: Fraction, share: float) -> None:
+@pytest.mark.parametrize("frequency", [0.0, 0.25, 1.0])
+def test_the_variance_is_that_of_the_formula(epsilon: Fraction, frequency: float) -> None:
     growth = math.exp(epsilon)
-    expected = ((growth + 1) ** 2 / (growth - 1) ** 2 - share) / 1000
-    assert made(epsilon, values=1024).variance(1000, share) == pytest.approx(expected, rel=1e-12)
+    expected = ((growth + 1) ** 2 / (growth - 1) ** 2 - frequency) / 1000
+    assert made(epsilon, values=1024).variance(1000, frequency) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.theorem("OneBitHadamard.accuracy")
@@ -239,7 +239,7 @@ def test_the_stated_ratios_to_the_optimum() -> None:
 def test_reports_of_real_clients_count_their_values() -> None:
     spec = made(2, values=6)
     people = 40_000
-    items = np.arange(people) % 3  # shares 1/3, 1/3, 1/3, 0, 0, 0
+    items = np.arange(people) % 3  # frequencies 1/3, 1/3, 1/3, 0, 0, 0
     counts = np.bincount(spec.client().report_many(items), minlength=spec.cells)
     support = spec.support(counts)
     for item in range(6):

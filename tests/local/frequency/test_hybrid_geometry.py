@@ -1,4 +1,4 @@
-"""Projective geometry response in blocks: exact privacy, exact accuracy whatever the shares of the blocks."""
+"""Projective geometry response in blocks: exact privacy, exact accuracy whatever the frequencies of the blocks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def made(epsilon: Fraction | float, blocks: int, prime: int, dimension: int, val
 
 
 def weights_of(spec: HybridGeometry, value: int) -> list[Fraction]:
-    """What each report adds to n times the estimated share of a value."""
+    """What each report adds to n times the estimated frequency of a value."""
     points, block, on_plane = spec.geometry.points, value % spec.blocks, set(spec.preferred(value).tolist())
     plane, near, rest = spec.weights
     inside = [report // points == block for report in range(spec.cells)]
@@ -103,8 +103,8 @@ def test_the_variance_of_any_mixture_of_people_is_as_stated() -> None:
             (int(held) * moments(spec.law(item).probabilities, weights)[1] for item, held in enumerate(counts)),
             Fraction(0),
         )
-        share, block = counts[value] / people, counts[value % 3 :: 3].sum() / people
-        assert spec.variance(people, share, block) == pytest.approx(float(exact / people**2), rel=1e-12)
+        frequency, block = counts[value] / people, counts[value % 3 :: 3].sum() / people
+        assert spec.variance(people, frequency, block) == pytest.approx(float(exact / people**2), rel=1e-12)
 
 
 @pytest.mark.theorem("HybridGeometry.accuracy")
@@ -120,18 +120,18 @@ def test_in_a_large_space_with_equal_blocks_the_variance_is_the_formula(
 
 def test_the_variance_averaged_over_all_values_does_not_depend_on_the_shares_of_the_blocks() -> None:
     spec = made(3, 4, 5, 3)
-    shares = [0.7, 0.2, 0.1, 0.0]
-    average = sum(spec.variance(1, 0.0, share) for share in shares) / 4
+    frequencies = [0.7, 0.2, 0.1, 0.0]
+    average = sum(spec.variance(1, 0.0, frequency) for frequency in frequencies) / 4
     assert average == pytest.approx(spec.variance(1), rel=1e-12)
     assert spec.worst_variance(1) == pytest.approx(max(spec.variance(1, 0.0, 0.0), spec.variance(1, 0.0, 1.0)))
     assert spec.worst_variance(1) > spec.variance(1)
     assert all(spec.variance(1, 0.1, 0.1 + 0.09 * step) <= spec.worst_variance(1, 0.1) for step in range(11))
 
 
-@pytest.mark.parametrize(("fraction", "block"), [(0.5, 0.4), (0.0, -0.1), (0.0, 1.1), (-0.1, 0.2), (-0.1, None)])
-def test_a_block_has_at_least_the_share_of_its_value(fraction: float, block: float | None) -> None:
+@pytest.mark.parametrize(("frequency", "block"), [(0.5, 0.4), (0.0, -0.1), (0.0, 1.1), (-0.1, 0.2), (-0.1, None)])
+def test_a_block_has_at_least_the_share_of_its_value(frequency: float, block: float | None) -> None:
     with pytest.raises(ParameterError):
-        made(1, 2, 2, 3).variance(10, fraction, block)
+        made(1, 2, 2, 3).variance(10, frequency, block)
 
 
 @pytest.mark.parametrize("values", [2, 3, 11, 25, 26])
@@ -143,10 +143,12 @@ def test_estimates_are_the_sums_of_the_weights(values: int) -> None:
     total = counts.reshape(2, -1).sum(axis=1)
     _, near, far = spec.holders
     for value in range(values):
-        share = sum((int(c) * w for c, w in zip(counts, weights_of(spec, value), strict=True)), Fraction(0)) / people
-        assert found.values[value] == pytest.approx(float(share), abs=1e-12)
+        frequency = (
+            sum((int(c) * w for c, w in zip(counts, weights_of(spec, value), strict=True)), Fraction(0)) / people
+        )
+        assert found.values[value] == pytest.approx(float(frequency), abs=1e-12)
         block = (Fraction(int(total[value % 2]), people) - far.block) / (near.block - far.block)
-        held = min(max(float(share), 0.0), 1.0)
+        held = min(max(float(frequency), 0.0), 1.0)
         around = max(min(max(float(block), 0.0), 1.0), held)
         assert found.standard_errors[value] == pytest.approx(math.sqrt(spec.variance(people, held, around)))
     assert len(found) == values
@@ -230,10 +232,10 @@ def test_many_reports_give_back_the_shares_of_the_people() -> None:
     items = coins(11).integers(0, 7, people) ** 2
     counted = np.bincount(items, minlength=200) / people
     found = spec.aggregator().add(spec.client().batch(items)).estimate()
-    for value, share in enumerate(counted):
-        block = min(1.0, max(float(share), counted[value % spec.blocks :: spec.blocks].sum()))
-        spread = math.sqrt(spec.variance(people, float(share), block))
-        assert abs(found.values[value] - share) <= 8 * spread  # a normal tail of 1e-15 for each of 200 values
+    for value, frequency in enumerate(counted):
+        block = min(1.0, max(float(frequency), counted[value % spec.blocks :: spec.blocks].sum()))
+        spread = math.sqrt(spec.variance(people, float(frequency), block))
+        assert abs(found.values[value] - frequency) <= 8 * spread  # a normal tail of 1e-15 for each of 200 values
 
 
 def test_absurd_questions_about_errors_and_values_are_refused() -> None:
@@ -241,9 +243,9 @@ def test_absurd_questions_about_errors_and_values_are_refused() -> None:
     for people in (0, -1, 1.5, "x", None, True):
         with pytest.raises(ParameterError, match="people"):
             spec.variance(people)
-    for share in (-0.1, 1.1, "x", None):
-        with pytest.raises(ParameterError, match="fraction"):
-            spec.variance(10, share)
+    for frequency in (-0.1, 1.1, "x", None):
+        with pytest.raises(ParameterError, match="frequency"):
+            spec.variance(10, frequency)
     for item in (-1, 9, 1.5, "x", None):
         with pytest.raises(InputError):
             spec.preferred(item)

@@ -57,12 +57,12 @@ def test_estimates_are_unbiased_with_the_stated_variance_by_exact_enumeration(pe
     for value in range(3):
         wanted = set(spec.preferred(value).tolist())
         hits = [sum(m for y, m in enumerate(spec.law(one).probabilities) if y in wanted) for one in people]
-        share = Fraction(people.count(value), len(people))
+        frequency = Fraction(people.count(value), len(people))
         mean, variance = sum(hits), sum(hit * (1 - hit) for hit in hits)
-        assert (mean / len(people) - r) / (p - r) == share
-        stated = (share * p * (1 - p) + (1 - share) * r * (1 - r)) / (len(people) * (p - r) ** 2)
+        assert (mean / len(people) - r) / (p - r) == frequency
+        stated = (frequency * p * (1 - p) + (1 - frequency) * r * (1 - r)) / (len(people) * (p - r) ** 2)
         assert variance / (len(people) * (p - r)) ** 2 == stated
-        assert spec.variance(len(people), float(share)) == pytest.approx(float(stated), rel=1e-12)
+        assert spec.variance(len(people), float(frequency)) == pytest.approx(float(stated), rel=1e-12)
 
 
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
@@ -111,10 +111,10 @@ def test_a_variance_is_of_at_least_one_person(people: Any) -> None:
         NAMED.optimum(people)
 
 
-@pytest.mark.parametrize("fraction", [-0.1, 1.1, float("nan"), "x", None])
-def test_a_variance_is_of_a_share_from_0_to_1(fraction: Any) -> None:
-    with pytest.raises(ParameterError, match="fraction"):
-        NAMED.variance(10, fraction)
+@pytest.mark.parametrize("frequency", [-0.1, 1.1, float("nan"), "x", None])
+def test_a_variance_is_of_a_share_from_0_to_1(frequency: Any) -> None:
+    with pytest.raises(ParameterError, match="frequency"):
+        NAMED.variance(10, frequency)
 
 
 def test_a_histogram_may_be_a_list() -> None:

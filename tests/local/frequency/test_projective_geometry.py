@@ -197,8 +197,8 @@ def test_the_loss_is_epsilon_and_a_hostile_report_has_the_stated_gain() -> None:
     counts[:, 0] = 1_000
     counts[1, 0] += 1
     planes = spec.support(counts)
-    shares = (planes / [[1_000], [1_001]] - float(spec.shared)) / float(spec.preference - spec.shared)
-    added = shares[1] * 1_001 - shares[0] * 1_000
+    frequencies = (planes / [[1_000], [1_001]] - float(spec.shared)) / float(spec.preference - spec.shared)
+    added = frequencies[1] * 1_001 - frequencies[0] * 1_000
     assert added.max() == pytest.approx(spec.poisoning_gain)
 
 
@@ -208,5 +208,5 @@ def test_many_reports_give_back_the_shares_of_the_people() -> None:
     items = coins(8).integers(0, 5, people) ** 2
     truth = np.bincount(items, minlength=50) / people
     found = spec.aggregator().add(spec.client().batch(items)).estimate()
-    spread = np.array([math.sqrt(spec.variance(people, float(share))) for share in truth])
+    spread = np.array([math.sqrt(spec.variance(people, float(frequency))) for frequency in truth])
     assert np.all(np.abs(found.values - truth) <= 8 * spread)  # a normal tail of 1e-15 for each of 50 values

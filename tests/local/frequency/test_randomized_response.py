@@ -11,7 +11,7 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import InputError
 from discreet.local import DirectResponse
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from discreet.privacy import PureDP, Relation
 from discreet.randomness.rigor import ball, precision
 from discreet.testing import Subject, conformance_checks

@@ -1,4 +1,4 @@
-"""Heavy hitters end to end: private reports, planted keys found, shares confirmed by people who were held out."""
+"""Heavy hitters end to end: private reports, planted keys found, frequencies confirmed by people who were held out."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def tiny(epsilon: Fraction = Fraction(1)) -> HeavyHitters:
     )
 
 
-def people_of(shares: list[float], count: int, rest: int) -> NDArray[np.int64]:
-    """So many people: the first keys 0, 1, ... with these shares, and `rest` keys for all the others."""
-    held = [round(share * count) for share in shares]
-    others = len(shares) + np.arange(count - sum(held)) % rest
-    return np.concatenate([np.repeat(np.arange(len(shares)), held), others])
+def people_of(frequencies: list[float], count: int, rest: int) -> NDArray[np.int64]:
+    """So many people: the first keys 0, 1, ... with these frequencies, and `rest` keys for all the others."""
+    held = [round(frequency * count) for frequency in frequencies]
+    others = len(frequencies) + np.arange(count - sum(held)) % rest
+    return np.concatenate([np.repeat(np.arange(len(frequencies)), held), others])
 
 
 @cache
 def found_numbers() -> tuple[HeavyHitters, Hitters, dict[int, float]]:
-    """Six keys of 64 bits with shares of 6 to 20 %, 60 000 people, epsilon 4."""
-    shares = [0.2, 0.15, 0.12, 0.1, 0.08, 0.06]
+    """Six keys of 64 bits with frequencies of 6 to 20 %, 60 000 people, epsilon 4."""
+    frequencies = [0.2, 0.15, 0.12, 0.1, 0.08, 0.06]
     spec = HeavyHitters.plan(people=60_000, epsilon=4, keys="integer:64", seed=11)
     keys = coins(3).integers(0, 2**64, size=10_006, dtype=np.uint64)
-    held = keys[people_of(shares, 60_000, 10_000)]
+    held = keys[people_of(frequencies, 60_000, 10_000)]
     found = spec.find(spec.aggregator().add(spec.client().report_many(held)), certainty=CERTAIN)
-    return spec, found, {int(key): share for key, share in zip(keys, shares, strict=False)}
+    return spec, found, {int(key): frequency for key, frequency in zip(keys, frequencies, strict=False)}
 
 
 @cache
@@ -158,8 +158,8 @@ def test_shares_come_from_the_held_out_people_and_are_right_to_eight_errors() ->
     spec, found, planted = found_numbers()
     truth = np.array([planted[key] for key in found])
     assert np.all(np.abs(found.values - truth) < 8 * found.standard_errors)
-    share = spec.rows[-1] / sum(spec.rows)
-    assert abs(found.held_out - 60_000 * share) < 7 * np.sqrt(60_000 * share)
+    part = spec.rows[-1] / sum(spec.rows)
+    assert abs(found.held_out - 60_000 * part) < 7 * np.sqrt(60_000 * part)
     assert np.all(found.standard_errors < 0.02)
 
 
@@ -179,12 +179,12 @@ def test_what_is_found_does_not_depend_on_the_held_out_reports() -> None:
 def test_intervals_widen_with_confidence_and_together() -> None:
     _, found, planted = found_numbers()
     truth = [planted[key] for key in found]
-    narrow, wide = found.intervals(confidence=0.5), found.intervals(confidence=1 - 1e-10, simultaneous=True)
+    narrow, wide = found.intervals(confidence=0.5), found.intervals(confidence=1 - 1e-10, together=True)
     assert wide.contain(truth).all()
     assert np.all(wide.low < narrow.low)
     assert np.all(narrow.high < wide.high)
     assert narrow.target is Target.POPULATION
-    together, each = found.intervals(confidence=0.94, simultaneous=True), found.intervals(confidence=0.99)
+    together, each = found.intervals(confidence=0.94, together=True), found.intervals(confidence=0.99)
     assert together.low == pytest.approx(each.low)
     assert together.high == pytest.approx(each.high)
     with pytest.raises(ParameterError):
@@ -364,7 +364,7 @@ def test_progress_grows_level_by_level_and_ends_at_one_whether_or_not_anything_i
 def test_results_show_themselves() -> None:
     _, found, _ = found_numbers()
     assert len(found.table().rows) == len(found) == 6
-    assert found.table().columns == ("key", "share", "standard error", "low", "high", "probability")
+    assert found.table().columns == ("key", "frequency", "standard error", "low", "high", "probability")
     assert "held out" in str(found)
     assert "<table" in found._repr_html_()
     assert "Hitters(6 keys, 60,000 people" in repr(found)

@@ -50,7 +50,7 @@ def test_a_bit_is_unbiased_and_has_the_stated_variance(epsilon: Fraction) -> Non
     protocol = spec(epsilon)
     for value in VALUES:
         law, exact = protocol.law(value), Fraction(value)
-        decoded = [protocol.lower + protocol.width * share for share in protocol.decoded]
+        decoded = [protocol.lower + protocol.width * relative for relative in protocol.decoded]
         mean = sum(p * d for p, d in zip(law.probabilities, decoded, strict=True))
         square = sum(p * d * d for p, d in zip(law.probabilities, decoded, strict=True))
         assert mean == exact

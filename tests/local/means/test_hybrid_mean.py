@@ -69,7 +69,7 @@ def test_decoding_is_unbiased_and_no_value_has_a_larger_variance_than_stated(eps
     largest = Fraction(0)
     for i in range(0, 20 * steps + 1):
         value = -1 + Fraction(i, 10 * steps)
-        law, decoded = spec.law(value).probabilities, [2 * share - 1 for share in spec.decoded]
+        law, decoded = spec.law(value).probabilities, [2 * relative - 1 for relative in spec.decoded]
         assert sum(p * d for p, d in zip(law, decoded, strict=True)) == value
         variance = sum((p * d * d for p, d in zip(law, decoded, strict=True)), Fraction(0)) - value**2
         assert spec.variance(1, value) == float(variance)

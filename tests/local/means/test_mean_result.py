@@ -125,7 +125,7 @@ def test_ends_are_rounded_outward() -> None:
     third = DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(1, 3))
     assert Fraction(third.aggregator().add([1] * 9).estimate().estimate().high) >= Fraction(1, 3)
     far = HybridMean(epsilon=Fraction(4), lower=Fraction(10**15), upper=Fraction(10**15 + 1))
-    inner = [cell for cell, share in enumerate(far.decoded) if Fraction(1, 5) < share < Fraction(4, 5)]
+    inner = [cell for cell, relative in enumerate(far.decoded) if Fraction(1, 5) < relative < Fraction(4, 5)]
     for cell in inner:  # floats lie an eighth apart there, so that some ends would be rounded inward
         reports = np.zeros(far.cells, dtype=np.int64)
         reports[cell] = 10**6

@@ -101,10 +101,11 @@ def test_the_largest_of_many_products_on_a_circle_has_its_mean(codewords: int) -
 
 @pytest.mark.theorem("UnitVectors.accuracy")
 def test_the_best_cap_on_the_sphere_is_that_of_calculus() -> None:
-    # a cap of the share c has the mean product 1 - c: the shift is (E - 1) c (1 - c) / (1 + (E - 1) c)
+    # a cap that is the part c of the sphere has the mean product 1 - c: the shift is (E - 1) c (1 - c) / (1 + (E - 1)
+    # c)
     growth = math.expm1(2.0)
-    share = (math.sqrt(1 + growth) - 1) / growth
-    expected = growth * share * (1 - share) / (1 + growth * share)
+    part = (math.sqrt(1 + growth) - 1) / growth
+    expected = growth * part * (1 - part) / (1 + growth * part)
     assert least_error(Fraction(2), 3) == pytest.approx(1 / expected**2, rel=1e-7)
 
 
@@ -133,7 +134,7 @@ def test_the_mean_of_a_crowd_is_found() -> None:
     assert np.all(np.abs(found.values - vectors.mean(axis=0)) < 6.6 * found.standard_errors)
     assert np.sum(found.standard_errors**2) < spec.variance(4000) * 1.001
     assert 0.8 * spec.variance(4000) < np.sum(found.standard_errors**2)
-    assert found.intervals(confidence=1 - 1e-10, simultaneous=True).contain(vectors.mean(axis=0)).all()
+    assert found.intervals(confidence=1 - 1e-10, together=True).contain(vectors.mean(axis=0)).all()
 
 
 @pytest.mark.theorem("VectorMean.accuracy")
@@ -141,7 +142,7 @@ def test_few_people_get_a_proven_interval() -> None:
     spec = UnitVectors(epsilon=Fraction(4), dimension=6)
     found = spec.aggregator().add(np.arange(500) * 1000).estimate()
     assert "Hoeffding" in found.of(2).method
-    one, two = found.intervals(), found.intervals(simultaneous=True, target=Target.POPULATION)
+    one, two = found.intervals(), found.intervals(together=True, target=Target.POPULATION)
     assert (one.together, one.target, two.together, two.target) == (False, Target.TABLE, True, Target.POPULATION)
     assert np.all(two.low <= one.low)
     assert np.all(one.high <= two.high)
@@ -170,7 +171,7 @@ def test_an_interval_contains_its_estimate_be_that_outside_the_ball() -> None:
 def test_a_mean_vector_shows_its_first_coordinates() -> None:
     spec = UnitVectors(epsilon=Fraction(4), dimension=12)
     found = spec.aggregator().add(np.arange(1000) * 1000).estimate()
-    table, ends = found.table(3), found.intervals(simultaneous=True)
+    table, ends = found.table(3), found.intervals(together=True)
     assert [row[0] for row in table.rows] == ["0", "1", "2"]
     assert table.rows[1][1:] == (found.values[1], found.standard_errors[1], ends.low[1], ends.high[1])
     assert str(found) == str(found.table(10))

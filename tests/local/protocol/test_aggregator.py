@@ -569,10 +569,10 @@ def test_a_million_reports_over_processes_in_any_order_give_the_same_bytes(tmp_p
     for place, (start, end) in enumerate(pairwise(cuts)):
         files.append(tmp_path / f"{place}.batch")
         files[-1].write_bytes(ReportBatch.of(WIDE, column[start:end][::-1]).to_bytes())
-    shares = [files[:2], files[2:4][::-1], files[4:]]
+    parts = [files[:2], files[2:4][::-1], files[4:]]
     workers = []
-    for place, share in enumerate(shares):
-        arguments = [str(tmp_path / "spec.json"), str(tmp_path / f"{place}.counts"), *map(str, share)]
+    for place, part in enumerate(parts):
+        arguments = [str(tmp_path / "spec.json"), str(tmp_path / f"{place}.counts"), *map(str, part)]
         workers.append(subprocess.Popen([sys.executable, "-c", COUNTING, *arguments]))  # noqa: S603  our own
     assert [worker.wait() for worker in workers] == [0, 0, 0]
     parts = [(tmp_path / f"{place}.counts").read_bytes() for place in range(3)]

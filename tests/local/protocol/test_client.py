@@ -16,7 +16,7 @@ import pytest
 
 from clients.python import standalone
 from discreet.errors import InputError, NotCopyable, StreamSpent
-from discreet.local import DirectResponse
+from discreet.local import DirectResponse, MemoizedClient
 from discreet.testing.hostile import HOSTILE_VALUES
 from tests.randomness.sources import in_child
 
@@ -230,7 +230,7 @@ def test_a_fork_that_has_got_the_number_of_its_parent_cannot_report(monkeypatch:
     monkeypatch.setattr(os, "getpid", lambda: here)
     for made, spent in (
         (SPEC.client(), StreamSpent),
-        (SPEC.memoized(distinct=2), StreamSpent),
+        (MemoizedClient(SPEC, distinct=2), StreamSpent),
         (standalone.Client(SPEC.to_json()), standalone.AlreadyReported),
     ):
         assert in_child(lambda one=made, error=spent: _refuses(one, error), seconds=600) is True

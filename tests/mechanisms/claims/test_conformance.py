@@ -11,6 +11,7 @@ import discreet as dp
 from discreet import mechanisms
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
+from tests.forms import runs_for_forms
 
 _KEYS = {"a": 30, "b": 1, "c": 0}
 
@@ -103,4 +104,5 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_mechanism_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=subject.draws, full=20 * subject.draws)))
+    draws = rounds(sample=min(subject.draws, 2000), full=20 * subject.draws)
+    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))

@@ -77,7 +77,7 @@ def check(family, number):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_every_interval_contains_the_truth(family, rounds):
-    for number in range(rounds(sample=10, full=770)):
+    for number in range(rounds(sample=6, full=770)):
         check(family, number)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.privacy import ZCDP, ApproxDP, Relation
-from discreet.privacy.guarantees.in_words import with_notion
+from discreet.privacy.guarantees.wording import with_notion
 from discreet.query import Session
 
 DAY = date(2026, 1, 1)
@@ -90,8 +90,8 @@ def test_intervals_that_hold_together_are_wider_by_the_union_bound(answer):
     assert "hold together" in together.caption
     low, high = list(alone.columns).index("n_low"), list(alone.columns).index("n_high")
     index, inner = answer.priced.places[answer._source("n")]
-    measure, spend = answer.priced.measures[index], answer.priced.spends[index]
-    each = measure.estimates(answer.released.released[index], spend, 1 - 0.1 / 9)[inner]
+    measure, part = answer.priced.measures[index], answer.priced.parts[index]
+    each = measure.estimates(answer.released.released[index], part, 1 - 0.1 / 9)[inner]
     for one, two, (_, lowest, highest) in zip(alone.rows, together.rows, each, strict=True):
         assert two[low] < one[low] < one[high] < two[high]
         assert (two[low], two[high]) == pytest.approx((lowest, highest), rel=1e-12)

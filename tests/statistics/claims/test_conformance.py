@@ -10,6 +10,7 @@ import discreet as dp
 from discreet import statistics
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
+from tests.forms import runs_for_forms
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
 
@@ -45,4 +46,5 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=1000, full=10 * subject.draws)))
+    draws = rounds(sample=1000, full=10 * subject.draws)
+    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))

@@ -97,7 +97,7 @@ def test_the_losses_on_all_neighbors_of_small_tables_span_at_most_epsilon(
 
 @BOTH
 def test_persons_with_several_rows_move_distances_by_their_weight(relation: dp.Relation) -> None:
-    choice = RankChoice(level=Fraction(1, 4), epsilon=1, relation=relation, steps=5, contribution=3)
+    choice = RankChoice(level=Fraction(1, 4), epsilon=1, relation=relation, steps=5, rows=3)
     unit = 1 << 20
     base, one, other = [1, 2, 2, 4], [0, 5, 5], [3, 3, 3]
     before = Ranked.of([*base, *one], steps=5, weights=np.array([unit] * 7))
@@ -113,7 +113,7 @@ def test_persons_with_several_rows_move_distances_by_their_weight(relation: dp.R
 @pytest.mark.parametrize("rows", [[], [3], [0, 2, 2, 2, 7, 7, 9]])
 def test_draws_follow_the_law(rate: Fraction, rows: list[int], rounds: Rounds) -> None:
     law = RankLaw(Ranked.of(rows, steps=9), Fraction(len(rows) * 2, 5), rate)
-    assert not goodness_of_fit(law, law.sample(rounds(sample=3000, full=100_000))).alarm(ALARM)
+    assert not goodness_of_fit(law, law.sample(rounds(sample=1500, full=100_000))).alarm(ALARM)
 
 
 def test_draws_follow_the_law_when_most_of_it_lies_outside_the_runs_looked_at(
@@ -121,7 +121,7 @@ def test_draws_follow_the_law_when_most_of_it_lies_outside_the_runs_looked_at(
 ) -> None:
     monkeypatch.setattr(rank_draw, "_reach", lambda candidates, rate: 1)  # noqa: ARG005
     law = RankLaw(Ranked.of([0, 2, 3, 5, 7, 8, 9, 9], steps=12), Fraction(3), Fraction(1, 5))
-    assert not goodness_of_fit(law, law.sample(rounds(sample=3000, full=100_000))).alarm(ALARM)
+    assert not goodness_of_fit(law, law.sample(rounds(sample=1500, full=100_000))).alarm(ALARM)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e4])

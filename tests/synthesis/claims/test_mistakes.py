@@ -48,7 +48,7 @@ def test_what_is_no_workload_is_said_to_be_none(method: Any, wrong: Any) -> None
 
 
 def test_a_checked_method_is_made_and_documented_as_before() -> None:
-    assert isinstance(Tree.of(workload=ASKED, neighbors=PEOPLE, epsilon=1, rows=10), Tree)
+    assert isinstance(Tree.of(workload=ASKED, neighbors=PEOPLE, epsilon=1, size=10), Tree)
     assert "how many rows" in str(Tree.of.__doc__)
     with pytest.raises(TypeError, match=r"Tree.of\(\)"):
         Tree.of(ASKED, epsilon=1)  # type: ignore[call-arg]

@@ -20,11 +20,19 @@ from discreet import statistics
 from discreet.attacks import Scoreboard, intersection, mondrian
 from discreet.attacks.linking.anonymity import AttackedRelease
 from discreet.errors import DiscreetError, StreamSpent
-from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
+from discreet.local import (
+    DirectResponse,
+    DuchiBit,
+    HashedGeometry,
+    HybridMean,
+    MemoizedClient,
+    OneBitHadamard,
+    UnitVectors,
+)
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan.query_plan import Scan
-from discreet.query.plan.request import Groups, Request, Units
+from discreet.query.plan.request import Groups, SumRequest, Units
 from discreet.statistics.columns.keys import bounded_keys
 from discreet.synthesis.sessions.domain import bounded
 from discreet.testing.spellings import SPELLINGS
@@ -54,7 +62,7 @@ def statistic(name: str) -> Road:
 def counted(session: Any) -> int:
     """Return the exact number of units: private, for us only."""
     with session:
-        answer = session.engine.run(Request(Scan("t"), (), Groups(1, 1), (Units(),)))
+        answer = session.engine.run(SumRequest(Scan("t"), (), Groups(1, 1), (Units(),)))
     return int(answer.cells[0][0])
 
 
@@ -84,7 +92,7 @@ def rated(spelling: Any) -> int:
 
 def memoized(make: Callable[[], Any], value: Callable[[Any], Any]) -> Road:
     def road(spelling: Any) -> int:
-        client = make().memoized(distinct=1)
+        client = MemoizedClient(make(), distinct=1)
         client.report(value(1))
         try:
             client.report(value(spelling))

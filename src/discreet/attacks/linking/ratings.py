@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.attacks.asking import Columns, columns_of
 from discreet.attacks.results import QUARTERS, explained
 from discreet.data import Hearsay, Ratings, hearsay
-from discreet.data.ratings import MOST_ITEMS
+from discreet.data.invented_ratings import MOST_ITEMS
 from discreet.data.table import MOST_PEOPLE, check_whole
 from discreet.display import Table
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes

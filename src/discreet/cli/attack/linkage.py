@@ -10,8 +10,8 @@ from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
-from discreet.data.hospital import DIAGNOSES
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
+from discreet.data.invented_hospital import DIAGNOSES
 from discreet.display import Table, format_number
 from discreet.privacy import Relation
 from discreet.statistics import histogram
@@ -82,7 +82,7 @@ def _links(found: list[attacks.Linkage]) -> Chapter:
 def _private(city: City, epsilon: float) -> Chapter:
     """Tell what is left to join when counts with noise are published instead of rows."""
     counts = histogram(city.discharges.diagnosis, keys=DIAGNOSES, relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.cost, flip=attacks.Flip.ONE_ROW).upper
     return Chapter(
         "The same table, released privately",
         (

@@ -81,7 +81,9 @@ def counts_loss(rho: Fraction, *, queries: int) -> PrivacyLoss:
     >>> counts_loss(Fraction(1, 2048), queries=1024).delta(0).upper
     0.38292492...
     """
-    count = NoisyVector.gaussian(rho=rho, shift=_STEPS, squared=_STEPS**2, relation=Relation.ADD_REMOVE, scalar=True)
+    count = NoisyVector.gaussian(
+        rho=rho, sensitivity=_STEPS, squared=_STEPS**2, relation=Relation.ADD_REMOVE, scalar=True
+    )
     return count.loss * queries
 
 

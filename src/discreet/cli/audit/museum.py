@@ -31,8 +31,13 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         from discreet.testing.museum.tour import tour
 
         console, errors = readable_console(), readable_console(stderr=True)
-        with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM), done=-1) as update:
-            found = tour(sampled=statistical, draws=draws, progress=lambda name: update(description=name, advance=1))
+        names = [*(exhibit.label.name for exhibit in MUSEUM), ""]
+        with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM)) as update:
+            found = tour(
+                sampled=statistical,
+                draws=draws,
+                progress=lambda done, _: update(completed=done, description=names[done]),
+            )
         say_table(console, _verdicts(found.table()))
         say(
             console,

@@ -34,8 +34,9 @@ def audit_self(draws: int) -> None:
         from discreet.testing.own import OWN
 
         console = readable_console()
+        names = [*(own.name for own in OWN), ""]
         with progressing(readable_console(stderr=True), _COLUMNS, "", total=len(OWN)) as update:
-            found = audit_own(draws=draws, progress=lambda name: update(advance=1, description=name))
+            found = audit_own(draws=draws, progress=lambda done, _: update(completed=done, description=names[done]))
         say_table(console, found.table())
         say(
             console,

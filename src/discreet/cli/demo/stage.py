@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.data import HospitalDatabase, hospital_database
-from discreet.data.hospital import AGE_RANGE, SEXES
-from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_hospital import AGE_RANGE, SEXES
 from discreet.errors import ParameterError
 from discreet.query.policy import text_in_toml
 

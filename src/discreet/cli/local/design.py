@@ -1,6 +1,6 @@
 """`discreet local design`: from people, values or bounds, and epsilon to a protocol, its error and its spec.
 
-For shares of values or keys, or for means: of numbers between public bounds, or of vectors of length at most 1.
+For frequencies of values or keys, or for means: of numbers between public bounds, or of vectors of length at most 1.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
 )
 @click.option("--labels", callback=labels, help="The values by name, separated by commas, instead of --values.")
 @click.option("--keys", help="Keys nobody can list instead of --values: integer:48 (bits), text:24 (bytes), bytes:16.")
-@click.option("--find", is_flag=True, help="With --keys: find the frequent keys, not the shares of given ones.")
-@click.option("--lower", type=Bound(), help="For the mean of numbers instead of shares: the least that one can be.")
+@click.option("--find", is_flag=True, help="With --keys: find the frequent keys, not the frequencies of given ones.")
+@click.option("--lower", type=Bound(), help="For a mean of numbers instead of frequencies: the least that one can be.")
 @click.option("--upper", type=Bound(), help="With --lower: the largest that a number can be.")
 @click.option("--dimension", type=click.IntRange(min=2), help="For the mean of vectors of length at most 1.")
 @click.option("--epsilon", type=Written(), required=True, help="Price of a report; there is no default.")
@@ -56,7 +56,7 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
     help="Write the spec, for clients and collector, into this file (JSON).",
 )  # fmt: skip
 def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
-    """Choose a protocol for shares of values or keys, or for a mean, and say what error to expect."""
+    """Choose a protocol for frequencies of values or keys, or for a mean, and say what error to expect."""
     console = readable_console()
     ends = {name: asked.pop(name) for name in ("lower", "upper", "dimension")}
     with answering():
@@ -83,7 +83,7 @@ class _Answer:
 
 
 def _shares(epsilon: Fraction, *, keys: str | None, **asked: Any) -> _Answer:
-    """Choose a protocol for shares."""
+    """Choose a protocol for frequencies."""
     try:
         found = designed(epsilon=epsilon, keys=None if keys is None else Keys.from_text(keys), **asked)
     except ParameterError as error:
@@ -97,7 +97,7 @@ def _mean(
     """Choose a protocol for a mean."""
     given = [f"--{name}" for name, value in others.items() if not (value is None or value is False or value == ())]
     if given:
-        raise ParameterError(f"{given[0]} is for shares; a mean has --lower and --upper, or --dimension")
+        raise ParameterError(f"{given[0]} is for frequencies; a mean has --lower and --upper, or --dimension")
     found = MeanDesign(mean_specs(epsilon, **ends), people=people, bits=bits, confidence=confidence)
     return _Answer(found.sentences(), found.table(), found.spec)
 
@@ -162,10 +162,10 @@ class MeanDesign:
         if isinstance(spec, UnitVectors):
             first = f"The estimated mean is about {error} away from the mean, in length (root mean square)."
             return f"{first} One hostile report moves the estimated sum by up to {gain}, an honest vector by 1."
-        share = format_number(100 * self.error(spec) / float(spec.width), digits=3, rounding=Rounding.UP)
+        part = format_number(100 * self.error(spec) / float(spec.width), digits=3, rounding=Rounding.UP)
         reach = format_number(self.spread * self.error(spec), digits=3)
         return (
-            f"The standard error of the mean is at most {error}, {share} % of the range, whatever people hold. An "
+            f"The standard error of the mean is at most {error}, {part} % of the range, whatever people hold. An "
             f"interval ({100 * self.confidence:.6g} %) reaches about {reach} to either side, further below 1,000 "
             f"people. One hostile report moves the estimated sum by up to {gain} widths of the range, an honest value "
             "by 1."

@@ -54,7 +54,7 @@ def simulate(
         with spinner(console, "Reporting") as tell:
             found = simulated(
                 people=people, values=values, epsilons=epsilons, exponent=exponent, seed=seed,
-                progress=lambda share: tell(f"Reporting: {share:.0%} of the fleets"),
+                progress=lambda frequency: tell(f"Reporting: {frequency:.0%} of the fleets"),
             )  # fmt: skip
         say_table(console, found.table())
         say(

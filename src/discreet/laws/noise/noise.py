@@ -164,7 +164,7 @@ class IntegerNoise(IntegerLaw):
     def half_width(self, confidence: float | Fraction, count: int = 1) -> int:
         """Return the least t with P(all of `count` draws are within t of the center) >= confidence, decided exactly.
 
-        It is remembered by law, confidence and count. The center, which may be private, is none of them.
+        It is remembered by law, confidence and count. The center, which may be private, is not stored.
         """
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ParameterError("count is an int of at least 1", parameter="count")

@@ -117,10 +117,10 @@ def balance_of(shelf: Shelf, analyst: str | None) -> Balance:
     )
 
 
-def fitting(shelf: Shelf, analyst: str, price: Guarantee) -> int:
-    """Return how many more charges of a price the total and the analyst's own cap leave room for."""
+def fitting(shelf: Shelf, analyst: str, cost: Guarantee) -> int:
+    """Return how many more charges of one cost the total and the analyst's own cap leave room for."""
     terms, last = shelf.in_force()
-    cap, amounts = terms.cap_of(analyst), amounts_of(price, terms)
+    cap, amounts = terms.cap_of(analyst), amounts_of(cost, terms)
     own = own_total(shelf, terms, analyst)
     count = _room(amounts_from_plain(last.fields["spent"]), amounts, limits(terms.budget))
     return count if cap is None else min(count, _room(own, amounts, limits(cap)))
@@ -132,18 +132,18 @@ def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
     return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
 
 
-def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
-    """Return what a price adds to each quantity of the budget's notion, rounded up where it is not exact."""
-    if price.relation is not terms.budget.relation:
+def amounts_of(cost: Guarantee, terms: Terms) -> Amounts:
+    """Return what a cost adds to each quantity of the budget's notion, rounded up where it is not exact."""
+    if cost.relation is not terms.budget.relation:
         raise RelationMismatch(
-            f"the price is stated for {price.relation.value!r} and the ledger keeps its budget for "
+            f"the cost is stated for {cost.relation.value!r} and the ledger keeps its budget for "
             f"{terms.budget.relation.value!r}: price the release under the ledger's relation. Nothing was spent."
         )
     try:
-        return books_for(terms.budget).read(price)
+        return books_for(terms.budget).read(cost)
     except (NoSoundConversion, MissingParameter):
         raise NoSoundConversion(
-            f"what {price!r} costs in {type(terms.budget).__name__} does not follow from it alone: state the price in "
+            f"what {cost!r} costs in {type(terms.budget).__name__} does not follow from it alone: state the cost in "
             "the notion of the budget. Nothing was spent."
         ) from None
 
@@ -178,7 +178,7 @@ def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
     counts = [Tally.towards(cap).plus(total).room(amount, cap) for total, amount, cap in rows]
     known = [count for count in counts if count is not None]
     if not known:
-        raise ParameterError("a release that costs nothing always fits, any number of times", parameter="price")
+        raise ParameterError("a release that costs nothing always fits, any number of times", parameter="cost")
     return min(known)
 
 
@@ -197,7 +197,7 @@ def _remaining(totals: Amounts, budget: Guarantee) -> Guarantee:
 
 
 def shortage(books: Books, totals: Amounts, amounts: Amounts, caps: Amounts, *, whose: str) -> str:
-    """Say which quantity is short and by how much; prices are public."""
+    """Say which quantity is short and by how much; costs are public."""
     rows = zip(books.quantities, totals, amounts, caps, plus(totals, amounts, caps), strict=True)
     short = [
         f"{name} {_digits(amount, Rounding.UP)}, and {_digits(max(cap - total, Fraction(0)), Rounding.DOWN)} is left"

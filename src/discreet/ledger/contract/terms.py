@@ -114,14 +114,14 @@ class Terms:
 class Request:
     """One release that an analyst asks for; every field is public.
 
-    `price` is the guarantee that the release keeps, under the budget's relation. `digest` is the SHA-256 of the
+    `cost` is the guarantee that the release keeps, under the budget's relation. `digest` is the SHA-256 of the
     canonical plan with its mechanism, privacy parameters, relation and declared data version, and of nothing in the
     data. The
     `idempotency` key, if there is one, is bound to that digest at its first use.
     """
 
     analyst: str
-    price: Guarantee
+    cost: Guarantee
     digest: str
     description: str
     releases: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ class Request:
 
     def __post_init__(self) -> None:
         checked_words(self.analyst, name="analyst")
-        checked_guarantee(self.price, name="price")
+        checked_guarantee(self.cost, name="cost")
         checked_digest(self.digest, name="digest")
         checked_words(self.description, name="description", most=_LONG)
         if not isinstance(self.releases, tuple):
@@ -147,7 +147,7 @@ class Charge:
     number: int
     digest: str
     analyst: str
-    price: Guarantee
+    cost: Guarantee
     entry_hash: str
 
 
@@ -163,7 +163,7 @@ class Stored:
     answer: str
     digest: str
     analyst: str
-    price: Guarantee
+    cost: Guarantee
     entry_hash: str
     shared: bool = False
     lost: tuple[int, ...] = ()
@@ -172,10 +172,10 @@ class Stored:
 def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
     """Return a guarantee whose numbers a ledger can add up for ever: 0 or a normal number, of a bounded length.
 
-    >>> checked_guarantee(PureDP(5e-324), name="price")
+    >>> checked_guarantee(PureDP(5e-324), name="cost")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: price: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
+    discreet.errors.ParameterError: cost: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
     """
     if not isinstance(guarantee, Guarantee) or type(guarantee) not in _NAMES:
         kind = guarantee.__name__ if isinstance(guarantee, type) else type(guarantee).__name__

@@ -21,10 +21,10 @@ from discreet.local.protocol import (
     Integers,
     checked_histogram,
     domain_size,
+    frequency_of_people,
     is_integer,
     local_epsilon,
     number_of_people,
-    share_of_people,
     toss,
 )
 from discreet.privacy.numbers import whole
@@ -52,10 +52,11 @@ class HybridGeometry(_Listed):
     Privacy. Pure epsilon-local privacy.
         Proof: see `FrequencyOracle`: every value prefers S = on_plane reports out of B K; a report off the plane is a
         uniform number below B K - S, read as a point off the plane in the own block or as any point of another block.
-    Accuracy. Let C be the share of reports on the plane of x, N the share of reports in its block, I = common, and
-        l > u the probabilities of one preferred and of one other report. Then (C - (I / S) N - o) / ((S - I) (l - u))
-        with o = u (S - K I / S) is unbiased for the share f of x. Its variance is f v_x + (F - f) v_s + (1 - F) v_o
-        over n, where F is the share of the people whose value lies in the block of x, and v_x, v_s, v_o are the
+    Accuracy. Let C be the part of the reports on the plane of x, N the part of the reports in its block, I = common,
+        and l > u the probabilities of one preferred and of one other report. Then (C - (I / S) N - o) / ((S - I) (l -
+        u))
+        with o = u (S - K I / S) is unbiased for the frequency f of x. Its variance is f v_x + (F - f) v_s + (1 - F) v_o
+        over n, where F is the frequency whose value lies in the block of x, and v_x, v_s, v_o are the
         variances of the weight of one report of a person with x, with another value of the block, with any other.
         For a rare value and equal blocks that is about (e^epsilon - 1 + B prime)^2 / (n B prime (e^epsilon - 1)^2
         (1 - 1 / prime)); with B prime near e^epsilon, about prime / (prime - 1) times `optimum`.
@@ -204,26 +205,26 @@ class HybridGeometry(_Listed):
         return found[0], found[1], found[2]
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Estimate the share of every value; the standard errors put in the estimated shares of value and block."""
+        """Estimate the frequency of every value; standard errors use the estimates of value and block."""
         table = checked_histogram(counts, self.cells, people).reshape(self.blocks, self.geometry.points)
         total, each = max(people, 1), -(-self.values // self.blocks)
         on_plane, in_block, rest = (float(weight) for weight in self.weights)
         in_blocks = table.sum(axis=1, keepdims=True)
         planes = in_value_order(self.geometry, self.geometry.plane_sums(table), each)
-        shares = (on_plane - in_block) * (planes / total) + (in_block - rest) * (in_blocks / total) + rest
+        frequencies = (on_plane - in_block) * (planes / total) + (in_block - rest) * (in_blocks / total) + rest
         same, other = self.holders[1:]
-        fractions = (in_blocks / total - float(other.block)) / float(same.block - other.block)
-        held = np.clip(shares, 0.0, 1.0)
-        around = np.maximum(np.clip(fractions, 0.0, 1.0), held)
+        around_blocks = (in_blocks / total - float(other.block)) / float(same.block - other.block)
+        held = np.clip(frequencies, 0.0, 1.0)
+        around = np.maximum(np.clip(around_blocks, 0.0, 1.0), held)
         own, near, far = (float(variance) for variance in self._variances)
         variances = (held * own + (around - held) * near + (1 - around) * far) / total
         raw, errors, on_planes = (
-            np.ascontiguousarray(part.T).ravel()[: self.values] for part in (shares, np.sqrt(variances), planes)
+            np.ascontiguousarray(part.T).ravel()[: self.values] for part in (frequencies, np.sqrt(variances), planes)
         )
         support = self._support(on_planes, in_blocks.ravel(), int(people), raw)
         return Frequencies(self, people, raw, errors, self.labels, support)
 
-    def _support(self, planes: Integers, in_blocks: Integers, people: int, shares: Floats) -> Support | BlockSupport:
+    def _support(self, planes: Integers, in_blocks: Integers, people: int, raw: Floats) -> Support | BlockSupport:
         """Return the law of the reports on a plane: exact for spaces of points only, else out of those in the block.
 
         Planes of PG(1, prime) are points, so that two of them share none: then a report of anybody else lies on the
@@ -233,23 +234,25 @@ class HybridGeometry(_Listed):
         if self.geometry.common == 0:
             return Support(planes, people, self.preference, far.plane)
         chances = BlockChances(own.plane, own.block, far.block, near.plane / near.block, far.plane / far.block)
-        return BlockSupport(planes, in_blocks, people, chances, shares)
+        return BlockSupport(planes, in_blocks, people, chances, raw)
 
-    def variance(self, people: int, fraction: float = 0.0, block: float | None = None) -> float:
-        """Return the exact variance for a value of share `fraction` in a block of share `block`.
+    def variance(self, people: int, frequency: float = 0.0, block: float | None = None) -> float:
+        """Return the exact variance for a value of this frequency in a block of the frequency `block`.
 
         Without `block` the people with other values are taken to be spread evenly over the blocks.
         """
-        held, count = share_of_people(fraction), number_of_people(people)
-        around = held + (1 - held) / self.blocks if block is None else share_of_people(block)
+        held, count = frequency_of_people(frequency), number_of_people(people)
+        around = held + (1 - held) / self.blocks if block is None else frequency_of_people(block)
         if not 0 <= held <= around <= 1:
-            raise ParameterError("shares: 0 <= that of the value <= that of its block <= 1", parameter="block")
+            raise ParameterError(
+                "frequency must be at least 0 and at most that of the block; block must be at most 1", parameter="block"
+            )
         own, near, far = self._variances
         return float((held * own + (around - held) * near + (1 - around) * far) / count)
 
-    def worst_variance(self, people: int, fraction: float = 0.0) -> float:
-        """Return the largest variance over all shares of the block: it is linear in that share."""
-        return max(self.variance(people, fraction, fraction), self.variance(people, fraction, 1.0))
+    def worst_variance(self, people: int, frequency: float = 0.0) -> float:
+        """Return the largest variance over all frequencies of the block: it is linear in that frequency."""
+        return max(self.variance(people, frequency, frequency), self.variance(people, frequency, 1.0))
 
     def _gain(self) -> float:
         """Return the weight of a report on the plane."""

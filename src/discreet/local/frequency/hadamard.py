@@ -43,8 +43,8 @@ class OneBitHadamard(_Listed, PureOracle):
         most e^epsilon and
         at least 1, and the row tells nothing: it was drawn, or computed from the number of the person, without the
         value.
-    Accuracy. Unbiased with variance ((e^epsilon + 1)^2 / (e^epsilon - 1)^2 - f) / n for the share f of a value, up to
-        the rounding of p: 1.06, 1.27, 2.4 and 14 times the optimum at epsilon 0.5, 1, 2 and 4.
+    Accuracy. Unbiased with variance ((e^epsilon + 1)^2 / (e^epsilon - 1)^2 - f) / n for the frequency f of a value, up
+        to the rounding of p: 1.06, 1.27, 2.4 and 14 times the optimum at epsilon 0.5, 1, 2 and 4.
         Proof: two different values have the same sign in half of the rows, so that a report of one agrees with the
         other with probability r = p / 2 + (1 - p) / 2 = 1/2 exactly; `PureOracle` with p = e^epsilon / (e^epsilon + 1)
         gives (f p (1 - p) + (1 - f) / 4) / (n (p - 1/2)^2), which is the stated one.
@@ -155,7 +155,7 @@ class OneBitClient(Client):
     def bit(self, value: Any, *, person: int) -> bool:
         """Return the one report of this person as a bit for the row of a public number; it counts as the report.
 
-        Shuffling hides such a bit among those of the same row at most: `shuffled` is about whole reports.
+        Shuffling hides such a bit among those of the same row at most: `Shuffled` is about whole reports.
         """
         row = self.spec.row(person)
         (item,) = self.spec.items([value])

@@ -27,10 +27,10 @@ from discreet.local.protocol import (
     checked_histogram,
     checked_items,
     coin,
+    frequency_of_people,
     listed_labels,
     number_of_people,
     public_labels,
-    share_of_people,
 )
 from discreet.mechanisms import Mechanism
 from discreet.privacy import PrivacyLoss, PureDP, Relation
@@ -85,11 +85,11 @@ class FrequencyOracle(Spec):
 
     @abstractmethod
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Estimate the share of every value from the histogram of reports."""
+        """Estimate the frequency of every value from the histogram of reports."""
 
     @abstractmethod
-    def variance(self, people: int, fraction: float = 0.0) -> float:
-        """Return the exact variance of the estimated share of a value that this fraction of people holds."""
+    def variance(self, people: int, frequency: float = 0.0) -> float:
+        """Return the exact variance of the estimated frequency of a value, at its true frequency."""
 
     @cached_property
     def coin(self) -> int:
@@ -189,7 +189,7 @@ class PureOracle(FrequencyOracle):
 
     A report lies in H(x) with probability p if x is held, and with probability r whatever other value is held.
 
-    Accuracy. (reports in H(x) / n - r) / (p - r) is unbiased for the share f of x, with variance
+    Accuracy. (reports in H(x) / n - r) / (p - r) is unbiased for the frequency f of x, with variance
         (f p (1 - p) + (1 - f) r (1 - r)) / (n (p - r)^2) for the people who reported.
         Proof: the number of reports in H(x) is a sum of independent Bernoulli variables, n f of probability p and
         n (1 - f) of probability r; mean and variance follow.
@@ -205,14 +205,14 @@ class PureOracle(FrequencyOracle):
         """Return, for every value, the number of reports among its preferred outputs, from the histogram."""
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Estimate the share of every value from the histogram of the reports of so many people."""
+        """Estimate the frequency of every value from the histogram of the reports of so many people."""
         support = self.support(checked_histogram(counts, self.cells, people))
         return Frequencies.from_support(self, Support(support, int(people), self.preference, self.shared))
 
-    def variance(self, people: int, fraction: float = 0.0) -> float:
+    def variance(self, people: int, frequency: float = 0.0) -> float:
         """Return the exact variance for the people who reported."""
         p, r = self.preference, self.shared
-        held, count = share_of_people(fraction), number_of_people(people)
+        held, count = frequency_of_people(frequency), number_of_people(people)
         return float((held * p * (1 - p) + (1 - held) * r * (1 - r)) / (count * (p - r) ** 2))
 
     def _gain(self) -> float:

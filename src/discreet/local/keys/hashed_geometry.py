@@ -24,9 +24,9 @@ from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
     Aggregator,
     Integers,
+    frequency_of_people,
     local_epsilon,
     number_of_people,
-    share_of_people,
     whole_within,
 )
 from discreet.privacy.numbers import whole
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from discreet.local.keys.sketch import Sketch
 
 LARGEST_SKETCH = 1 << 22
-USUAL_SQUARES = 0.2  # the sum of squared shares that the rule for rows takes for granted
+USUAL_SQUARES = 0.2  # the sum of squared frequencies that the rule for rows takes for granted
 _BUCKETS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)
 _SLACK = 1.02
 _FEWEST_ROWS = 16
@@ -150,11 +150,11 @@ class HashedGeometry(KeyOracle):
         the R rows, so R S out of R K. The row is drawn uniformly and without looking at the key, so the report is
         uniform on H(x) with probability p and uniform off it otherwise: a `FrequencyOracle`.
     Accuracy. With c the probability that two keys share a bucket, r the probability that the report of a key lies on
-        the plane of another point, and r' = c p + (1 - c) r: the share (reports in H(x) / n - r') / (p - r') is
+        the plane of another point, and r' = c p + (1 - c) r: the frequency (reports in H(x) / n - r') / (p - r') is
         unbiased over the seed, with variance (f p (1 - p) + (1 - f) r' (1 - r')) / (n (p - r')^2)
-        + c (F - (1 - f) / n) / (R (1 - c)), up to 2^-28 / R, where F is the sum of the squared shares of all other
+        + c (F - (1 - f) / n) / (R (1 - c)), up to 2^-28 / R, where F is the sum of the squared frequencies of all other
         keys.
-        Proof: let C_y be the share of rows in which y meets x. A report of y lies in H(x) with probability
+        Proof: let C_y be the part of the rows in which y meets x. A report of y lies in H(x) with probability
         r + (p - r) C_y, and E C_y = c, so its mean is r': unbiased. Given the hashes, reports are independent and the
         variance of their number in H(x) is n f p (1 - p) plus, for every other y, n f_y P_y (1 - P_y) with
         P_y = r + (p - r) C_y, which is n f_y (r' (1 - r') - (p - r)^2 Var C_y) on average. Their mean varies with the
@@ -185,7 +185,7 @@ class HashedGeometry(KeyOracle):
 
         The geometry is the smallest of at least 1024 points whose variance is within 2 % of the least, sixteen rows of
         it allowing. The rows are the least power of two, and at least 16, for which collisions add a twentieth to the
-        variance of a rare key if the squared shares of all keys sum to 0.2: R K >= 20 * 0.2 n (e^epsilon - 1)^2 /
+        variance of a rare key if the squared frequencies of all keys sum to 0.2: R K >= 20 * 0.2 n (e^epsilon - 1)^2 /
         (4 e^epsilon); but no more than `largest` cells allow. Beyond an epsilon of 10 no sketch of that size is near
         the optimum. A seed is drawn unless one is given; it is public.
         """
@@ -264,16 +264,16 @@ class HashedGeometry(KeyOracle):
         del counts, people
         raise ParameterError("keys cannot be listed: name them, as in spec.sketch(aggregator).estimate(keys)")
 
-    def variance(self, people: int, fraction: float = 0.0, squares: float = USUAL_SQUARES) -> float:
-        """Return the variance over reports and seed, `squares` being the sum of the other keys' squared shares."""
-        p, r, held = float(self.preference), float(self.shared), float(share_of_people(fraction))
-        count, others = number_of_people(people), float(share_of_people(squares))
+    def variance(self, people: int, frequency: float = 0.0, squares: float = USUAL_SQUARES) -> float:
+        """Return the variance over reports and seed, `squares` being the sum of the other keys' squared frequencies."""
+        p, r, held = float(self.preference), float(self.shared), float(frequency_of_people(frequency))
+        count, others = number_of_people(people), float(frequency_of_people(squares))
         sampling = (held * p * (1 - p) + (1 - held) * r * (1 - r)) / (count * (p - r) ** 2)
         return sampling + self.collisions * max(others - (1 - held) / count, 0.0)
 
     @property
     def collisions(self) -> float:
-        """The variance that collisions add, for squared shares of the other keys that sum to one: c / (R (1 - c))."""
+        """The variance that collisions add, if the squared frequencies of the other keys sum to 1: c / (R (1 - c))."""
         collision = self.hash.collision
         return float(collision / (self.rows * (1 - collision)))
 

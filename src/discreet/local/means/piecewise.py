@@ -105,7 +105,7 @@ class Piecewise:
         )
 
     def decode(self, output: Number) -> Fraction:
-        """Return the share of the range that a report stands for: unbiased, and often outside [0, 1]."""
+        """Return the part of the range that a report stands for: unbiased, and often outside [0, 1]."""
         return (Fraction(output) - self.center) / (self.slope * self.steps)
 
     def masses(self, position: int) -> list[Fraction]:
@@ -120,10 +120,10 @@ class Piecewise:
         mean = self.center + self.slope * position
         return (square - 2 * self.center * mean + self.center**2) / (self.slope * self.steps) ** 2
 
-    def moment_at(self, share: Fraction) -> Fraction:
-        """Return the exact second moment of the decoded report of a value at this share of the range."""
-        cell = min(int(share * self.steps), self.steps - 1)
-        weight = share * self.steps - cell
+    def moment_at(self, relative: Fraction) -> Fraction:
+        """Return the exact second moment of the decoded report of a value at this part of the range."""
+        cell = min(int(relative * self.steps), self.steps - 1)
+        weight = relative * self.steps - cell
         return (1 - weight) * self.moment(cell) + weight * self.moment(cell + 1)
 
     def randomize(self, positions: Integers) -> Integers:

@@ -72,7 +72,7 @@ class ScalarMean(Spec):
     Accuracy. The mean of the decoded reports is exactly unbiased for the mean of the people's values; `variance` and
         `worst` are exact rational numbers before they are rounded.
         Proof: each branch is unbiased for every value, so the mixture is; its second moment is the weighted sum. For a
-        value w steps from the middle, a share t of the way through its cell of the grid, the variance is
+        value w steps from the middle, a part t of the way through its cell of the grid, the variance is
         a w^2 + b t (1 - t) + c. So at every t it is largest in an outermost cell (a >= 0) or in one at the middle
         (a < 0), and mirror images have the same variances. Within a cell it is linear less a square, whose maximum is
         rational.
@@ -136,22 +136,22 @@ class ScalarMean(Spec):
 
     def law(self, value: Number) -> Finite:
         """Return the exact law of the report of a value."""
-        share = self.share(value)
+        relative = self.relative(value)
         masses: list[Fraction] = []
         for branch in self.branches:
-            cell = min(int(share * branch.law.steps), branch.law.steps - 1)
-            weight = share * branch.law.steps - cell
+            cell = min(int(relative * branch.law.steps), branch.law.steps - 1)
+            weight = relative * branch.law.steps - cell
             low, high = branch.law.masses(cell), branch.law.masses(cell + 1)
             masses += [branch.weight * ((1 - weight) * a + weight * b) for a, b in zip(low, high, strict=True)]
         return Finite(range(self.cells), masses)
 
-    def share(self, value: Number) -> Fraction:
+    def relative(self, value: Number) -> Fraction:
         """Return where a value stands in the range, from 0 to 1, exactly."""
         return (Fraction(self.items([value])[0]) - self.lower) / self.width
 
     @cached_property
     def decoded(self) -> tuple[Fraction, ...]:
-        """The share of the range that each report stands for."""
+        """The part of the range that each report stands for."""
         return tuple(branch.law.decode(output) for branch in self.branches for output in range(branch.law.outputs))
 
     @property
@@ -166,9 +166,9 @@ class ScalarMean(Spec):
         rest = 1 - sum(first, Fraction(0))
         return exact_loss([*first, rest], [*second, rest], self.guarantee)
 
-    def moment_at(self, share: Fraction) -> Fraction:
-        """Return the exact second moment of a decoded report, as a share of the range."""
-        return sum((branch.weight * branch.law.moment_at(share) for branch in self.branches), Fraction(0))
+    def moment_at(self, relative: Fraction) -> Fraction:
+        """Return the exact second moment of a decoded report, as a part of the range."""
+        return sum((branch.weight * branch.law.moment_at(relative) for branch in self.branches), Fraction(0))
 
     @cached_property
     def worst(self) -> Fraction:
@@ -205,8 +205,8 @@ class ScalarMean(Spec):
 
         For people with different values it is the average of their variances.
         """
-        share = None if value is None else self.share(value)
-        one = self.worst if share is None else self.moment_at(share) - share**2
+        relative = None if value is None else self.relative(value)
+        one = self.worst if relative is None else self.moment_at(relative) - relative**2
         return float(one * self.width**2 / number_of_people(people))
 
     def corners(self) -> tuple[Fraction, ...]:
@@ -300,8 +300,9 @@ class LocalMean:
     Accuracy. `estimate` holds at its confidence for every table and every number of people where all reports are one
         bit, and for fewer than 1000 people; beyond, for longer reports, it is the normal approximation.
         Proof: one bit: the number S of ones is a sum of independent coins whose mean chance is q + (p - q) times the
-        mean share. A sum of independent coins has P(S >= s) at most that of a binomial of the same mean n c for s >=
-        n c + 1, and likewise below (Hoeffding). So the chances c that are not refuted by s, those with s < n c + 1 or
+        mean of the relative values. A sum of independent coins has P(S >= s) at most that of a binomial of the same
+        mean n c for s >= n c + 1, and likewise below (Hoeffding). So the chances c that are not refuted by s, those
+        with s < n c + 1 or
         a binomial tail above (1 - confidence) / 2, and likewise below, form an interval that misses the true one with
         at most the stated probability; the coins of a population are the binomial itself. Few people: Bernstein's
         inequality with the largest variance and the largest distance of a decoded report from its mean. The ends are
@@ -354,7 +355,7 @@ class LocalMean:
             target=target,
             guarantee=self.spec.guarantee,
             method=method,
-            loss=self.spec.loss,
+            cost=self.spec.loss,
         )
 
     def __float__(self) -> float:
@@ -383,7 +384,7 @@ class LocalMean:
         high = max(float(chance_at_most(ones, self.people, rest / 2)), (ones + 1) / self.people)
         law = self.spec.branches[0].law
         ends = ((chance - float(law.unlikely)) / float(law.slope) for chance in (low, high))
-        first, second = (float(self.spec.lower) + float(self.spec.width) * share for share in ends)
+        first, second = (float(self.spec.lower) + float(self.spec.width) * relative for relative in ends)
         return first, second
 
     def _bernstein(self, rest: float, target: Target) -> float:

@@ -241,7 +241,7 @@ class VectorMean:
     leave for n people, as if the codebooks were drawn at random: a factor of sqrt(1 + n / C).
 
     Accuracy. `intervals` are normal approximations from 1000 people on; with fewer they hold for every table, over the
-        choice of C codebooks of random directions, by Hoeffding's inequality. `simultaneous=True` makes all of them
+        choice of C codebooks of random directions, by Hoeffding's inequality. `together=True` makes all of them
         hold at once.
         Proof: a decoded coordinate lies in [-1/m, 1/m]. Given the codebooks the reports are independent, and their mean
         has the conditional mean as its center, which is itself a mean over C independent codebooks; by Hoeffding's
@@ -264,20 +264,20 @@ class VectorMean:
         return math.sqrt(self.spec.variance(self.people))
 
     def intervals(
-        self, *, confidence: float = 0.95, simultaneous: bool = False, target: Target = Target.TABLE
+        self, *, confidence: float = 0.95, together: bool = False, target: Target = Target.TABLE
     ) -> Intervals:
         """Return an interval for every coordinate, which holds for the table and for the population.
 
-        Each contains its estimate, be that outside [-1, 1]. With `simultaneous=True` all of them hold at once.
+        Each contains its estimate, be that outside [-1, 1]. With `together=True` all of them hold at once.
         """
-        rest = allowed_error(confidence) / (len(self) if simultaneous else 1)
+        rest = allowed_error(confidence) / (len(self) if together else 1)
         if self.people < _ENOUGH_PEOPLE:
             spread = 1 / self.people + 1 / self.spec.codebooks
             half = np.full(len(self), math.sqrt(2 * math.log(2 / rest) * spread) / self.spec.shift)
         else:
             half = two_sided_normal(rest) * self.standard_errors
         low, high = self.values - half, self.values + half
-        return Intervals(low, high, float(confidence), stated_target(target), bool(simultaneous))
+        return Intervals(low, high, float(confidence), stated_target(target), bool(together))
 
     def of(self, coordinate: int, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
         """Return one coordinate with its interval, which holds for the table and for the population."""
@@ -293,12 +293,12 @@ class VectorMean:
             target=target,
             guarantee=self.spec.guarantee,
             method=method,
-            loss=self.spec.loss,
+            cost=self.spec.loss,
         )
 
     def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
         """Return the first k coordinates, with intervals that hold for all of them at once."""
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         shown = min(whole(k, name="k"), len(self))
         columns = self.values, self.standard_errors, ends.low, ends.high
         rows = [[str(place), *(column[place] for column in columns)] for place in range(shown)]

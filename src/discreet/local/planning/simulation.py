@@ -15,7 +15,7 @@ from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.planning.design import design
+from discreet.local.planning.designs import design
 from discreet.local.protocol import Integers, domain_size, number_of_people
 from discreet.privacy.numbers import nonnegative
 
@@ -32,7 +32,7 @@ _NEAR = 0.06  # of the width of a drawing: labels that are nearer would be drawn
 
 @dataclass(frozen=True)
 class SimulatedError:
-    """One fleet: how many people, at which price, by which protocol, and how far off the shares were on average."""
+    """One fleet: how many people, at which price, by which protocol, and the average error of a frequency."""
 
     people: int
     epsilon: float
@@ -45,7 +45,7 @@ class SimulatedError:
 
 @dataclass(frozen=True)
 class Simulation:
-    """The root mean square error of the estimated shares, measured and predicted, over prices and numbers of people."""
+    """The root mean square error of estimated frequencies, measured and predicted, by price and number of people."""
 
     values: int
     exponent: float
@@ -58,12 +58,12 @@ class Simulation:
             [e.people, e.epsilon, e.protocol, e.report_bits, e.measured, e.predicted, e.predicted / e.optimum]
             for e in self.errors
         ]
-        return Table(columns, rows, f"Root mean square error of {self.values:,} shares", digits=3)
+        return Table(columns, rows, f"Root mean square error of {self.values:,} frequencies", digits=3)
 
     def plot(self) -> Plot:
         """Draw the error against epsilon, one line for each number of people: dots measured, lines predicted."""
         drawn = axes(
-            title=f"Error of a share among {self.values:,} values",
+            title=f"Error of a frequency among {self.values:,} values",
             x_label="epsilon of a report",
             y_label="root mean square error",
         )
@@ -120,10 +120,10 @@ def simulate(
     fleets, size = [number_of_people(count) for count in people], domain_size(values)
     skew = float(nonnegative(exponent, name="exponent"))
     weights = (np.arange(size) + 1.0) ** -skew
-    shares = np.cumsum(weights / weights.sum())
+    cumulative = np.cumsum(weights / weights.sum())
     errors = []
     for place, (count, epsilon) in enumerate((n, e) for n in fleets for e in epsilons):
-        held = np.minimum(np.searchsorted(shares, coins(seed, count).random(count), side="right"), size - 1)
+        held = np.minimum(np.searchsorted(cumulative, coins(seed, count).random(count), side="right"), size - 1)
         spec = design(people=count, values=size, epsilon=epsilon).spec
         errors.append(_error(spec, held))
         if progress is not None:
@@ -167,7 +167,7 @@ def _error(spec: FrequencyOracle, held: Integers) -> SimulatedError:
     truth = np.bincount(held, minlength=spec.size) / held.size
     measured = math.sqrt(float(np.mean((aggregator.estimate().values - truth) ** 2)))
     rare, common = spec.variance(held.size, 0.0), spec.variance(held.size, 1.0)
-    predicted = math.sqrt(rare + (common - rare) / spec.size)  # the variance is linear in the share
+    predicted = math.sqrt(rare + (common - rare) / spec.size)  # the variance is linear in the frequency
     return SimulatedError(
         people=held.size,
         epsilon=float(spec.epsilon),

@@ -161,7 +161,7 @@ class Aggregator:
         return read._note(read.people + refused, refused)
 
     def estimate(self) -> Any:
-        """Estimate the share of every value: `Frequencies` for a protocol that has a list of values."""
+        """Estimate the frequency of every value: `Frequencies` for a protocol that has a list of values."""
         if not self.people:
             raise InputError(f"there are no reports to estimate from{self._why_none}")
         estimate = getattr(self.spec, "estimate", None)

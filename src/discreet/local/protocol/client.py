@@ -43,8 +43,9 @@ class ClientSpec(Protocol):
 class Client:
     """One person's client of a frequency protocol.
 
-    `report` answers once: a second report of the same person would cost epsilon again (see `memoized` for reporting
-    through time). A refused value spends nothing; of two threads one gets the report; a forked child gets none, since
+    `report` answers once: a second report of the same person would cost epsilon again (see `MemoizedClient` for
+    reporting through time). A refused value spends nothing; of two threads one gets the report; a forked child gets
+    none, since
     its parent may have reported. `report_many` and `batch` are for many people at once, one value each: a simulation,
     or a trusted gateway.
 

@@ -121,12 +121,12 @@ def number_of_people(people: Any) -> int:
     return int(people)
 
 
-def share_of_people(fraction: object) -> Fraction:
-    """Return a share of the people exactly, from 0 to 1."""
-    share = exact_rational(fraction, name="fraction")
-    if not 0 <= share <= 1:
-        raise ParameterError("fraction is a share of the people, from 0 to 1", parameter="fraction")
-    return share
+def frequency_of_people(frequency: object) -> Fraction:
+    """Return a frequency, a part of the people, exactly, from 0 to 1."""
+    exact = exact_rational(frequency, name="frequency")
+    if not 0 <= exact <= 1:
+        raise ParameterError("frequency must be a number from 0 to 1", parameter="frequency")
+    return exact
 
 
 def listed_labels(labels: Any) -> Any:

@@ -6,15 +6,13 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.laws.number import Number
-from discreet.local.protocol.coin import local_epsilon
+from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up
@@ -23,16 +21,11 @@ if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
     from discreet.local.protocol.client import Client
 
-    Shuffled = Any  # this class and the next stand floors above, and know specs
-    MemoizedClient = Any
-
 Kind = TypeVar("Kind")
-Made = TypeVar("Made", bound=type)
 
 FORMAT = "discreet.local"
 VERSION = 1
 _PROTOCOLS: dict[str, type[Spec]] = {}
-_MAKERS: dict[str, Any] = {}  # floors above enter what a spec makes of itself as they are imported
 _LONGEST = 1 << 25
 _MOST_BRACKETS = 1000
 _MOST_SHOWN = 8
@@ -131,14 +124,6 @@ class Spec(ABC):
     def loss(self) -> PrivacyLoss:
         """The price of one report."""
 
-    def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
-        """Return the guarantee of `people` shuffled reports to those who see only the shuffled ones."""
-        return _MAKERS["shuffled"](self, people=people, delta=delta)
-
-    def memoized(self, *, distinct: int | None = None) -> MemoizedClient:
-        """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        return _MAKERS["memoized"](self, distinct=distinct)
-
     def to_json(self) -> str:
         """Return the canonical text: sorted keys, no spaces, fractions as 'a/b', integers beyond 2^53 as text."""
         own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
@@ -188,16 +173,6 @@ class Spec(ABC):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and self.digest == other.digest
-
-
-def made_by(method: str) -> Callable[[Made], Made]:
-    """Let a method of `Spec` make objects of the class below; the room's package imports all, so none is missing."""
-
-    def enter(kind: Made) -> Made:
-        _MAKERS[method] = kind
-        return kind
-
-    return enter
 
 
 def checked_spec(spec: Kind) -> Kind:

@@ -16,7 +16,7 @@ from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.protocol import Spec, checked_spec, made_by, number_of_people
+from discreet.local.protocol import Spec, checked_spec, number_of_people
 from discreet.local.shuffling.blankets import Blanket, TwoLevels, clones, distances
 from discreet.privacy import ApproxDP, PrivacyLoss, Relation
 from discreet.privacy.numbers import downward, nonnegative, number, positive_price, upward, written_up
@@ -34,7 +34,6 @@ _CONDITIONS = (
 )
 
 
-@made_by("shuffled")
 class Shuffled:
     """The guarantee of n shuffled reports to those who see only the shuffled ones.
 
@@ -51,7 +50,7 @@ class Shuffled:
         Feldman, McMillan, Talwar 2021, 2023.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> shuffled = DirectResponse(epsilon=4, values=16).shuffled(people=1_000_000, delta=1e-6)
+    >>> shuffled = Shuffled(DirectResponse(epsilon=4, values=16), people=1_000_000, delta=1e-6)
     >>> [round(float(one.epsilon), 3) for one in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)]
     [0.03, 0.049, 0.201]
     """

@@ -201,16 +201,16 @@ class RandomizedResponse(Mechanism):
         few = range(min(self.categories, 3))
         yield from ((a, b) for a in few for b in few if a != b)
 
-    def variance(self, people: int, *, target: Target = Target.TABLE, fraction: float | None = None) -> float:
-        """Return the variance of the estimated fraction of a category among `people`.
+    def variance(self, people: int, *, target: Target = Target.TABLE, frequency: float | None = None) -> float:
+        """Return the variance of the estimated frequency of a category among `people`.
 
-        The table's variance does not depend on the fraction for two categories; otherwise, and for the population,
+        The table's variance does not depend on the frequency for two categories; otherwise, and for the population,
         state it.
         """
         q, r, gap = self.truth, self.lie, self._gap
-        if fraction is None and (target is Target.POPULATION or self.categories > 2):
-            raise ParameterError("this variance depends on the true fraction: state fraction=", parameter="fraction")
-        p = 0.0 if fraction is None else float(fraction)
+        if frequency is None and (target is Target.POPULATION or self.categories > 2):
+            raise ParameterError("this variance depends on the true frequency: state frequency=", parameter="frequency")
+        p = 0.0 if frequency is None else float(frequency)
         noise = (p * q * (1 - q) + (1 - p) * r * (1 - r)) / (people * gap**2)
         return noise if target is Target.TABLE else noise + p * (1 - p) / people
 

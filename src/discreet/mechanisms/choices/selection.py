@@ -54,7 +54,7 @@ class Selection(Mechanism):
         race.run(as_scores(scores))
         return race.winners
 
-    def _winners(self, candidates: Iterable[Candidate], score: Callable[[Candidate], Number]) -> list[Candidate]:
+    def _winners(self, candidates: Iterable[Candidate], score: Callable[[Candidate], Any]) -> list[Candidate]:
         """Return the winners, looking at each candidate once and keeping only the best so far."""
         race, stream = self._race(), iter(candidates)
         kept: dict[int, Candidate] = {}
@@ -122,7 +122,7 @@ class OneChoice(Selection, PurelyPrivate):
         """Return the position of the chosen score."""
         return self._positions(value)[0]
 
-    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Number]) -> Candidate:
+    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Any]) -> Candidate:
         """Return a candidate, looking at each once and keeping only the best so far."""
         return self._winners(candidates, score)[0]
 
@@ -135,7 +135,7 @@ class OneChoice(Selection, PurelyPrivate):
 
 
 def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int = 1) -> Fraction:
-    """Return the confidence exactly; refuse what is none, and counts of candidates that cannot be."""
+    """Return the confidence exactly; raise ParameterError for an impossible confidence or number of candidates."""
     exact = exact_rational(confidence, name="confidence")
     if not 0 < exact < 1:
         raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.frames import listed_keys
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, Thresholded, ThresholdedTable, TruncatedLaplace
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
-from discreet.mechanisms.keys.key_counts import KeyCounts, listed, read_table
+from discreet.mechanisms.keys.key_counts import KeyCounts, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
 from discreet.mechanisms.noise import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
@@ -208,7 +209,7 @@ class ThresholdedHistogram(Mechanism):
         keys, noisy = self._noisy(value)
         named = np.flatnonzero(noisy >= self.threshold)
         if isinstance(keys, np.ndarray):
-            return KeyCounts.ordered(listed(keys[named]), noisy[named])
+            return KeyCounts.ordered(listed_keys(keys[named]), noisy[named])
         return KeyCounts.ordered(keys, noisy, named)
 
     def outcome(self, value: Any) -> NDArray[np.int64]:
@@ -233,7 +234,9 @@ class ThresholdedHistogram(Mechanism):
         """Return the law of `outcome`: independent entries, one for each key."""
         keys, counts = read_table(value)
         entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
-        return ThresholdedTable({(type(key), key): entry for key, entry in zip(listed(keys), entries, strict=True)})
+        return ThresholdedTable(
+            {(type(key), key): entry for key, entry in zip(listed_keys(keys), entries, strict=True)}
+        )
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables in which one person's keys are new, rare, or held by many."""

@@ -232,7 +232,7 @@ def _length(length: int | None, *, bare: bool) -> int | None:
 
 
 def power_of_two(grid: Number | None) -> Fraction | None:
-    """Return a grid exactly, or refuse what is not a power of two."""
+    """Return a grid exactly; raise ParameterError unless it is a power of two."""
     if grid is None:
         return None
     exact = exact_rational(grid, name="grid")

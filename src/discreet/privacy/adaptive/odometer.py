@@ -69,7 +69,7 @@ class Odometer(Account):
         super().__init__(books, (largest,) * len(books.quantities), relation)
 
     def epsilon(self, delta: Number) -> float:
-        """Return an epsilon that holds, with this delta, if the session stops now, for whatever reason it does.
+        """Return an epsilon that holds, with this delta, if the session stops now for any reason.
 
         Delta is fixed before the session; the reading is rounded up.
         """
@@ -113,7 +113,7 @@ def _step_above(total: Fraction) -> int:
 
 
 def _books(notion: type[Guarantee], alpha: Number | None) -> Books:
-    """Return the books of a notion; an order belongs to RenyiDP alone."""
+    """Return how spending is counted in a notion; only RenyiDP has an order."""
     if notion is RenyiDP:
         if alpha is None:
             raise MissingParameter("books in RenyiDP need their order beforehand: pass alpha=", parameter="alpha")

@@ -92,7 +92,7 @@ Spendable = Guarantee | PrivacyLoss | Batch
 
 
 def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guarantee, Number | None]:
-    """Return a guarantee that a release keeps and the books can read, and the delta at which they are to read it."""
+    """Return a guarantee that a release keeps and the account can read, and the delta at which to read it."""
     match release:
         case Guarantee():
             return release, at_delta
@@ -109,7 +109,7 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
 
 @lru_cache(maxsize=_REMEMBERED)
 def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guarantee:
-    """Return the least guarantee found, of the books' notion, that the whole curve is certified to keep.
+    """Return the least guarantee found, of the account's notion, that the whole curve is certified to keep.
 
     Privacy. Every release with this loss keeps the guarantee returned.
         Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the

@@ -161,7 +161,7 @@ def _highest(slopes: NDArray[np.float64], bottom: NDArray[np.float64], top: NDAr
 
 
 def _ceiling(height: Callable[[float], tuple[float, float]], peak: float, top: float) -> float:
-    """Return a bound on the supremum from the lines through three points about the peak; 1 where none encloses it."""
+    """Return a bound on the supremum from the lines through three points about the peak; 1 if no line encloses it."""
     middle = math.exp(peak)
     for gap in _GAPS:
         near, far = height(peak - gap), height(peak + gap)

@@ -13,14 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._optional import optional
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
 from discreet.errors import ParameterError
-from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
+from discreet.frames import to_arrow, to_pandas, to_polars
+from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
-from discreet.query.measures import Estimated, Measure, Spend
+from discreet.query.measures import Estimated, Measure
 from discreet.query.pricing import Finished, PricedQuery, ReleasedTable
 from discreet.statistics.pricing import stated_confidence
 
@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def cost(self) -> PrivacyLoss:
-        """The price as a loss that adds up with others."""
+        """What the release costs, as a loss that adds up with others."""
         return PrivacyLoss.from_guarantee(self.guarantee)
 
     @property
@@ -171,16 +171,16 @@ class Answer:
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
         known: dict[tuple[int, float], list[list[Estimated]]] = self._known
         if (index, confidence) not in known:
-            measure, spend = self._measure(index)
-            known[index, confidence] = measure.estimates(self.released.released[index], spend, confidence)
+            measure, part = self._measure(index)
+            known[index, confidence] = measure.estimates(self.released.released[index], part, confidence)
         return known[index, confidence]
 
     @cached_property
     def _known(self) -> dict[tuple[int, float], list[list[Estimated]]]:
         return {}
 
-    def _measure(self, index: int) -> tuple[Measure, Spend]:
-        return self.priced.measures[index], self.priced.spends[index]
+    def _measure(self, index: int) -> tuple[Measure, Price]:
+        return self.priced.measures[index], self.priced.parts[index]
 
     @property
     def noise(self) -> dict[str, float | None]:
@@ -188,8 +188,8 @@ class Answer:
         found = {}
         for name in self.measured:
             index, inner = self.priced.places[self._source(name) or ""]
-            measure, spend = self._measure(index)
-            found[name] = measure.spread(spend)[inner]
+            measure, part = self._measure(index)
+            found[name] = measure.spread(part)[inner]
         return found
 
     def _source(self, column: str) -> str | None:
@@ -209,17 +209,15 @@ class Answer:
 
     def to_pandas(self, confidence: float = 0.95) -> Any:
         """Return a pandas frame, intervals included."""
-        return optional("pandas", extra="frames", purpose="a pandas frame").DataFrame(self.to_dict(confidence))
+        return to_pandas(self.to_dict(confidence))
 
     def to_polars(self, confidence: float = 0.95) -> Any:
         """Return a Polars frame, intervals included."""
-        polars = optional("polars", extra="frames", purpose="a Polars frame")
-        return polars.DataFrame(self.to_dict(confidence), strict=False)
+        return to_polars(self.to_dict(confidence), strict=False)
 
     def to_arrow(self, confidence: float = 0.95) -> Any:
         """Return an Arrow table, intervals included."""
-        arrow = optional("pyarrow", extra="frames", purpose="an Arrow table")
-        return arrow.table(self.to_dict(confidence))
+        return to_arrow(self.to_dict(confidence))
 
     def plot(self, column: str | None = None, confidence: float = 0.95) -> Plot:
         """Draw an aggregate with its intervals: a line over a single numeric or date key, else bars."""
@@ -300,7 +298,7 @@ class Certificate:
     def of(cls, answer: Answer) -> Certificate:
         """Make the certificate of an answer."""
         priced = answer.priced
-        released = zip(priced.measures, priced.spends, strict=True)
+        released = zip(priced.measures, priced.parts, strict=True)
         return cls(
             {
                 "lineage": answer.lineage,
@@ -311,7 +309,7 @@ class Certificate:
                 "unit of protection": answer.unit,
                 "neighbors": answer.relation.sentence,
                 "bounding": priced.bounding.reason,
-                "mechanisms": [measure.words(spend) for measure, spend in released],
+                "mechanisms": [measure.words(part) for measure, part in released],
                 "record": answer.record.number,
                 "entry": answer.record.entry_hash,
                 "analyst": answer.record.analyst,

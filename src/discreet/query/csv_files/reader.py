@@ -59,7 +59,7 @@ class UnreadableFile(Exception):
         self.file, self.fault = file, fault
 
 
-class Records:
+class CsvRecords:
     """The records of one file, the header among them, as `csv.reader(strict=True)` gives them; blank lines are none.
 
     Files that end their records with line feeds, and those that end them with carriage returns alone, are not mixed:

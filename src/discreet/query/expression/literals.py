@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import UnsupportedSQL
+from discreet.frames import Type
 from discreet.query.expression import ranges
-from discreet.query.expression.expression import Expression, Literal, Type, Value
+from discreet.query.expression.expression import Expression, Literal, Value
 
 LONGEST_TEXT = 10_000
 _FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of numpy's times, in a microsecond

@@ -18,7 +18,7 @@ _BELONGS = {
         "data.csv": ("delimiter", "quote", "decimal", "encoding"),
         "budget": ("notion", "epsilon", "delta", "rho", "ledger", "anchor", "shared_answers"),
         "analysts": ("share",),
-        "tables.NAME": ("rows", "groups", "rows_per_group", "size"),
+        "tables.NAME": ("rows", "groups", "rows_per_group", "people"),
         "tables.NAME.columns": ("min", "max", "values"),
         "public.NAME": ("unique",),
     }.items()

@@ -15,12 +15,11 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
-from discreet.query.frames import FrameTable, columns_of_units, frame_table, labels_of
+from discreet.query.frame_table import FrameTable, columns_of_units, frame_table, labels_of
 from discreet.query.plan import Engine
 from discreet.query.policy import (
     Analyst,
     ColumnPolicy,
-    Contributions,
     Policy,
     Problems,
     PublicTable,
@@ -32,6 +31,7 @@ from discreet.query.policy import (
     Unit,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
     read_columns,
     with_schema,
 )
@@ -89,7 +89,7 @@ def policy_of_frames(
             parameter="lineage",
         )
     _check_names(frames, public or {})
-    bounds = _contributions(rows, groups, rows_per_group)
+    bounds = _limits(rows, groups, rows_per_group)
     declared = _declared(frames, public or {}, columns or {})
     tables = {name: _table(name, unit, bounds, declared[name], labels_of(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
@@ -136,15 +136,15 @@ def _frame_type(column: ColumnPolicy, unit: bool) -> Type:
     return Type.REAL if column.type is Type.INTEGER and not listed and not unit else column.type
 
 
-def _contributions(rows: int | None, groups: int | None, rows_per_group: int | None) -> Contributions:
+def _limits(rows: int | None, groups: int | None, rows_per_group: int | None) -> UnitLimits:
     for name, given in (("rows", rows), ("groups", groups), ("rows_per_group", rows_per_group)):
         if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given < 2**31):
             raise ParameterError(f"{name} is a whole number of at least 1", parameter=name)
-    return Contributions(rows, groups, rows_per_group)
+    return UnitLimits(rows, groups, rows_per_group)
 
 
 def _table(
-    name: str, unit: str | Mapping[str, str], bounds: Contributions, columns: Any, labels: list[str]
+    name: str, unit: str | Mapping[str, str], bounds: UnitLimits, columns: Any, labels: list[str]
 ) -> TablePolicy:
     stated = unit.get(name) if isinstance(unit, Mapping) else unit
     if not isinstance(stated, str) or not stated:

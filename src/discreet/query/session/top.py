@@ -17,7 +17,7 @@ from discreet.query.expression import Value
 from discreet.query.measures import Simple
 from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
-from discreet.query.session.charging import Desk
+from discreet.query.session.charging import Charging
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class TopKeys:
         each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
         sensitivity = Sensitivity(each, norm=Norm.LINF, relation=bounding.relation)
         monotone = norms.nonnegative and bounding.relation is Relation.ADD_REMOVE
-        payment = self.made.payment
-        price = {"rho" if payment.noise is Noise.GAUSSIAN else "epsilon": payment.amount}
+        cost = self.made.cost
+        price = {"rho" if cost.noise is Noise.GAUSSIAN else "epsilon": cost.amount}
         return TopMechanism(k=self.places, sensitivity=sensitivity, monotone=monotone, **price)
 
     def release(self, engine: Engine) -> list[str]:
@@ -83,7 +83,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
+def top(charging: Charging, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -100,8 +100,9 @@ def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> 
     _ = choice.mechanism  # a price that buys nothing is refused before it is charged
     digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()
     words = f"top {k} of {written(made.query)}"
-    request = desk.request(made.guarantee, digest, words, (repr(choice.mechanism),))
-    _, texts, record = desk.once(request, lambda _: (None, json.dumps(choice.release(desk.engine))), timeout=timeout)
+    request = charging.request(made.guarantee, digest, words, (repr(choice.mechanism),))
+    work = lambda _: (None, json.dumps(choice.release(charging.engine)))  # noqa: E731
+    _, texts, record = charging.once(request, work, timeout=timeout)
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts or ""))
     return TopAnswer(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)

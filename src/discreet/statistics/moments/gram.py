@@ -49,10 +49,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.frames import Frame, frame_library, numbers
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
 from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, frame_library, numbers, replacement, stated_bounds
+from discreet.statistics.columns import Missing, replacement, stated_bounds
 
 STEPS = 1 << 38
 MOST_COLUMNS = 1 << 10
@@ -149,23 +150,15 @@ def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
 
 def _split(table: Any) -> list[Any]:
     """Return the columns of whatever holds a table, as they are."""
-    library = frame_library(table)
-    if isinstance(table, np.ndarray) and table.ndim == 2:
-        return [table[:, place] for place in range(table.shape[1])]
-    if library == "pandas" and getattr(table, "ndim", 1) == 2:
-        return [table.iloc[:, place] for place in range(table.shape[1])]
-    if library == "polars" and hasattr(table, "get_columns"):
-        return list(table.get_columns())
-    if library == "pyarrow" and hasattr(table, "columns"):
-        return list(table.columns)
-    if library is None and isinstance(table, list | tuple):
-        if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
-            return list(table)
-        raise InputError(
-            "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
-            "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
-        )
-    raise InputError("a table is a matrix with a row a person, a frame, an Arrow table, or a list of arrays")
+    if not isinstance(table, list | tuple):
+        frame = Frame.read(table)
+        return [frame.at(place) for place in range(len(frame.names))]
+    if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
+        return list(table)
+    raise InputError(
+        "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
+        "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +168,7 @@ class MomentWeights:
     diagonal: int
     other: int
     left: int
-    shift: int
+    sensitivity: int
     squared: int
 
 
@@ -186,20 +179,22 @@ def moment_weights(region: Region, relation: Relation, *, gaussian: bool, size_i
     columns = region.dimension
     twice = 1 if relation is Relation.ADD_REMOVE else 2
     if not gaussian:
-        shift = twice * (columns + 1) * region.reach
-        return MomentWeights(2, 2, columns + 1, shift, shift**2)
-    shift = twice * 12 * columns * (columns + 1)
+        sensitivity = twice * (columns + 1) * region.reach
+        return MomentWeights(2, 2, columns + 1, sensitivity, sensitivity**2)
+    sensitivity = twice * 12 * columns * (columns + 1)
     if region.ball:
-        return MomentWeights(5, 7, 5, shift, twice * 25)
-    return MomentWeights(10, 10, 7, shift, twice * 50 * columns * (columns + 1))
+        return MomentWeights(5, 7, 5, sensitivity, twice * 25)
+    return MomentWeights(10, 10, 7, sensitivity, twice * 50 * columns * (columns + 1))
 
 
 def _entries_alone(region: Region, *, gaussian: bool) -> MomentWeights:
     """Return the weights under change-one with a public number of rows."""
     columns = region.dimension
     if gaussian:
-        shift = 7 * columns * (columns + 1)
-        return MomentWeights(5, 7, 0, shift, 50) if region.ball else MomentWeights(1, 1, 0, shift, columns**2)
+        sensitivity = 7 * columns * (columns + 1)
+        return (
+            MomentWeights(5, 7, 0, sensitivity, 50) if region.ball else MomentWeights(1, 1, 0, sensitivity, columns**2)
+        )
     # in units of 1/64, rounded up
     within = math.isqrt(2048 * columns * (columns + 3) - 1) + 1 if region.ball else 32 * columns * (columns + 1)
     return MomentWeights(64, 64, 0, within, within**2)

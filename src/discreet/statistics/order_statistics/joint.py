@@ -114,8 +114,8 @@ class JointQuantiles(ManyQuantiles):
     def _counter(self) -> NoisyVector:
         """Return the noise of the count."""
         if self._epsilon is not None:
-            return NoisyVector.laplace(epsilon=self._spent, shift=1, relation=self.relation, scalar=True)
-        return NoisyVector.gaussian(rho=self._spent, shift=1, squared=1, relation=self.relation, scalar=True)
+            return NoisyVector.laplace(epsilon=self._spent, sensitivity=1, relation=self.relation, scalar=True)
+        return NoisyVector.gaussian(rho=self._spent, sensitivity=1, squared=1, relation=self.relation, scalar=True)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -182,15 +182,15 @@ class JointQuantiles(ManyQuantiles):
 
         return Fraction(min(range(1, _SHARES), key=predicted), _SHARES)
 
-    def error(self, confidence: float, *, people: int) -> list[float]:
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
         """Return the rank distance of each level that, over all of them at once, holds with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
         failure = (1 - Fraction(confidence)) / 3
         candidates = (self._fine_steps + 1) ** len(self.levels)
         choice = rank_error(rate=self.rate, candidates=candidates, failure=failure)
-        ties = most_ties(people, self.tie_bits, float(failure))
+        ties = most_ties(rows_expected, self.tie_bits, float(failure))
         off = 0 if self.count is None else self.count.error(float(1 - failure))
         half = (choice + ties * (len(self.levels) + 1)) / 2
         return [(half + off * float(max(level, 1 - level))) * (1 + 1e-12) for level in self.levels]

@@ -21,7 +21,7 @@ from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, compose, warn_if_senseless
 from discreet.randomness.rigor import Ball, ball
-from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, bounded
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import (
     TIE_BITS,
@@ -122,11 +122,11 @@ class QuantileTree(ManyQuantiles):
         steps: int,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         tie_bits: int = TIE_BITS,
     ) -> None:
         super().__init__(levels, relation, steps, tie_bits)
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         self.root = plan(self.levels)
         self._epsilon, self._rho = one_price(epsilon, rho)
         if self._epsilon is not None:
@@ -146,7 +146,7 @@ class QuantileTree(ManyQuantiles):
         spread = node.spread
         if self.relation is Relation.CHANGE_ONE:
             spread = 2 * spread if node.depth else Fraction(1)
-        return self.generation_epsilons[node.depth] / (2 * spread * (self.contribution or 1))
+        return self.generation_epsilons[node.depth] / (2 * spread * (self.rows or 1))
 
     def __call__(self, value: Any) -> tuple[int, ...]:
         """Return the positions; `value` is an array of positions, or one with the weights of the rows."""
@@ -177,17 +177,17 @@ class QuantileTree(ManyQuantiles):
         each = [2.0 / float(self.rate(node)) ** 2 * passed_on(node) for node in self.root.nodes()]
         return math.fsum(each) / len(each)
 
-    def error(self, confidence: float, *, people: int) -> list[float]:
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
         """Return the rank distance of each level that, over all of them at once, holds with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
         failure = (1 - Fraction(confidence)) / 2
         each = failure / len(self.levels)
         candidates = self._fine_steps + 1
         own = [rank_error(rate=self.rate(node), candidates=candidates, failure=each) for node in self.root.nodes()]
         bound = [0.0] * len(self.levels)
-        _add_errors(self.root, own, most_ties(people, self.tie_bits, float(failure)), bound)
+        _add_errors(self.root, own, most_ties(rows_expected, self.tie_bits, float(failure)), bound)
         return [total * (1 + 1e-12) for total in bound]
 
 

@@ -201,7 +201,7 @@ def told_apart_in_order(positions: Integers, tie_bits: int) -> Integers:
     return fine
 
 
-def most_ties(people: int, tie_bits: int, failure: float) -> int:
+def most_ties(rows: int, tie_bits: int, failure: float) -> int:
     """Return a number of rows that no position and bits hold more of, except with probability `failure`.
 
     A union over the rows: each shares its position with at most all others, and its bits with each of them with
@@ -212,11 +212,11 @@ def most_ties(people: int, tie_bits: int, failure: float) -> int:
     """
     from scipy.special import bdtrc
 
-    if not tie_bits or people <= 1:
-        return max(people, 1)
-    low, high = 1, people
+    if not tie_bits or rows <= 1:
+        return max(rows, 1)
+    low, high = 1, rows
     while low < high:
         middle = (low + high) // 2
-        enough = people * float(bdtrc(middle - 1, people - 1, 2.0**-tie_bits)) <= failure * (1 - 1e-9)
+        enough = rows * float(bdtrc(middle - 1, rows - 1, 2.0**-tie_bits)) <= failure * (1 - 1e-9)
         low, high = (low, middle) if enough else (middle + 1, high)
     return low

@@ -9,23 +9,17 @@ import math
 from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.number import round_down, round_up
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import (
-    NoisyVector,
-    combination_quantile,
-    mean_of_population,
-    stated_people,
-    stated_price,
-)
-from discreet.statistics.statistic import BoundedStatistic, Tables, answered
+from discreet.statistics.options import MeanOptions, named_after
+from discreet.statistics.pricing import NoisyVector, combination_quantile, mean_of_population, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Tables
 
 _ITERATIONS = 60
 _FEW = 4.0
@@ -49,7 +43,7 @@ class Mean(BoundedStatistic):
 
     Privacy. epsilon-DP for noise of scale (U - L) / epsilon on both sums under add/remove, however many values there
         are; under change-one for noise of scale (U - L) / epsilon on the sum, and on both 2 S and (U - L) N of scale
-        2 (U - L) / epsilon where values may be missing. A person with several rows: `contribution` times as much.
+        2 (U - L) / epsilon where values may be missing. A person with several rows: `rows` times as much.
         Proof: a row adds (x - L, U - x) to (A, B), two numbers at or above 0 that add up to U - L: its L1 norm, and at
         least its L2 norm. Change-one, nothing missing: the sum moves by at most U - L. Else a person adds (s, t) with
         |s| <= t <= c (U - L), s twice the distance from the middle; between two such vectors |s - s'| + |t - t'| <=
@@ -67,30 +61,17 @@ class Mean(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
-        target: Target = Target.TABLE,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
-        self._people = stated_people(people, error, of="mean")
+    moment = "mean"
+
+    def __init__(self, **options: Unpack[MeanOptions]) -> None:
+        super().__init__(**options)
         self._refuse_dependent_rows()
-        shift = self.scale.steps * (self.contribution or 1) * self._unit
+        sensitivity = self.scale.steps * (self.rows or 1) * self._unit
         if self.form is MeanForm.CENTERED:
-            shift *= 2
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
+            sensitivity *= 2
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=sensitivity,
             relation=self.relation,
             width=self._predicted,
             scalar=self.form is MeanForm.KNOWN_SIZE,
@@ -169,9 +150,9 @@ class Mean(BoundedStatistic):
         return max(left / self.scale.steps, 0.0)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width for a table of `people` rows, at the worst share; the size's own noise included."""
+        """Return the half-width for a table of `rows_expected` rows at the worst share, with the noise of the size."""
         rest = 1.0 - self.confidence
-        size = float(self.scale.steps) * (self._people or 1) * self._unit
+        size = float(self.scale.steps) * (self._rows_expected or 1) * self._unit
         unit = float(self.scale.steps * self.scale.grid)
         if self.form is MeanForm.KNOWN_SIZE:
             return noisy.error(self.confidence) / size * unit
@@ -191,30 +172,15 @@ class Mean(BoundedStatistic):
         return [([low, high], [high, high]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
-def mean(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    target: Target = Target.TABLE,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Mean)
+def mean(values: Any, *, unit: Any = None, **options: Unpack[MeanOptions]) -> Estimate:
     """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
-    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
+    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, rows_expected=3000).value - 30) < 5
     True
     """
-    answer: Estimate = answered(Mean, locals())
+    answer: Estimate = Mean(**options).answer(values, unit)
     return answer
 
 

@@ -111,7 +111,7 @@ def _measured(
 ) -> tuple[float, float]:
     """Return the mean of average and maximum errors over some releases."""
     synthesizer = make(epsilon)
-    exact = synthesizer.workload.shares(records)
+    exact = synthesizer.workload.frequencies(records)
     off = [np.abs(synthesizer(records).answers - exact) for _ in range(repeats)]
     return float(np.mean([one.mean() for one in off])), float(np.mean([one.max() for one in off]))
 

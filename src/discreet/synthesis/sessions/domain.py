@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingBound, ParameterError, UnknownName
+from discreet.frames import person_codes
 from discreet.query import Type
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.randomness import words
-from discreet.statistics.columns import person_codes
 from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ def rows_of_one_unit(table: TablePolicy) -> int:
     """Return how many records of one unit count at most: what the policy says, and 1 where every row is a unit."""
     if isinstance(table.unit, UnitIsRow):
         return 1
-    if table.contributions.rows is None:
+    if table.limits.rows is None:
         raise MissingBound(
             f"say how many rows of one unit count: add rows = ... under {header(('tables', table.name))}. Nothing was "
             "spent."
         )
-    return table.contributions.rows
+    return table.limits.rows
 
 
 def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: int) -> Records:
@@ -87,7 +87,7 @@ def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: in
 def bounded(units: Any, most: int) -> NDArray[np.int64]:
     """Return the positions of the rows to keep: at most `most` of each unit, a uniformly random set of its rows.
 
-    Rows that name nobody are not kept; `units` of the room of statistics says which ids are one unit.
+    Rows that name nobody are not kept; `frames.units` says which ids are one unit.
 
     Privacy. The law of what is kept is a product over units, and the factor of a unit depends on its own rows alone.
         So tables that differ in one unit have, coupled, kept tables that differ in at most `most` rows of that unit, or

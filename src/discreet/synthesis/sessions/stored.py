@@ -27,7 +27,7 @@ from discreet.synthesis.workloads import Workload
 
 MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
 _MOST_ARRAY = 4 << 30  # bytes of one array that is read
-_FORMAT = 1
+_FORMAT = 2
 
 
 def to_text(release: SyntheticRelease) -> str | None:
@@ -86,7 +86,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
     return SyntheticRelease(
         method=fields["method"],
         workload=made.workload,
-        neighbors=made.purse.neighbors,
+        neighbors=made.allowance.neighbors,
         guarantee=made.guarantee,
         table=SyntheticTable(Records(made.workload.domain, fields["codes"]), fields["weights"]),
         answers=fields["answers"],

@@ -187,7 +187,7 @@ class Workload:
 
         return weighted_counts(self, records, weights)
 
-    def shares(self, records: Records, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def frequencies(self, records: Records, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the share of records, or of their weight, that satisfies each query; zeros where there is nothing."""
         if weights is None:
             return self.counts(records) / max(len(records), 1)

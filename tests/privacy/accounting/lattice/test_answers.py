@@ -172,7 +172,7 @@ def single_releases(random: Random) -> Pair:
 @pytest.mark.theorem("enclose_delta.privacy")
 def test_one_release_of_any_kind_agrees_with_its_own_curve(rounds):
     random = Random(20)  # noqa: S311  cases, not noise
-    for _ in range(rounds(sample=25, full=3000)):
+    for _ in range(rounds(sample=12, full=3000)):
         pair = single_releases(random)
         epsilon = random.choice([0.0, random.uniform(-2, 8), random.uniform(0, 0.1)])
         found, own = enclose_delta([(pair, 1)], epsilon, tolerance=1e-3), pair.delta(epsilon)
@@ -181,10 +181,10 @@ def test_one_release_of_any_kind_agrees_with_its_own_curve(rounds):
 
 
 def test_the_gap_between_the_bounds_is_of_second_order_in_the_step():
-    from discreet.privacy.accounting.lattice.layout import Plan, Target
+    from discreet.privacy.accounting.lattice.layout import LatticePlan, LatticeTarget
 
-    plan = Plan([(PoissonPair(NormalPair(1), 0.5, Side.REMOVE), 20)])
-    sources, reach, tilt = plan._laid_out(Target(None, math.log(1e-5)), 1e-6)
+    plan = LatticePlan([(PoissonPair(NormalPair(1), 0.5, Side.REMOVE), 20)])
+    sources, reach, tilt = plan._laid_out(LatticeTarget(None, math.log(1e-5)), 1e-6)
     gaps = []
     for step in (2e-2, 1e-2, 5e-3):
         answer = plan._composed(sources, reach, tilt, step)
@@ -338,7 +338,7 @@ def test_what_is_beyond_the_work_limit_gets_a_wide_interval_and_no_error(name, r
     parts = BEYOND[name]
     found = enclose_epsilon(parts, 1e-5, tolerance=1e-3)
     assert 0.0 <= found.lower <= found.upper
-    for epsilon in (-1e308, 0.0, 1e308)[: rounds(sample=2, full=3)]:
+    for epsilon in (0.0, -1e308, 1e308)[: rounds(sample=1, full=3)]:
         found = enclose_delta(parts, epsilon, tolerance=1e-3)
         assert 0.0 <= found.lower <= found.upper <= 1.0
 
