@@ -81,7 +81,7 @@ class Shell:
     def _of_sh(self, command: str) -> str:
         with TemporaryDirectory() as folder:
             program = Path(folder) / "discreet"
-            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m discreet.cli "$@"\n', encoding="utf-8")
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m discreet "$@"\n', encoding="utf-8")
             program.chmod(0o755)
             path = os.pathsep.join([folder, os.environ.get("PATH", "")])
             done = subprocess.run(  # noqa: S603 - the commands of our own pages
