@@ -183,11 +183,11 @@ def _answered(answer: Any) -> str:
     """Return an answer as text; a table of estimates entry by entry."""
     if isinstance(answer, statistics.EstimateTable):
         entries = ", ".join(f"{written(key)}: {_ends(answer[key])}" for key in answer)
-        return f"{{{entries}}} together {written(answer.together)} {_guarantee(answer)}"
+        return f"{{{entries}}} together {written(answer.half_width_together)} {_guarantee(answer)}"
     if isinstance(answer, Estimate):
         return f"{_ends(answer)} {_guarantee(answer)}"
     if isinstance(answer, statistics.MatrixEstimate):
-        parts = ", ".join(written(part) for part in (answer.matrix, answer.low, answer.high, answer.count))
+        parts = ", ".join(written(part) for part in (answer.value, answer.low, answer.high, answer.count))
         return f"{parts} {_guarantee(answer)}"
     return f"{written(tuple(answer))} rank error {written(answer.rank_error)} {written(answer.guarantee)}"
 

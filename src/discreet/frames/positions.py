@@ -28,6 +28,14 @@ def places(entries: Any, values: Sequence[Any]) -> Places:
     if held_by_numpy(entries):
         values = [float("nan") if is_large(value) else value for value in values]  # equal to nothing
     read = FrameColumn.read(as_column(entries))
+    if read.coded is None:
+        return _found(read, values)
+    few, codes = read.coded()
+    return np.append(_found(few, values), len(values))[codes]
+
+
+def _found(read: FrameColumn, values: Sequence[Any]) -> Places:
+    """Return the places of the cells of a column that is read."""
     array = read.array
     if array is None:
         return _looked_up(read.listed(), values)

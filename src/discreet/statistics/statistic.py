@@ -76,7 +76,9 @@ class Statistic(Mechanism):
         self.relation = stated_relation(relation)
         self.confidence = stated_confidence(confidence)
         if not isinstance(target, Target):
-            raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
+            raise ParameterError(
+                "target must be Target.TABLE or Target.POPULATION; got another, write one of them", parameter="target"
+            )
         self.target = target
         self.rows, self.groups = bounded(rows, name="rows"), bounded(groups, name="groups")
         self._unit = 1 if self.rows is None else WEIGHT_UNIT
@@ -101,13 +103,13 @@ class Statistic(Mechanism):
         return len(value)
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row; where a person may have several rows none are made up."""
+        """Yield tables that differ in one row; no tables are made up where a person may have several rows."""
         if self.rows is None and self.groups is None:
             yield from self._one_row_apart(added=self.relation is Relation.ADD_REMOVE)
 
     @abstractmethod
     def _one_row_apart(self, *, added: bool) -> Tables:
-        """Return tables one of which has a row more, or, where none is added, one row changed."""
+        """Return tables one of which has one row more, or one row changed unless `added`."""
 
     def _terms(self, method: str) -> tuple[float, Guarantee, str, PrivacyLoss]:
         """Return what every answer says of itself, in the order in which tables and matrices take it."""
@@ -175,11 +177,12 @@ class ClippedStatistic(Statistic):
         self._rounds = grid is None
         self._rows_expected = expected_rows(rows_expected, self.price if self.moment else None, of=self.moment)
 
-    def _refuse_dependent_rows(self) -> None:
-        """Refuse an interval for the population where rows of one person are no independent draws of it."""
+    def _check_independent_rows(self) -> None:
+        """Raise an error for an interval for the population where the rows of one person are not independent."""
         if self.target is Target.POPULATION and self.rows is not None:
             raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
+                "target must be Target.TABLE where a person has several rows: an interval for the population needs "
+                "independent rows; got Target.POPULATION, write Target.TABLE",
                 parameter="target",
             )
 

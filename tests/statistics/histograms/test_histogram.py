@@ -180,7 +180,7 @@ def test_a_table_of_estimates_shows_itself():
     assert table.plot(x_label="rows").svg().startswith("<?xml")
     assert dict(table)["a"].value == table["a"].value
     assert table.cost.epsilon(0).upper == pytest.approx(1)
-    with pytest.raises(KeyError, match="not among"):
+    with pytest.raises(KeyError, match="one of those released"):
         table["c"]
 
 

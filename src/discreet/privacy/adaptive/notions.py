@@ -52,8 +52,9 @@ class Books(ABC):
 
     def read(self, guarantee: Guarantee, at_delta: Number | None = None) -> Amounts:
         """Return what a release with the guarantee adds to each quantity; `at_delta` is for notions with a delta."""
-        exact = as_written(guarantee)
-        return self.amounts(exact if at_delta is None else _converted(exact, self.notion, delta=written(at_delta)))
+        return self.amounts(
+            guarantee if at_delta is None else _converted(guarantee, self.notion, delta=written(at_delta))
+        )
 
     @abstractmethod
     def amounts(self, guarantee: Guarantee) -> Amounts:
@@ -229,8 +230,8 @@ def not_a_guarantee(given: object) -> ParameterError:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _converted(guarantee: Guarantee, to: Any, delta: Number | None = None, alpha: Number | None = None) -> Any:
-    """Remember conversions: a session asks for the same few guarantees again and again."""
-    return as_computed(convert(guarantee, to, delta=delta, alpha=alpha))
+    """Remember conversions, each of a guarantee as it is written: a session asks for the same few again and again."""
+    return as_computed(convert(as_written(guarantee), to, delta=delta, alpha=alpha))
 
 
 def _rational_root(value: Fraction) -> Fraction | None:

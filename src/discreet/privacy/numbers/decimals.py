@@ -57,6 +57,10 @@ def written(value: Number) -> Fraction:
     >>> written(0.1), written(1 / 3) == Fraction(1 / 3)
     (Fraction(1, 10), True)
     """
+    if type(value) is float:  # a budget reads hundreds of thousands of them
+        return _read(repr(value))[1]
+    if type(value) is Fraction:
+        return value
     shown = printed(value)
     return _read(repr(float(shown)))[1] if isinstance(shown, float) else Fraction(value)
 
@@ -64,11 +68,15 @@ def written(value: Number) -> Fraction:
 @lru_cache(maxsize=4096)
 def _read(text: str) -> tuple[Fraction, Fraction]:
     """Return both readings of the shortest decimals of a float."""
-    exact, binary = Fraction(text), Fraction(float(text))
+    shown, _, exponent = text.partition("e")
+    before, _, after = shown.partition(".")
+    digits, places = before + after, len(after) - int(exponent or 0)
+    exact = Fraction(int(digits), 10**places) if places > 0 else Fraction(int(digits) * 10**-places)
     if exact.denominator > _FINEST:
+        binary = Fraction(float(text))
         return binary, binary
-    digits = text.lstrip("-").split("e")[0].replace(".", "").strip("0")
-    return exact, exact if len(digits) <= _DIGITS else max(exact, binary)
+    few = len(digits.lstrip("-").strip("0")) <= _DIGITS
+    return exact, exact if few else max(exact, Fraction(float(text)))
 
 
 def positive_price(value: object, *, name: str) -> Fraction:

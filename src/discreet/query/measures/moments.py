@@ -24,15 +24,14 @@ from discreet.query.measures.measure import (
 )
 from discreet.query.plan import Aggregate, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
 from discreet.statistics.columns import FixedPoint, Totals
-from discreet.statistics.pricing import combination_quantile
 from discreet.statistics.sums import (
     FOR_GAUSSIAN,
     FOR_LAPLACE,
+    MeanInterval,
     NoisySums,
     Quadratics,
-    mean_shares,
+    mean_ends,
     predicted_reach,
-    too_small,
 )
 
 
@@ -71,30 +70,20 @@ class MeanOfGroups(Additive):
 
     def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return intervals for the ratio."""
-        noise = self.noise(part).noise
-        first, last = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = rounding(self.scale, self.argument)
+        interval, rounded = MeanInterval(self.noise(part).noise), rounding(self.scale, self.argument)
         found: list[Estimated] = []
         for value, one, two in zip(self.values(released)[0], *released, strict=True):
-            low, _, high = mean_shares(
-                float(one),
-                float(one + two),
-                lambda share: combination_quantile(noise, [1.0 - share, share], confidence),
-            )
-            ends = (first + Fraction(low) * (last - first) - half, first + Fraction(high) * (last - first) + half)
-            found.append((value, round_down(max(ends[0], first)), round_up(min(ends[1], last))))
+            low, _, high = interval.shares(float(one), float(one + two), confidence)
+            found.append((value, *mean_ends(self.scale, low, high, rounded=rounded)))
         return [found]
 
     def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
         """Return the half-width at the worst mean for a group of so many rows."""
         if rows_expected is None:
             return [None]
-        noise, rest = self.noise(part).noise, 1.0 - confidence
         size = float(self.scale.steps) * rows_expected * self.bounding.unit
-        lost = combination_quantile(noise, [1.0, 1.0], 1.0 - 0.1 * rest)
-        reach = combination_quantile(noise, [1.0, 0.0], 1.0 - 0.9 * rest)
-        range_ = float(self.scale.steps * self.scale.grid)
-        return [range_ if too_small(size - lost, reach) else min(reach / (size - lost), 1.0) * range_]
+        share = min(MeanInterval(self.noise(part).noise).half_width(size, 1.0 - confidence), 1.0)
+        return [share * float(self.scale.steps * self.scale.grid)]
 
     def words(self, part: Price) -> str:
         """Say what is released."""

@@ -12,7 +12,7 @@ from discreet.statistics.statistic import Statistic, Tables
 
 
 class CountDistinct(Statistic):
-    """The number of distinct keys of a column; missing keys are none.
+    """The number of distinct keys of a column; missing keys are not counted.
 
     With `groups=` a person brings the first `groups` distinct keys of their rows.
 
@@ -25,6 +25,7 @@ class CountDistinct(Statistic):
     Figure. distinct-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
+    >>> from discreet.privacy import Relation
     >>> abs(CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(["a", "b", "a"]).value - 2) < 40
     True
     """
@@ -63,6 +64,7 @@ class CountDistinct(Statistic):
 def count_distinct(values: Any, *, unit: Any = None, **options: Unpack[GroupOptions]) -> Estimate:
     """Return a private number of distinct keys of a column: see `CountDistinct`.
 
+    >>> from discreet.privacy import Relation
     >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
     True
     """

@@ -26,7 +26,7 @@ class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
     `labels`, `value`, `low` and `high` are the same as columns. The intervals hold one at a time, and
-    `half_width_together` is the half-width that holds for all of them at once (infinite where none is known). The
+    `half_width_together` is the half-width that holds for all of them at once (infinite where it is not known). The
     guarantee covers the whole table, not each line.
     """
 
@@ -59,7 +59,7 @@ class EstimateTable(Mapping[Any, Estimate]):
         if place is None and key in self.labels:  # 1 finds 1.0, as everywhere in Python
             place = self.labels.index(key)
         if place is None:
-            raise KeyError("this key is not among those released; `.labels` lists them")
+            raise KeyError("the key must be one of those released; got another, write one of `.labels`")
         return Estimate(
             self.value[place].item(),
             float(self.low[place]),

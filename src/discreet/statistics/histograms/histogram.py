@@ -29,16 +29,17 @@ from discreet.statistics.pricing import NoisyVector, epsilon_of, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
 
 _LARGE_KEYS = (
-    "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
-    "apart from others once a cell is empty: pass texts, a list, or a type that keeps integers, such as pandas' Int64"
+    "public keys must be below 2^53 in size in a column of numpy or of a plain pandas type; got a larger one, write "
+    "texts, a list, or a type that keeps integers, such as pandas' Int64: once a cell is empty, large integers are "
+    "rounded to the same float"
 )
 
 
 class Histogram(Statistic):
-    """The number of rows with each key of a public list; rows with other keys, or none, count for nothing.
+    """The number of rows with each key of a public list; rows with other keys, or with a missing key, are not counted.
 
     Every key of the list is answered, held or not. Keys are compared as Python compares them: 1 and 1.0 are the same.
-    Numbers of 2^53 and more are no keys of a numpy or plain pandas column, see `frames.numeric`, and are refused.
+    Keys of 2^53 and more raise InputError for a numpy or plain pandas column: see `frames.numeric`.
 
     Privacy. Under add/remove one row moves one count by 1: L1 and L2 distance 1, whatever the number of keys. Under
         change-one it may move two: L1 distance 2, L2 the root of 2. Persons with several rows, weighing c together: c
@@ -111,9 +112,12 @@ class Histogram(Statistic):
 
 
 def _public_list(keys: Any) -> tuple[Any, ...]:
-    """Return the public keys; refuse duplicates and what cannot be looked up."""
+    """Return the public keys; raise ParameterError for duplicates and for keys that cannot be looked up."""
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
-        raise ParameterError("keys is a list of the public keys, or None to find them privately", parameter="keys")
+        raise ParameterError(
+            "keys must be a list of the public keys; got another type, write keys=[...], or keys=None to find them",
+            parameter="keys",
+        )
     listed = tuple(keys.tolist() if isinstance(keys, np.ndarray) and keys.dtype.kind not in "mM" else keys)
     try:
         forms = [key_form(key) for key in listed]
@@ -121,11 +125,15 @@ def _public_list(keys: Any) -> tuple[Any, ...]:
         forms = [None]
     if None in forms:
         raise ParameterError(
-            "public keys are texts, numbers, truth values, dates, or tuples of them, and none is missing",
+            "keys must be texts, numbers, truth values, dates, or tuples of them; got another type or a missing key, "
+            "write only keys of these types",
             parameter="keys",
         )
     if len(set(forms)) != len(listed) or not listed:
-        raise ParameterError("keys lists every public key once, and at least one", parameter="keys")
+        raise ParameterError(
+            "keys must list every public key once; got an empty list or a key twice, write each key once",
+            parameter="keys",
+        )
     return listed
 
 
@@ -152,7 +160,8 @@ def histogram(
     """
     if keys is ...:
         raise ParameterError(
-            "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
+            "keys= must be given; got none, write the list of public keys, or keys=None and delta= where the keys are "
+            "private",
             parameter="keys",
         )
     wrong = "rows" if keys is None else "groups"
@@ -198,7 +207,9 @@ class DiscoveredHistogram(Statistic):
             self.mechanism = self._made(noise, rho=price.rho, delta=price.delta)
             return
         if price.error is not None and price.delta is None:
-            raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
+            raise MissingParameter(
+                "delta= must be given to name private keys; got none, write delta= beside error=", parameter="delta"
+            )
 
         def width(epsilon: Fraction) -> float:
             return float(self._made(noise, thorough=False, epsilon=epsilon, delta=price.delta).error(self.confidence))
@@ -234,7 +245,7 @@ class DiscoveredHistogram(Statistic):
         return self.mechanism.outcome(self.measure(value))
 
     def estimate(self, released: KeyCounts, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
-        """Return the noisy counts with their intervals; nobody would have been named below 1."""
+        """Return the noisy counts with their intervals; no key is named with a count below 1."""
         width = self.mechanism.error(self.confidence)
         # which keys were named depends on the noise: only noise that has an end bounds them all together
         noise = self.mechanism.noise

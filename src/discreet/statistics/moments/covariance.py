@@ -98,7 +98,7 @@ class Covariance(Statistic):
         """Return the exact weighted sums: the entries on and above the diagonal, row by row, and what is left."""
         gram = self.region.gram(table_columns(value, self.region.dimension), self._fill)
         if self.size_is_public and not gram.present:
-            raise InputError("under change-one second moments need at least one row")
+            raise InputError("a table must have at least one row under change-one; got none, write another table")
         sums = gram.products[np.triu_indices(self.region.dimension)] * self._counts
         if self.size_is_public:
             return np.asarray(sums)
@@ -269,7 +269,10 @@ class MatrixEstimate:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if not self.value.ndim == 2 or not self.value.shape == self.low.shape == self.high.shape:
-            raise ParameterError("value, low and high are square arrays of one shape", parameter="value")
+            raise ParameterError(
+                "value, low and high must be square arrays of one shape; got other shapes, write matrices",
+                parameter="value",
+            )
 
     @property
     def half_width(self) -> Floats:

@@ -139,10 +139,15 @@ class ClippingBounds(Statistic):
         """Return the thresholds in increasing order."""
         low, high = positive_rational(smallest, name="smallest"), positive_rational(largest, name="largest")
         if not low < high:
-            raise ParameterError("smallest must be below largest", parameter="smallest")
+            raise ParameterError(
+                "smallest must be below largest; got the reverse, write a smaller one", parameter="smallest"
+            )
         sizes = magnitudes(low, high, per_doubling=per_doubling)
         if sizes.size > _MOST:
-            raise ParameterError("at most 65536 thresholds: state fewer per_doubling=", parameter="per_doubling")
+            raise ParameterError(
+                "there must be at most 65536 thresholds; got more, write a smaller per_doubling=",
+                parameter="per_doubling",
+            )
         zero = np.zeros(1)
         return np.concatenate([zero, sizes]) if self.symmetric else np.concatenate([-sizes[::-1], zero, sizes])
 
@@ -264,7 +269,7 @@ class UnboundedQuantile(PurelyPrivate):
         return Fraction(self.stream.guarantee.epsilon)
 
     def __call__(self, value: Sequence[Number]) -> tuple[int, ...]:
-        """Return the place of the reported threshold, in a tuple that is empty if none was."""
+        """Return the place of the reported threshold, in a tuple that is empty if no threshold was reported."""
         return tuple(int(cast("int", place)) for place in self.stream.release(self._watched(value)))
 
     def _watched(self, value: Sequence[Number]) -> list[Fraction]:

@@ -58,7 +58,8 @@ class Quantile(RankedStatistic):
         self.interval = bool(interval)
         if midrank and (interval or self.price.epsilon is None or self.scale.steps > MOST_STEPS):
             raise ParameterError(
-                "midrank=True is for one quantile on a coarse grid, asked by epsilon= without an interval: state grid=",
+                "midrank=True must be used with epsilon=, without an interval and on a coarse grid; got another case, "
+                "write a coarser grid=, or leave midrank= out",
                 parameter="midrank",
             )
         self._check_target()
@@ -85,16 +86,20 @@ class Quantile(RankedStatistic):
         if self.target is not Target.POPULATION:
             return
         if not self.interval:
-            raise ParameterError("an interval for the population needs interval=True", parameter="interval")
+            raise ParameterError(
+                "interval must be True for target=Target.POPULATION; got False, write interval=True",
+                parameter="interval",
+            )
         if self.rows is not None:
             raise ParameterError(
-                "rows of one person are not independent draws from a population; ask for target=Target.TABLE",
+                "target must be Target.TABLE where a person has several rows, which are not independent draws from a "
+                "population; got Target.POPULATION, write Target.TABLE",
                 parameter="target",
             )
         if self._rows_expected is None:
             raise MissingParameter(
-                "an interval for the population is narrowest for some number of rows, which may be private: state "
-                "rows_expected=, about how many there are. It holds whatever the number is",
+                "rows_expected= must be given for an interval for the population, which is narrowest for that number "
+                "of rows and holds for any; got none, write about how many rows there are",
                 parameter="rows_expected",
             )
 

@@ -39,6 +39,7 @@ class Quantiles(RankedStatistic):
     Figure. quantiles-error.svg
     Reference. Gillenwater, Joseph, Kulesza 2021; Kaplan, Schnapp, Stemmer 2022.
 
+    >>> from discreet.privacy import Relation
     >>> quartiles = Quantiles(levels=(0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=2)
     >>> round(quartiles([30.0] * 900 + [40.0] * 2000 + [50.0] * 900)[0.5].value)
     40
@@ -57,7 +58,8 @@ class Quantiles(RankedStatistic):
             return
         if self._rows_expected is None:
             raise MissingParameter(
-                "how many rows may share a value depends on how many rows there are: with error= state rows_expected=",
+                "rows_expected= must be given with error=, as the error depends on how many rows share a value; got "
+                "none, write about how many rows there are",
                 parameter="rows_expected",
             )
         size = self._rows_expected
@@ -135,6 +137,7 @@ class Quantiles(RankedStatistic):
 def quantiles(values: Any, levels: Any, *, unit: Any = None, **options: Unpack[QuantilesOptions]) -> EstimateTable:
     """Return private quantiles of a column of numbers clipped to `bounds`, one for each level: see `Quantiles`.
 
+    >>> from discreet.privacy import Relation
     >>> ages = [float(age) for age in range(20, 80)] * 100
     >>> found = quantiles(ages, (0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1)
     >>> [round(estimate.value, -1) for estimate in found.values()]

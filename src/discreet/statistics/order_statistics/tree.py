@@ -192,14 +192,15 @@ class QuantileTree(ManyQuantiles):
 
 
 def increasing_levels(levels: Any) -> tuple[Fraction, ...]:
-    """Return the levels exactly; refuse none, and levels that do not increase."""
+    """Return the levels exactly; raise ParameterError unless there is at least one and they increase."""
     try:
         exact = tuple(exact_level(level) for level in levels)
     except TypeError:
         exact = ()
     if not exact or any(first >= second for first, second in pairwise(exact)):
         raise ParameterError(
-            "levels are shares of the rows that increase, such as levels=(0.25, 0.5, 0.75)", parameter="levels"
+            "levels must be increasing shares of the rows; got others, write levels=(0.25, 0.5, 0.75), for example",
+            parameter="levels",
         )
     return exact
 
@@ -265,7 +266,7 @@ def plan(levels: tuple[Fraction, ...]) -> Node:
 
 
 def generations(count: int) -> int:
-    """Return the least depth of a binary tree with so many nodes: ceil(log2(count + 1))."""
+    """Return the least depth of a binary tree with `count` nodes: ceil(log2(count + 1))."""
     return count.bit_length()
 
 
@@ -356,8 +357,8 @@ class QuantileTreeLaw(ListedLaw):
         tables = 1 << (self._tie_bits * self._positions.size)
         if tables * fine ** len(self._rates) > _LARGEST:
             raise ParameterError(
-                "the exact law lists every tuple of answers for every way to tell equal rows apart: state a grid= of a "
-                "few steps, and tie_bits=0 or 1, to look at it",
+                "the grid must have few steps for the exact law, which lists every tuple of answers for every way to "
+                "tell equal rows apart; got more, write a coarser grid=, and tie_bits=0 or 1",
                 parameter="grid",
             )
         total: dict[tuple[int, ...], Ball] = {}

@@ -68,23 +68,26 @@ def expected_rows(rows_expected: int | None, price: Price | None, *, of: str) ->
     """Return the number of rows for which `error=` is to hold; without it no error of a mean or a moment is known."""
     if price is not None and price.error is not None and rows_expected is None:
         raise MissingParameter(
-            f"the error of a {of} depends on how many rows there are, which may be private: with error= state "
-            "rows_expected=, the number of rows for which it is to hold",
+            f"rows_expected= must be given with error=, as the error of a {of} depends on the number of rows; got "
+            "none, write the number of rows for which the error is to hold",
             parameter="rows_expected",
         )
     return None if rows_expected is None else whole(rows_expected, name="rows_expected")
 
 
 def stated_relation(relation: Relation | None) -> Relation:
-    """Return the relation; what counts as a neighbor is never defaulted."""
+    """Return the relation, which has no default."""
     if relation is None or relation is Relation.UNSTATED:
         raise MissingParameter(
-            "relation= says what is hidden: Relation.ADD_REMOVE, whether a person is in the table at all, or "
-            "Relation.CHANGE_ONE, what the person's row says while the number of rows is public",
+            "relation= must be given, it says what is hidden; got none, write Relation.ADD_REMOVE (whether a person is "
+            "in the table at all) or Relation.CHANGE_ONE (what the row of a person says; the number of rows is public)",
             parameter="relation",
         )
     if not isinstance(relation, Relation):
-        raise ParameterError("relation is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
+        raise ParameterError(
+            "relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE; got another, write one of them",
+            parameter="relation",
+        )
     return relation
 
 
@@ -92,5 +95,8 @@ def stated_confidence(confidence: float) -> float:
     """Return a confidence strictly between 0 and 1."""
     number = isinstance(confidence, int | float | Fraction) and not isinstance(confidence, bool)
     if not (number and math.isfinite(confidence) and 0 < confidence < 1):
-        raise ParameterError("confidence is a number strictly between 0 and 1, such as 0.95", parameter="confidence")
+        raise ParameterError(
+            "confidence must be a number strictly between 0 and 1; got another, write 0.95, for example",
+            parameter="confidence",
+        )
     return float(confidence)

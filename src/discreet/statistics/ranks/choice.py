@@ -161,7 +161,9 @@ def exact_level(level: object) -> Fraction:
     """Return a share of the rows between 0 and 1, exactly."""
     exact = exact_rational(level, name="level")
     if not 0 <= exact <= 1:
-        raise ParameterError("a level is a share of the rows, between 0 and 1, such as 0.5", parameter="level")
+        raise ParameterError(
+            "level must be a share of the rows, between 0 and 1; got another, write 0.5, for example", parameter="level"
+        )
     return exact
 
 
@@ -169,7 +171,7 @@ def stated_steps(steps: object) -> int:
     """Return the number of steps of a grid."""
     count = whole(steps, name="steps")
     if count > LARGEST_STEPS:
-        raise ParameterError("a grid has at most 2^60 steps", parameter="steps")
+        raise ParameterError("steps must be at most 2^60; got more, write fewer", parameter="steps")
     return count
 
 
@@ -200,7 +202,7 @@ def range_of_rho(rho: Fraction) -> Fraction:
     while Fraction(math.nextafter(found, math.inf)) ** 2 <= 8 * rho:
         found = math.nextafter(found, math.inf)
     if found <= 0:
-        raise ParameterError("rho is too small to buy an answer", parameter="rho")
+        raise ParameterError("rho must be large enough to buy an answer; got less, write a larger rho", parameter="rho")
     return Fraction(found)
 
 

@@ -30,9 +30,11 @@ def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1)
     exact = positive_rational(rate, name="rate")
     chance = exact_rational(failure, name="failure")
     if not 0 < chance < 1:
-        raise ParameterError("failure is a probability strictly between 0 and 1", parameter="failure")
+        raise ParameterError("failure must be a probability strictly between 0 and 1; got another", parameter="failure")
     if not 1 <= best <= candidates:
-        raise ParameterError("best counts the candidates at distance 0, at least 1", parameter="best")
+        raise ParameterError(
+            "best must be the number of candidates at distance 0, at least 1; got less", parameter="best"
+        )
     odds = Fraction(candidates - best, best) / chance
     if odds <= 1:
         return 0.0

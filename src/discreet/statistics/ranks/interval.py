@@ -111,7 +111,8 @@ def _outer(aim: tuple[Fraction, Fraction], sign: Fraction, failure: Fraction, ea
     reach = Fraction(plain.error(1 - failure)) * _BEYOND + Fraction(1, 1 << 30)
     if abs(offset) + reach > _FARTHEST:
         raise ParameterError(
-            "at so small a price the ends of the interval lie 2^40 rows out, beyond every table: state a larger one",
+            "the price must be large enough for an interval; got one with which its ends are 2^40 rows away, write a "
+            "larger one",
             parameter="epsilon",
         )
     return RankChoice(level=level, ends=True, offset=offset + sign * reach, **each)

@@ -182,7 +182,7 @@ def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitiv
     """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
 
     `rows` is the number of rows a person has at most: under add/remove up to `rows` rows come or go, under change-one
-    up to `rows` are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
+    up to `rows` are exchanged for as many others. An infinite sensitivity raises an error, and so does a
     sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
     floats give a float, rounded up.
 
@@ -205,7 +205,7 @@ def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitiv
 def _stated_relation(relation: Relation) -> Relation:
     if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
         raise ParameterError(
-            "a sensitivity is for stated neighbors: relation=Relation.ADD_REMOVE or Relation.CHANGE_ONE",
+            "relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE; got another, write one of them",
             parameter="relation",
         )
     return relation
@@ -218,13 +218,19 @@ def _domain(
     rule: Rule = query.value
     for name, value in given.items():
         if value is not None and name not in rule.needs:
-            raise ParameterError(f"{name}= plays no part in the sensitivity of {query!r}: leave it out", parameter=name)
+            raise ParameterError(
+                f"{name}= must be left out: it plays no part in the sensitivity of {query!r}", parameter=name
+            )
     rows_of_one = whole(rows_of_one, name="rows")
     lower, upper = stated_bounds(given["bounds"], rule.name) if "bounds" in rule.needs else (0, 0)
     least = rule.case(relation).least_rows
     rows = stated_rows(given["people"], relation, rule.name, least) if "people" in rule.needs else 0
     if rows and relation is Relation.CHANGE_ONE and rows_of_one > rows:
-        raise ParameterError(f"a person cannot have more than all {rows} rows: rows={rows} is enough", parameter="rows")
+        raise ParameterError(
+            f"rows must be at most people={rows}: a person cannot have more than all {rows} rows; got more, write "
+            f"rows={rows}",
+            parameter="rows",
+        )
     return KnownTables(
         relation=relation,
         norm=_stated_norm(query, norm),
@@ -242,14 +248,15 @@ def _stated_norm(query: Query, norm: Norm | None) -> Norm:
     rule: Rule = query.value
     if norm is None and rule.norm_is_stated:
         raise MissingParameter(
-            "a histogram has many answers: norm=Norm.L1 is for Laplace noise, norm=Norm.L2 for Gaussian noise, "
-            "norm=Norm.LINF for choosing the largest",
+            "norm must be given for a histogram, which has many answers; got none, write norm=Norm.L1 for Laplace "
+            "noise, norm=Norm.L2 for Gaussian noise, or norm=Norm.LINF for choosing the largest",
             parameter="norm",
         )
     if norm is not None and norm not in rule.norms:
         known = " or ".join(f"Norm.{one.name}" for one in rule.norms)
         raise ParameterError(
-            f"the sensitivity of {query!r} is known in {known}; from there go on with .to_norm(..., coordinates=...)",
+            f"norm must be {known} for {query!r}; got another, write one of these and convert it with "
+            ".to_norm(..., coordinates=...)",
             parameter="norm",
         )
     return rule.norms[0] if norm is None else norm
@@ -265,7 +272,9 @@ def _typed(finding: Finding, domain: KnownTables, rule: Rule) -> Number:
         elif rule.integral and Fraction not in domain.kinds and exact.denominator == 1:
             value = int(exact)
     if value > sys.float_info.max:
-        raise ParameterError("this sensitivity exceeds the largest float, about 1.8e308")
+        raise ParameterError(
+            "the sensitivity must be below the largest float, about 1.8e308; got more, write smaller bounds"
+        )
     return value
 
 

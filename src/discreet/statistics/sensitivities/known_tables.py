@@ -53,26 +53,30 @@ class KnownTables:
 
 
 def stated_bounds(bounds: object, name: str) -> tuple[Number, Number]:
-    """Return L < U; refuse what is missing, infinite, reversed or leaves nothing to hide."""
+    """Return L < U; raise ParameterError for bounds that are missing, infinite, reversed or equal."""
     infinite = (
-        f"the {name} of unbounded numbers has infinite sensitivity: one row can move it as far as it likes, and no "
-        "noise hides that. State bounds=(L, U), finite and public, and clip every row to them"
+        f"bounds= must be finite and public, as the {name} of unbounded numbers has infinite sensitivity, which no "
+        "noise hides; got none, write bounds=(L, U) and clip every row to them"
     )
     if bounds is None:
         raise MissingParameter(infinite, parameter="bounds")
     try:
         lower, upper = cast("Iterable[object]", bounds)
     except (TypeError, ValueError):
-        raise ParameterError("bounds is a pair of numbers, bounds=(L, U)", parameter="bounds") from None
+        raise ParameterError(
+            "bounds must be a pair of numbers; got another, write bounds=(L, U)", parameter="bounds"
+        ) from None
     if any(isinstance(end, float) and math.isinf(end) for end in (lower, upper)):
         raise ParameterError(infinite, parameter="bounds")
     low, high = plain(lower, name="bounds"), plain(upper, name="bounds")
     if low > high:
-        raise ParameterError(f"bounds=(L, U) need L < U: exchange {low} and {high}", parameter="bounds")
+        raise ParameterError(
+            f"bounds=(L, U) must have L < U; got the reverse, write bounds=({high}, {low})", parameter="bounds"
+        )
     if low == high:
         raise ParameterError(
-            f"with bounds=({low}, {high}) every row is known beforehand and nothing private is asked; to hide how many "
-            "rows there are, ask for a count",
+            f"bounds=(L, U) must have L < U; got ({low}, {high}), with which nothing private is asked, write other "
+            "bounds, or ask for a count to hide the number of rows",
             parameter="bounds",
         )
     return low, high
@@ -84,10 +88,10 @@ def stated_rows(people: object, relation: Relation, name: str, least: int) -> in
         return _exact_people(people, name, least)
     if people is None or not isinstance(people, AtLeast):
         raise (MissingParameter if people is None else ParameterError)(
-            f"under add/remove the number of rows is private, and the {name} of few rows moves far: release its parts "
-            "instead, sums and a count (statistics.mean and statistics.variance do it for you). Or, if it is public "
-            "that every table has m rows or more, with and without any one person, write people=AtLeast(m); if the "
-            "exact number is public, relation=Relation.CHANGE_ONE",
+            f"people must be a lower bound under add/remove, where the number of rows is private and the {name} of few "
+            "rows moves far; got none or a number, write people=AtLeast(m) if every table has m rows or more, with and "
+            "without any one person, or relation=Relation.CHANGE_ONE if the exact number is public; or release sums "
+            "and a count instead, as statistics.mean and statistics.variance do",
             parameter="people",
         )
     if people.rows < least:
@@ -101,19 +105,21 @@ def stated_rows(people: object, relation: Relation, name: str, least: int) -> in
 def _exact_people(people: object, name: str, least: int) -> int:
     if people is None:
         raise MissingParameter(
-            f"under change-one the number of rows is public, and the {name} depends on it: state people=",
+            f"people= must be given under change-one, as the {name} depends on the public number of rows; got none, "
+            "write it",
             parameter="people",
         )
     if isinstance(people, AtLeast):
         raise ParameterError(
-            "under change-one the number of rows is public: state it exactly, people=n; AtLeast is for add/remove",
+            "people must be the exact number of rows under change-one; got AtLeast, which is for add/remove, write "
+            "people=n",
             parameter="people",
         )
     rows = whole(people, name="people")
     if rows < least:
         raise ParameterError(
-            f"the {name} of {rows} row is the same whatever the row says, or none: nothing private is asked. It needs "
-            f"at least {least} rows",
+            f"people must be at least {least} rows for the {name}; got {rows}, with which nothing private is asked, "
+            "write more",
             parameter="people",
         )
     return rows
@@ -124,13 +130,13 @@ def stated_radius(radius: object, name: str) -> Number:
     infinite = isinstance(radius, float) and math.isinf(radius)
     if radius is None or infinite:
         raise (ParameterError if infinite else MissingParameter)(
-            f"the {name} of rows of any length has infinite sensitivity: state radius=, finite and public, and shorten "
-            "longer rows to it",
+            f"radius= must be finite and public, as the {name} of rows of any length has infinite sensitivity; got "
+            "none, write radius= and shorten longer rows to it",
             parameter="radius",
         )
     if plain(radius, name="radius") == 0:
         raise ParameterError(
-            "with radius=0 every row is known beforehand: nothing private is asked", parameter="radius"
+            "radius must be above 0; got 0, with which nothing private is asked, write a larger one", parameter="radius"
         )
     return positive(radius, name="radius")
 
@@ -138,5 +144,7 @@ def stated_radius(radius: object, name: str) -> Number:
 def stated_level(level: object) -> Number:
     """Return the level of a quantile."""
     if level is None:
-        raise MissingParameter("level= says which quantile: 0.5 is the median", parameter="level")
+        raise MissingParameter(
+            "level= must be given; got none, write level=0.5 for the median, for example", parameter="level"
+        )
     return probability(level, name="level")

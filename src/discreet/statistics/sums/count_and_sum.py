@@ -39,8 +39,9 @@ class Count(Statistic):
         self.filtered = bool(filtered)
         if self.relation is Relation.CHANGE_ONE and not self.filtered and self.rows is None:
             raise ParameterError(
-                "under change-one the number of rows is public: take len(values), at no price. Count rows for which a "
-                "condition holds with where=, or protect presence too with relation=Relation.ADD_REMOVE",
+                "relation must be Relation.ADD_REMOVE to count all rows: under change-one their number is public and "
+                "costs nothing, len(values); got Relation.CHANGE_ONE, write where= to count rows for which a condition "
+                "holds",
                 parameter="relation",
             )
         self.mechanism = priced_noise(
@@ -81,9 +82,11 @@ class Count(Statistic):
 def _length(values: Any) -> int:
     """Return the number of rows of a column without looking at it."""
     if isinstance(values, str | bytes | dict | set | frozenset) or not hasattr(values, "__len__"):
-        raise InputError(f"count takes a column or a frame, not {type(values).__name__}")
+        raise InputError(
+            f"values must be a column or a frame; got {type(values).__name__}, write a list, an array or a frame"
+        )
     if isinstance(values, np.ndarray) and values.ndim == 0:
-        raise InputError("count takes a column: an array of one dimension or more")
+        raise InputError("values must be a column, an array of one dimension or more; got a single value")
     return len(values)
 
 

@@ -208,7 +208,7 @@ class NoisySums:
 
 
 def predicted_reach(noise: IntegerNoise, row: int, rows: int, rest: float, *, lost: int) -> float:
-    """Return the half-width of a variance, as a share, for a table of so many rows at the worst mean."""
+    """Return the half-width of a variance, as a share, for a table of `rows` rows at the worst mean."""
     basis = quadratics_for(noise)
 
     def reach(coefficients: Triple, share: float) -> float:

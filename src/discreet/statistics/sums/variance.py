@@ -74,10 +74,11 @@ class Variance(BoundedStatistic):
         super().__init__(**options)
         self.scale.check_squares()
         self.sample = bool(sample)
-        self._refuse_dependent_rows()
+        self._check_independent_rows()
         if self.rows is not None and self.sample:
             raise ConflictingParameters(
-                "dividing by n - 1 is for independent rows; with several rows a person leave sample= out",
+                "sample must be False where a person has several rows, as dividing by n - 1 is for independent rows; "
+                "got True, write sample=False",
                 parameter="sample",
             )
         self.mechanism = self._mechanism(self._priced(self.price))
@@ -124,7 +125,9 @@ class Variance(BoundedStatistic):
             return quadratics_for(self.mechanism.noise).sums(totals, self.scale.steps)
         rows = totals.present
         if rows < 1 + self.sample:
-            raise InputError("under change-one a variance needs a row, and two where it divides by n - 1")
+            raise InputError(
+                "values must have a row for a variance under change-one, and two where it divides by n - 1; got fewer"
+            )
         pairs = rows * totals.second - totals.first**2
         others = max(rows - 1, 1)
         return (2 * pairs + others) // (2 * others)  # nearest, halves upward: a shift by an integer stays one
