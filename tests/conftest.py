@@ -64,6 +64,10 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000, 20, 50)
 
 
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # so that the interpreter's own end finds everything, and no extension module reports leaks
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for name in marker.args:
