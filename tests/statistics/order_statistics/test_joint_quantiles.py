@@ -119,7 +119,7 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     apart = {
         frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in neighbors(range(steps + 1), 3, relation)
     }
-    for first, second in (tables for tables in apart if len(tables) == 2):
+    for first, second in (both for both in apart if len(both) == 2):
         pair = laws[first].pair(laws[second])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
     assert worst <= 6 + 1e-9
